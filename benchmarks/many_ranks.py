@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import statistics
@@ -9,9 +10,11 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 from benchmarks import data
@@ -31,8 +34,7 @@ def measure(say: Callable[[str], None]) -> Measured:
     """Each once: what they are compared with runs beside them."""
     files = data.make_ranks(*data.JOB)
     found: Measured = {"files": len(files), "bytes": sum(path.stat().st_size for path in files)}
-    (one,) = probe([OURS.python, PROBES / "rank.py", *files[:8]], one_thread(), _SECONDS)
-    found["one"], found["one_peak"] = statistics.median(one["ranks"]), one["peak"]
+    found["one"], found["one_peak"] = one_rank(files[:8])
     say(f"  one rank: {found['one']:.3f} s")
     logdir = files[0].parent
     for name in ("local", "second"):
@@ -43,8 +45,39 @@ def measure(say: Callable[[str], None]) -> Measured:
     many = data.make_ranks(*data.MANY)
     found["many"] = served(many[0].parent, len(many))
     say(f"  first page of {len(many)} ranks: {found['many']['first']:.1f} s")
+    found["reduction"] = reduced()
+    say(f"  reduction: {found['reduction']['cpu_s']:.2f} s")
     found["kills"] = killed()
     return found
+
+
+def reduced() -> Measured:
+    """CPU seconds and memory of the reduction of summaries that are there."""
+    folder = data.DATA / "summaries"
+    command = [OURS.python, "-m", "benchmarks.probes.ranks"]
+    if not folder.exists():
+        subprocess.run([*command, "make", folder], cwd=ROOT, env=variables(), check=True, timeout=_SECONDS)
+    runs = [
+        json.loads(
+            subprocess.run(
+                [*command, "reduce", folder], cwd=ROOT, env=one_thread(), check=True, timeout=_SECONDS, stdout=PIPE
+            ).stdout
+        )
+        for _ in range(3)
+    ]
+    _waited()
+    return {name: statistics.median(run[name] for run in runs) for name in ("cpu_s", "peak_mb")}
+
+
+def one_rank(files: Sequence[Path]) -> tuple[float, int]:
+    """CPU seconds of a rank and the most memory, in as many processes at once as `ingest` has.
+
+    Processors share caches and memory: on some machines two that are busy take half as much again for the same work.
+    """
+    command = [OURS.python, PROBES / "rank.py", *files]
+    with ThreadPoolExecutor(WORKERS) as threads:
+        said = list(threads.map(lambda _: probe(command, one_thread(), _SECONDS)[0], range(WORKERS)))
+    return statistics.median(seconds for each in said for seconds in each["ranks"]), max(each["peak"] for each in said)
 
 
 def ingested(logdir: Path, place: Path, *options: str, is_first: bool = True) -> Measured:
@@ -57,7 +90,7 @@ def ingested(logdir: Path, place: Path, *options: str, is_first: bool = True) ->
     began = time.monotonic()
     process = subprocess.Popen(
         [OURS.python, *command, *workers, *options],
-        stdout=subprocess.PIPE,
+        stdout=PIPE,
         stderr=subprocess.DEVNULL,
         env=variables(),
         cwd=WORK,
@@ -116,7 +149,7 @@ def served(logdir: Path, ranks: int) -> Measured:
     began = time.monotonic()
     process = subprocess.Popen(
         [OURS.python, "-m", "torch_tb_profiler", "serve", logdir, "--port", "0", "--cache-dir", cache],
-        stdout=subprocess.PIPE,
+        stdout=PIPE,
         stderr=subprocess.DEVNULL,
         env=variables(),
         cwd=WORK,

@@ -15,6 +15,8 @@ from tests.golden import hta
 from tests.golden.explained_hta import EXPLAINED, Explained
 from tests.golden.hta import DATA_SETS, GOLDENS, QUESTIONS, Numbers, questions
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.ranks.reduction import reduce
+from torch_tb_profiler.ranks.summary import summarize
 
 pytestmark = pytest.mark.skipif(not GOLDENS.is_dir(), reason=f"the recorded numbers of HTA are not at {GOLDENS}")
 
@@ -77,6 +79,22 @@ def test_traces_of_training_on_cuda_agree(data_set: str) -> None:
         if question in ("temporal", "overlap", "launches"):
             for what in theirs | ours:
                 assert _close(theirs[what], ours[what]), f"{data_set} rank {rank}, {question}: {what}"
+
+
+def test_the_ranks_of_a_run_have_their_overlap_and_none_is_named() -> None:
+    """`hta-latest-starter`: they name two ranks of every run, by who begins long collectives last."""
+    files = hta.files("dlrm8")
+    ranks = [summarize(hta.model_of(path), f"worker{rank}") for rank, path in files.items()]
+    for rank, each in zip(files, ranks, strict=True):
+        recorded = hta.theirs("overlap", "dlrm8", "061", rank)
+        hidden, exposed = int(each.steps.hidden.sum()), int(each.steps.exposed.sum())
+        assert recorded is not None
+        assert _close(recorded["percent"], 100 * hidden / (hidden + exposed)), rank
+    versions = json.loads((GOLDENS / "steps_stragglers.json").read_text())["dlrm8"]
+    assert hta.configuration(versions, "061")["stragglers.all_steps_k2"] == [2, 7]
+    found = reduce(ranks).overview
+    assert [each.rank for each in found.stragglers if each.named] == []
+    assert found.matched.unmatched == 0
 
 
 def test_every_explanation_is_needed() -> None:

@@ -185,7 +185,7 @@ def test_a_server_shows_a_shared_place_without_the_files(tmp_path: Path, own_cac
     write_ranks(logs / "job", 3)
     (logs / "job" / "bad.pt.trace.json").write_text("{}")
     place = str(tmp_path / "place")
-    ingest(str(logs), place)
+    (bad,) = ingest(str(logs), place).runs[0].failed
     kept = sorted(path.name for path in (tmp_path / "place").iterdir())
     shutil.rmtree(logs)
     for root in (str(logs), place):
@@ -193,16 +193,22 @@ def test_a_server_shows_a_shared_place_without_the_files(tmp_path: Path, own_cac
         try:
             wait_until(lambda w=workspace: not w.status().scanning and not w.status().loading, "all is there")
             (run,) = workspace.status().runs
-            assert [(t.worker, t.state, t.rank) for t in run.traces] == [
+            *ready, failed = run.traces
+            assert [(t.worker, t.state, t.rank) for t in ready] == [
                 (f"node0_{rank}", "ready", rank) for rank in range(3)
             ]
-            assert [skipped.file for skipped in run.skipped] == ["bad.pt.trace.json"]
+            assert (failed.file, failed.state) == (bad.file, "failed")
+            assert failed.reason == bad.reason
+            assert not run.skipped
             client = client_of(workspace)
             asked = f"run={run.name}&worker=node0_1"
             assert get(client, f"/api/kernels?{asked}")["columns"]
             assert "cannot be read" in get(client, f"/trace?{asked}", 422)["error"]
             (of_run,) = get(client, "/api/status")["runs"]
-            assert (of_run["ready"], of_run["total"]) == (3, 3)
+            assert (of_run["ready"], of_run["total"]) == (3, 4)
+            page = get(client, f"/api/ranks?run={run.name}")
+            assert page["tiles"]["failed"] == 1
+            assert {note["kind"]: note["values"] for note in page["notes"]}["ranks_failed"]["names"] == bad.file
         finally:
             workspace.close()
     assert sorted(path.name for path in (tmp_path / "place").iterdir()) == kept

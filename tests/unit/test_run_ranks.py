@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -117,7 +118,14 @@ def test_any_part_of_the_ranks_has_an_answer(kept: Sequence[int]) -> None:
 def test_nobody_is_named_while_ranks_are_read() -> None:
     found = reduce(simulated(Sim(1, 8, fault=Fault((5,), late=7_000_000))), loading=["rank9.json"]).overview
     assert [(each.rank, each.doubt) for each in found.stragglers] == [(5, "loading")]
-    assert found.tiles.loading == 1
+    assert (found.tiles.loading, found.tiles.lost_ns) == (1, None)
+
+
+@pytest.mark.parametrize("kept", [range(0, 32, 5), range(3, 32, 4), [0, 1, 2, 9, 10, 24]])
+def test_no_link_is_slow_because_ranks_are_missing(kept: Sequence[int]) -> None:
+    """The shortest duration of some ranks of a group holds waiting for those that are not here."""
+    ranks = simulated(Sim(4, 8, fault=Fault((5,), late=7_000_000)))
+    assert list(reduce([ranks[rank] for rank in kept]).overview.slow_links) == []
 
 
 def test_the_order_in_which_ranks_come_does_not_count() -> None:
@@ -180,6 +188,16 @@ def test_clocks_are_found_within_microseconds() -> None:
     assert alone.components == 1
 
 
+def test_traces_stand_beside_each_other_by_what_they_ended_together() -> None:
+    run = simulate_job(Job(tp=2, dp=8, layers=1, steps=3, drift_ppm=0.0))
+    ranks = of_job(run)
+    found = clock(ranks)
+    for number, (shift, each) in enumerate(zip(found.shift_ns, ranks, strict=True)):
+        apart = run.truth.offset_ns[number] - run.truth.offset_ns[0]
+        assert shift == pytest.approx(each.head.origin_ns - ranks[0].head.origin_ns - apart, abs=5_000)
+    assert found.corrected
+
+
 def test_groups_without_a_common_rank_have_no_common_clock() -> None:
     ranks = simulated(Sim(4, 2))
     without = [
@@ -205,8 +223,16 @@ CAUSES = {"late": "late_launches", "compute": "slow_compute", "tokens": "more_wo
         Job(tp=2, dp=8, ep=4, layers=2, faults=(MoreTokens(5),)),
         Job(tp=2, dp=16, layers=2, faults=(SlowInput(1),)),
         Job(tp=2, dp=4, pp=2, micro=4, layers=1, faults=(Late(3),)),
+        # half of the ranks are late together
+        Job(tp=2, dp=8, layers=2, faults=(SlowInput(0),)),
+        # collectives queue on one stream beside the kernels, and one position has most of the step
+        Job(dp=16, layers=2, steps=6, seed=3, faults=(SlowGpu(14, 1.2),)),
+        Job(dp=8, layers=4, fsdp=True, faults=(SlowGpu(3, 1.1),)),
+        # experts have unequal work
+        Job(tp=2, dp=8, ep=4, layers=2, seed=2, faults=(SlowGpu(3, 1.1),)),
+        Job(dp=8, ep=8, layers=2, seed=3, faults=(Late(7, 4_000_000),)),
     ],
-    ids=lambda job: f"{type(job.faults[0]).__name__}-{job.pp}",
+    ids=lambda job: f"{type(job.faults[0]).__name__}-{job.ranks}-{job.pp}-{job.ep}-{job.fsdp}",
 )
 def test_planted_faults_of_generated_jobs_are_named(job: Job) -> None:
     run = simulate_job(job)
@@ -216,6 +242,20 @@ def test_planted_faults_of_generated_jobs_are_named(job: Job) -> None:
     assert {cause for cause, _ in found.values()} == {CAUSES[truth.cause]}
     if truth.operator:
         assert {operator for _, operator in found.values()} == {truth.operator}
+
+
+def test_two_faults_of_one_job_are_both_named() -> None:
+    job = Job(tp=2, dp=8, pp=2, ep=4, micro=4, layers=1, steps=5, faults=(Late(10, 5_000_000), SlowGpu(5, 1.1)))
+    found = reduce(of_job(simulate_job(job)))
+    assert named(found) == {10: ("late_launches", "aten::nonzero"), 5: ("slow_compute", None)}
+
+
+def test_one_slow_kernel_is_no_slow_gpu() -> None:
+    run = simulate_job(Job(tp=2, dp=8, layers=2))
+    for at, each in enumerate(run.records[5]):
+        if each.kind == "kernel" and "flash_bwd" in each.name:
+            run.records[5][at] = replace(each, end=each.end + (each.end - each.start) // 2)
+    assert named(reduce(of_job(run))) == {5: ("slow_operator", "aten::_flash_attention_backward")}
 
 
 def test_nobody_is_named_in_a_generated_job(healthy: tuple[JobRun, list[RankSummary]]) -> None:

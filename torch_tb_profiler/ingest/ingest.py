@@ -20,6 +20,8 @@ from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE, default_direct
 from torch_tb_profiler.workspace.catalog import (
     VERSION,
     Catalog,
+    CatalogFailed,
+    CatalogFile,
     CatalogRun,
     CatalogSkipped,
     CatalogTrace,
@@ -299,24 +301,12 @@ def _write_catalog(logdir: str, found: Found, work: _Work) -> None:
 
 def _catalog_run(run: Run, outcomes: Iterable[Outcome]) -> CatalogRun:
     traces: list[CatalogTrace] = []
-    skipped = [CatalogSkipped.of(s.file, s.reason) for s in run.skipped]
+    failed: list[CatalogFailed] = []
     for file, outcome in zip(run.traces, outcomes, strict=False):
-        entry = file.entry
         if isinstance(outcome, Lost):
-            skipped.append(CatalogSkipped.of(entry.path.rpartition("/")[2], outcome.reason))
-            continue
-        traces.append(
-            CatalogTrace(
-                file.worker,
-                file.span,
-                file.rank,
-                entry.path,
-                entry.url,
-                entry.size,
-                entry.modified_ns,
-                entry.etag,
-                outcome.key,
-                outcome.summary,
-            )
-        )
-    return CatalogRun(run.name, tuple(traces), tuple(skipped))
+            why = CatalogSkipped.of(file.entry.path.rpartition("/")[2], outcome.reason)
+            failed.append(CatalogFailed(CatalogFile.of(file), why))
+        else:
+            traces.append(CatalogTrace(CatalogFile.of(file), outcome.key, outcome.summary))
+    skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in run.skipped)
+    return CatalogRun(run.name, tuple(traces), tuple(failed), skipped)

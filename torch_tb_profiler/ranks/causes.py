@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Float32
 from torch_tb_profiler.ranks.words import Cause
 from torch_tb_profiler.ranks.work_use import WorkUse
 
-#: what explains so much of the lateness is its cause
-MOST = 0.5
-#: calls or blocks beyond the middle peer by this factor are more work, and bytes of all-to-alls by that one
-MORE, MORE_BYTES = 1.02, 1.2
+#: what explains so much of the lateness can be its cause, if nothing else explains so much more
+MOST, NEARLY = 0.5, 0.8
+#: bytes of all-to-alls beyond those of the middle peer by this factor are more work
+MORE_BYTES = 1.2
 
 
 @dataclass(frozen=True)
@@ -26,25 +27,35 @@ class Diagnosis:
 
 def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -> Diagnosis:
     """at: place among the peers; position_ns: excess before the one collective where most is lost, None for none."""
-    enough = MOST * late_ns
-    if use.input_ns[at] >= enough:
+    kernel, kernel_ns = _largest(use.apart_ns[at])
+    more_ns = max(float(np.where(use.is_more[at], use.apart_ns[at], 0).sum()), kernel_ns)
+    operator, host_ns = _largest(use.host_ns[at])
+    told = {
+        "input": float(use.input_ns[at]),
+        "slow_compute": float(use.slow_ns[at]),
+        "kernels": more_ns,
+        "host": host_ns,
+    }
+    told = {what: min(ns, late_ns) for what, ns in told.items()}
+    enough = max(MOST * late_ns, NEARLY * max(told.values()))
+    what = next((what for what, ns in told.items() if ns >= enough), None)
+    if what == "input":
         return Diagnosis("input", None, float(use.input_ns[at]))
-    kernels = use.kernel_ns[at]
-    largest = int(np.argmax(kernels)) if len(kernels) else -1
-    explains = use.more_ns[at] >= enough or (largest >= 0 and kernels[largest] >= enough)
-    is_more = explains and (use.more[at, largest] > MORE or use.exchanged[at] > MORE_BYTES)
-    if use.is_slow[at] and not is_more and (position_ns is None or position_ns < enough):
+    if what == "slow_compute":
         return Diagnosis("slow_compute")
-    if explains:
-        return Diagnosis("more_work" if is_more else "slow_operator", use.kernels[largest], float(kernels[largest]))
-    operators = use.host_ns[at]
-    host = int(np.argmax(operators)) if len(operators) else -1
-    takes = host >= 0 and operators[host] >= enough
-    operator = (
-        Diagnosis("late_launches", use.host[host], float(operators[host])) if takes else Diagnosis("late_launches")
-    )
-    if use.allocator_ns[at] >= enough:
-        return Diagnosis("allocator", operator.operator, float(use.allocator_ns[at]))
-    if takes or (position_ns is not None and position_ns >= enough):
-        return operator
+    if what == "kernels":
+        is_more = use.work_ns[at, kernel] >= MOST * kernel_ns or use.exchanged[at] > MORE_BYTES
+        return Diagnosis("more_work" if is_more else "slow_operator", use.kernels[kernel], kernel_ns)
+    named = use.host[operator] if what == "host" else None
+    if use.allocator_ns[at] >= MOST * late_ns:
+        return Diagnosis("allocator", named, float(use.allocator_ns[at]))
+    if what == "host":
+        return Diagnosis("late_launches", named, host_ns)
+    if position_ns is not None and position_ns >= MOST * late_ns:
+        return Diagnosis("late_launches")
     return Diagnosis("unknown")
+
+
+def _largest(ns: Float32) -> tuple[int, float]:
+    at = int(np.argmax(ns)) if len(ns) else -1
+    return at, float(ns[at]) if len(ns) else 0.0

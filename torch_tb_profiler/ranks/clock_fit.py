@@ -75,12 +75,17 @@ def fit_clocks(run: RunData) -> Clock:
     offsets = [None if line is None else round(line(_middle(run, rank))) for rank, line in enumerate(lines)]
     apart = float(np.median(residuals)) if residuals else None
     largest = max((abs(each) for each in offsets if each is not None), default=0)
+    corrected = apart is not None and largest > CLEAR_OFFSET * max(apart, 1.0)
     return Clock(
         workers=[head.worker for head in run.heads],
         offset_ns=offsets,
+        shift_ns=[
+            None if offset is None else head.origin_ns - run.heads[0].origin_ns + (offset if corrected else 0)
+            for head, offset in zip(run.heads, offsets, strict=True)
+        ],
         drift_ppm=[None if line is None else round(line.slope * 1e6, 3) for line in lines],
         residual_ns=apart,
-        corrected=apart is not None and largest > CLEAR_OFFSET * max(apart, 1.0),
+        corrected=corrected,
         components=len({root(rank) for rank in range(size)}),
     )
 

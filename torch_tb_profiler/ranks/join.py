@@ -26,6 +26,10 @@ _BARRIER, _OTHER = KINDS.index("barrier"), KINDS.index("other")
 _IN_STEP = 1 << 32
 #: Comms Ids of a new group that are looked for in others
 _SAMPLE = 16
+#: kinds of ranks, stages of a pipeline among them, whose looks are remembered
+_LOOKS = 16
+#: kind, dtype, size, step and name of some collectives, as in `_Known`
+_Columns = tuple[Int8, Int32, Int64, Int32, Int32]
 
 
 @dataclass
@@ -80,6 +84,48 @@ class _Known:
         self.order = None
 
 
+@dataclass(frozen=True)
+class _Part:
+    """The collectives of a rank in one group.
+
+    group   index into the groups of the rank, of the first one that is the same
+    two     rows that are sends and receives; rows: the others
+    columns, free   of the others: what they look like, and which sizes may differ between ranks
+    """
+
+    group: int
+    two: Int64
+    rows: Int64
+    columns: _Columns
+    free: Bool
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What the collectives of some ranks look like. Columns are of shape (rows,); those of `_Known` are shared.
+
+    columns, texts   by which it is known again
+    """
+
+    columns: tuple[Int64, ...]
+    texts: tuple[object, ...]
+    parts: list[_Part]
+    kind: Int64
+    dtype: Int64
+    size: Int64
+    step: Int64
+    name: Int64
+
+    def of(self, rows: Int64) -> _Columns:
+        return (
+            self.kind[rows].astype(np.int8),
+            self.dtype[rows].astype(np.int32),
+            self.size[rows],
+            self.step[rows].astype(np.int32),
+            self.name[rows].astype(np.int32),
+        )
+
+
 class Join:
     """Numbers the collectives of a run.
 
@@ -96,6 +142,7 @@ class Join:
         self.count = 0
         self.pairs: list[tuple[int, int]] = []
         self._known: dict[Hashable, _Known] = {}
+        self._looks: list[_Look] = []
 
     def pair_of_numbers(self) -> Int64:
         """Shape (collectives,): index into `pairs`, -1 for those that are no sends and receives."""
@@ -114,41 +161,73 @@ class Join:
         -1 for sends and receives of which the other side is not known, and in groups that are doubted.
         """
         numbers = np.full(len(of), -1, np.int64)
-        group = self.group_numbers(of.groups)[of.group]
-        dtype = np.where(of.dtype > 0, self.texts.all(of.dtypes)[of.dtype], -1)
-        name = self.texts.all(of.names)[of.name]
-        step = self.steps.all(of.steps)[of.step]
+        codes = self.group_numbers(of.groups)
         if not len(of):
             return numbers
-        size = np.where(of.kind == _BARRIER, -1, comparable_size(of.kind, of.in_bytes, of.out_bytes, self.sizes[group]))
-        free = may_differ(of.kind, of.in_bytes, of.out_bytes, self.sizes[group])
-        between_two = is_between_two(of)
-        few = len(self.groups) <= np.iinfo(np.int16).max
-        order = np.argsort(group.astype(np.int16) if few else group, kind="stable")
-        starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-        for at, rows in zip(group[order][starts].tolist(), np.split(order, starts[1:]), strict=True):
-            two = between_two[rows]
-            for key, part in (*self._pairs(at, of, rows[two]), *(((at, rows[~two]),) if not two.all() else ())):
-                columns = (of.kind, dtype, size, step, name)
-                if isinstance(key, tuple):
-                    nth = _in_step(step[part])
-                    mine = self._new(nth, part, *columns, False, False)
-                    mine.kind[:], mine.size[:] = _SEND, -1
-                    found = self._join(key, mine, np.zeros(len(part), np.bool_))
-                else:
-                    numbered = _numbers_of(of.identity[part], of.sequence[part])
-                    if numbered is None:
-                        self.doubted.add(at)
-                        continue
-                    mine = self._new(numbered, part, *columns, not numbered.size, bool((of.identity[part] >= 0).all()))
-                    found = self._join(key, mine, free[part])
-                if found is None:
-                    self.doubted.add(at)
-                else:
-                    numbers[part] = found
+        look = self._look(of, codes)
+        for part in sorted(look.parts, key=lambda each: codes[each.group]):
+            at = int(codes[part.group])
+            for key, rows in self._pairs(at, of, part.two):
+                mine = self._new(_in_step(look.step[rows]), look.of(rows), False, False)
+                mine.kind[:], mine.size[:] = _SEND, -1
+                self._number(at, key, mine, np.zeros(len(rows), np.bool_), numbers, rows)
+            if not len(part.rows):
+                continue
+            identity = of.identity[part.rows]
+            numbered = _numbers_of(identity, of.sequence[part.rows])
+            if numbered is None:
+                self.doubted.add(at)
+                continue
+            mine = self._new(numbered, part.columns, not numbered.size, bool((identity >= 0).all()))
+            self._number(at, at, mine, part.free, numbers, part.rows)
         if self.doubted:
-            numbers[np.isin(group, list(self.doubted)) & ~between_two] = -1
+            numbers[np.isin(codes[of.group], list(self.doubted)) & ~is_between_two(of)] = -1
         return numbers
+
+    def _number(self, at: int, key: Hashable, mine: _Known, free: Bool, numbers: Int64, rows: Int64) -> None:
+        """Write the numbers of some rows of a group, or doubt it."""
+        found = self._join(key, mine, free)
+        if found is None:
+            self.doubted.add(at)
+        else:
+            numbers[rows] = found
+
+    def _look(self, of: Called, codes: Int64) -> _Look:
+        """What the collectives of a rank look like: mostly that of a rank before, in the same arrays."""
+        sizes = tuple(self.groups[code].size for code in codes[:-1].tolist())
+        first = {code: at for at, code in reversed(list(enumerate(codes[:-1].tolist())))}
+        texts = (of.dtypes, of.names, of.steps, sizes, [first[code] for code in codes[:-1].tolist()])
+        columns = (of.group, of.kind, of.name, of.dtype, of.step, of.in_bytes, of.out_bytes)
+        for at, known in enumerate(self._looks):
+            if known.texts == texts and all(map(np.array_equal, known.columns, columns)):
+                self._looks.insert(0, self._looks.pop(at))
+                return known
+        look = self._new_look(of, columns, texts)
+        self._looks = [look, *self._looks[: _LOOKS - 1]]
+        return look
+
+    def _new_look(self, of: Called, columns: tuple[Int64, ...], texts: tuple[object, ...]) -> _Look:
+        *_, sizes, first = texts
+        group = np.array([*first, -1], np.int64)[of.group]  # type: ignore[misc]
+        size = np.array([*sizes, 0], np.int64)[of.group]  # type: ignore[misc]
+        look = _Look(
+            columns,
+            texts,
+            [],
+            of.kind,
+            np.where(of.dtype > 0, self.texts.all(of.dtypes)[of.dtype], -1),
+            np.where(of.kind == _BARRIER, -1, comparable_size(of.kind, of.in_bytes, of.out_bytes, size)),
+            self.steps.all(of.steps)[of.step],
+            np.where(of.kind == _OTHER, self.texts.all(of.names)[of.name], -1),
+        )
+        free, between_two = may_differ(of.kind, of.in_bytes, of.out_bytes, size), is_between_two(of)
+        order = np.argsort(group, kind="stable")
+        starts = np.flatnonzero(np.diff(group[order], prepend=-2))
+        for rows in np.split(order, starts[1:]):
+            two = between_two[rows]
+            rest = rows[~two]
+            look.parts.append(_Part(int(group[rows[0]]), rows[two], rest, look.of(rest), free[rest]))
+        return look
 
     def group_numbers(self, groups: Sequence[ProcessGroup]) -> Int64:
         """Of each group its place in `groups`, and -1 at the end."""
@@ -163,33 +242,11 @@ class Join:
         """Of each group how many ranks it has, 0 where not known; and 0 at the end."""
         return np.array([*(of.size for of in self.groups), 0], np.int64)
 
-    def _new(
-        self,
-        key: Int64,
-        rows: Int64,
-        kind: Int64,
-        dtype: Int64,
-        size: Int64,
-        step: Int64,
-        name: Int64,
-        by_order: bool,
-        by_id: bool,
-    ) -> _Known:
-        n = len(rows)
-        kinds = kind[rows].astype(np.int8)
-        return _Known(
-            by_order,
-            by_id,
-            np.zeros(n, np.int64) if by_order else key,
-            kinds,
-            dtype[rows].astype(np.int32),
-            size[rows],
-            step[rows].astype(np.int32),
-            np.where(kinds == _OTHER, name[rows], -1).astype(np.int32),
-            np.empty(0, np.int32),
-            np.zeros(n, np.bool_),
-            np.zeros(n, np.bool_),
-        )
+    def _new(self, key: Int64, columns: _Columns, by_order: bool, by_id: bool) -> _Known:
+        n = len(columns[0])
+        none = np.zeros(n, np.bool_)
+        key = np.zeros(n, np.int64) if by_order else key
+        return _Known(by_order, by_id, key, *columns, np.empty(0, np.int32), none, none.copy())
 
     def _pairs(self, at: int, of: Called, rows: Int64) -> list[tuple[Hashable, Int64]]:
         """Sends and receives of a group by who sends and who receives."""
@@ -290,7 +347,8 @@ def _in_step(step: Int64) -> Int64:
 def _is_alike(mine: _Known, known: _Known) -> bool:
     """Whether all of a group look the same, as is the rule."""
     columns = ("kind", "dtype", "size", "step", "name")
-    return all(np.array_equal(getattr(mine, name), getattr(known, name)) for name in columns)
+    pairs = ((getattr(mine, name), getattr(known, name)) for name in columns)
+    return all(one is other or np.array_equal(one, other) for one, other in pairs)
 
 
 def _contradicts(known: _Known, at: Int64, mine: _Known, rows: Int64, free: Bool) -> bool:

@@ -29,7 +29,7 @@ from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.run_notes import chosen_ranks, notes_of
 from torch_tb_profiler.ranks.shards import fsdp_of, moe_of
 from torch_tb_profiler.ranks.slow_links import slow_links
-from torch_tb_profiler.ranks.slow_ranks import LEAST_STEPS, SlowRanks, slow_ranks
+from torch_tb_profiler.ranks.slow_ranks import LEAST_STEPS, SlowRanks, can_be_named, slow_ranks
 from torch_tb_profiler.ranks.step_grid import StepGrid
 from torch_tb_profiler.ranks.straggler_answers import of_links, stragglers_of
 from torch_tb_profiler.ranks.summary import RankSummary
@@ -103,7 +103,7 @@ def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed
             slowest_worker=named[0].worker if named else None,
             slowest_rank=named[0].rank if named else None,
             slowest_cause=named[0].cause if named else None,
-            lost_ns=lost,
+            lost_ns=lost if named or can_be_named(len(run), len(grid.names), whole=not loading) else None,
         ),
         stragglers=stragglers,
         slow_links=links,

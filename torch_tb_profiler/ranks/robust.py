@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Float64
+from torch_tb_profiler.arrays.types import Bool, Float64
 
 #: makes the median of absolute deviations that of a normal distribution
 NORMAL = 0.6745
@@ -15,6 +15,8 @@ NORMAL = 0.6745
 REACHED = 0.7
 
 Real = npt.NDArray[np.floating]
+#: a part of the ranks that is late together: its least share, how many others, ranges of these that lie between
+TOGETHER = (0.25, 4, 2.0)
 #: ranks that are copied to be ordered
 _AT_ONCE = 64
 
@@ -50,21 +52,33 @@ def reached(values: Real, part: float = REACHED) -> Real:
     return np.take_along_axis(ordered, np.minimum(place, steps - 1), axis=1)[:, 0]
 
 
-def deviations(excess: Real, floor: float) -> Float64:
-    """Shape as given: the excess of each rank in robust deviations of all, which are `floor` at least."""
-    apart = middle(np.abs(excess - middle(excess))) if len(excess) > 2 else np.zeros(excess.shape[1:])
-    found: Float64 = NORMAL * excess / np.maximum(np.nan_to_num(apart), max(floor, 1e-9))
+def like_most(excess: Real, least: float) -> Bool:
+    """Shape (ranks,): the ranks that the others are compared with. All, unless up to half of them are late together.
+
+    Then no median tells who is late: it lies between the two parts, or within the late one's reach.
+    least: between the two parts, at least
+
+    >>> like_most(np.array([1.0, 20.0, 2.0, 21.0, 1.5, 20.5, 1.2, 20.2]), 3.0).tolist()
+    [True, False, True, False, True, False, True, False]
+    >>> like_most(np.array([1.0, 20.0, 2.0, 3.0, 1.5, 2.5, 1.2, 4.0]), 3.0).all()
+    np.True_
+    """
+    size = len(excess)
+    ordered = np.sort(excess)
+    first, last = max(-(-size // 2), TOGETHER[1]), int(size * (1 - TOGETHER[0]))
+    if first > last or np.isnan(excess).any():
+        return np.ones(size, np.bool_)
+    cut = first + int(np.argmax(np.diff(ordered)[first - 1 : last]))
+    between = ordered[cut] - ordered[cut - 1]
+    if between < max(least, TOGETHER[2] * (ordered[cut - 1] - ordered[0])):
+        return np.ones(size, np.bool_)
+    found: Bool = excess < ordered[cut]
     return found
 
 
-def weighted_median(values: Float64, weights: Float64) -> Float64:
-    """Shape (ranks, n) → (ranks,): of each rank the value at half of its weights; NaN where there is no weight."""
-    if not values.shape[1]:
-        return np.full(len(values), np.nan)
-    order = np.argsort(values, axis=1)
-    ordered = np.take_along_axis(weights, order, axis=1)
-    through = np.cumsum(ordered, axis=1)
-    total = through[:, -1:]
-    at = np.argmax(through >= total / 2, axis=1)
-    found: Float64 = np.take_along_axis(np.take_along_axis(values, order, axis=1), at[:, None], axis=1)[:, 0]
-    return np.where(total[:, 0] > 0, found, np.nan)
+def deviations(excess: Real, floor: float, among: Bool | slice = slice(None)) -> Float64:
+    """Shape as given: the excess of each rank in robust deviations of some, which are `floor` at least."""
+    some = excess[among]
+    apart = middle(np.abs(some - middle(some))) if len(some) > 2 else np.zeros(excess.shape[1:])
+    found: Float64 = NORMAL * excess / np.maximum(np.nan_to_num(apart), max(floor, 1e-9))
+    return found

@@ -99,7 +99,8 @@ class RunTiles(Answer, frozen=True, kw_only=True):
     slowest_rank         number of the rank; null where none is named or its trace does not say
     slowest_cause        why; null where none is named
     lost_ns              what a step would save without all named stragglers together, by replay; 0 where none is named;
-                         null where it cannot be told
+                         null where none can be (while ranks are read, of fewer than three ranks or steps) or it cannot
+                         be told
     """
 
     present: Count
@@ -284,6 +285,8 @@ class Clock(Answer, frozen=True, kw_only=True):
     workers      names of the traces
     offset_ns    by which the clock differs from that of the lowest rank at the middle of its trace, once times since
                  the epoch are compared; null where it shares no clock with it
+    shift_ns     what to add to a time since the start of the trace for one since the start of the first trace: from
+                 times since the epoch, with the offset where `corrected`; null likewise
     drift_ppm    how many parts in a million faster it runs; null likewise
     residual_ns  median distance of the ends of collectives from the lines; null where nothing was fitted
     corrected    whether the offsets are larger than their uncertainty; else times since the epoch are used as they are
@@ -292,6 +295,7 @@ class Clock(Answer, frozen=True, kw_only=True):
 
     workers: Sequence[str]
     offset_ns: Sequence[Ns | None]
+    shift_ns: Sequence[Ns | None]
     drift_ppm: Sequence[float | None]
     residual_ns: NsMean | None
     corrected: bool

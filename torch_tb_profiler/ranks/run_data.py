@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
@@ -90,6 +91,10 @@ class State:
         names = self.__dataclass_fields__
         return State(*(np.concatenate((getattr(self, name), getattr(more, name))) for name in names))
 
+    def cut(self, size: int) -> State:
+        """Without room for more."""
+        return State(*(getattr(self, name)[:size].copy() for name in self.__dataclass_fields__))
+
     def add(self, rank: int, rows: Rows) -> None:
         """Count what a rank has."""
         here = np.flatnonzero(rows.number >= 0)
@@ -142,19 +147,35 @@ class RunData:
                 run._kept[number] = rows
         if run.join.doubted:
             run._look_closely()
+        run.state = run.state.cut(run.join.count)
         return run
 
     def _first(self, number: int, summary: RankSummary, of: Called) -> Rows:
-        self.heads.append(summary.head)
+        numbers = self.join.add(of)
+        self.heads.append(self._with_known_groups(summary.head))
         self.steps.append(summary.steps)
         self.programs.append(summary.steps.program)
         self.work.append(work_of_rank(summary, self.work_names, self.operators))
         self.collectives.append(len(of))
-        self.own.append(_of_steps(of.step, _own(summary), len(summary.steps)))
-        rows = Rows(of.step, self.join.add(of), of.duration, _own(summary))
+        own = _own(summary)
+        self.own.append(_of_steps(of.step, own, len(summary.steps)))
+        rows = Rows(of.step, numbers, of.duration, own)
         self._see(of, summary.calls.algorithm, rows.number)
         self.state.add(number, rows)
-        return _narrowed(rows)
+        kept = _narrowed(rows)
+        before = self._kept.get(number - 1)
+        if before is not None and np.array_equal(before.step, kept.step):
+            kept = replace(kept, step=before.step)
+        return kept
+
+    def _with_known_groups(self, head: RankHead) -> RankHead:
+        """With the groups of the ranks before: each may list thousands of ranks."""
+        codes = self.join.group_numbers(head.groups)[:-1].tolist()
+        groups = tuple(
+            known if (known := self.join.groups[code]) == mine else mine
+            for code, mine in zip(codes, head.groups, strict=True)
+        )
+        return msgspec.structs.replace(head, groups=groups)
 
     def _see(self, of: Called, algorithm: Int8, number: Int64) -> None:
         """Take over what collectives look like that were not seen before."""

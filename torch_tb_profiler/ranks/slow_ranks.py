@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from torch_tb_profiler.arrays.types import Float32, Float64, Int64
+from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int64
 from torch_tb_profiler.ranks.causes import Diagnosis, diagnose
-from torch_tb_profiler.ranks.robust import deviations, middle, reached
+from torch_tb_profiler.ranks.robust import deviations, like_most, middle, reached
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.step_grid import StepGrid
 from torch_tb_profiler.ranks.work_use import WorkUse, work_use
@@ -24,6 +24,9 @@ POSITION = (20_000, 12.0, 0.01, 200_000)
 KEPT = 1 / 3
 #: own time of a step: floor (share of the step, ns), deviations, share of the step with four steps and more, with three
 OWN = (0.003, 50_000, 6.0, 0.03, 0.05)
+#: a rank on whose host an operator clearly takes longer: own time of the step that agrees (share of it, deviations),
+#: or own time before one position
+HOST_KEPT, HOST_POSITION = (0.5, 2.0), 6.0
 #: a rank that is not named is listed from so many deviations and such a share of the step on
 LISTED = (3.5, 0.03)
 
@@ -35,11 +38,13 @@ class Peers:
     ranks      places of the ranks
     by_place   whether they do the same collectives, so that positions can be compared
     columns    of the step grid that at least half of them have
+    usual      shape (ranks,): those that the others are compared with
     """
 
     ranks: Int64
     by_place: bool
     columns: Int64
+    usual: Bool
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,11 @@ class SlowRanks:
     kind: Int64
 
 
+def can_be_named(ranks: int, steps: int, whole: bool) -> bool:
+    """Whether anybody can be; else that nobody is says nothing."""
+    return whole and ranks >= LEAST_PEERS and steps >= LEAST_STEPS
+
+
 def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     """whole: whether all ranks were read; else nobody is named."""
     step_ns = grid.real([of.end - of.start for of in run.steps])
@@ -85,7 +95,7 @@ def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     found: list[Slow] = []
     for number in range(int(kind.max(initial=-1)) + 1):
         mine = np.flatnonzero(kind == number)
-        peers = _peers(run, grid, mine)
+        peers = _peers(run, grid, mine, own, step_ns)
         own_excess, own_z = _own(own, step_ns, peers)
         at = np.searchsorted(peers.ranks, mine)
         late[mine], z[mine] = own_excess[at], own_z[at]
@@ -107,12 +117,17 @@ def _kinds(run: RunData) -> Int64:
     return np.array([codes.setdefault(each, len(codes)) for each in usual], np.int64)
 
 
-def _peers(run: RunData, grid: StepGrid, mine: Int64) -> Peers:
+def _peers(run: RunData, grid: StepGrid, mine: Int64, own: Float64, step_ns: Float64) -> Peers:
     alike = len(mine) >= LEAST_PEERS or len(mine) == len(run)
     ranks = mine if alike else np.arange(len(run))
     having = np.bincount(np.concatenate([grid.place[rank] for rank in ranks]), minlength=len(grid.names))
     by_place = alike and bool(usual_program(run, int(ranks[0])))
-    return Peers(ranks, by_place, np.flatnonzero(having * 2 >= len(ranks)))
+    columns = np.flatnonzero(having * 2 >= len(ranks))
+    usual = np.ones(len(ranks), np.bool_)
+    if len(columns):
+        values, step = own[np.ix_(ranks, columns)], float(np.nanmedian(step_ns[np.ix_(ranks, columns)]))
+        usual = like_most(reached(values - middle(values)), OWN[3] * step)
+    return Peers(ranks, by_place, columns, usual)
 
 
 def usual_program(run: RunData, rank: int) -> int:
@@ -127,9 +142,9 @@ def _own(own: Float64, step_ns: Float64, peers: Peers) -> tuple[Float64, Float64
         none = np.full(len(peers.ranks), np.nan)
         return none, none
     values = own[np.ix_(peers.ranks, peers.columns)]
-    excess: Float64 = reached(values - middle(values)).astype(np.float64)
+    excess: Float64 = reached(values - middle(values[peers.usual])).astype(np.float64)
     step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
-    return excess, deviations(excess, max(OWN[0] * step, OWN[1]))
+    return excess, deviations(excess, max(OWN[0] * step, OWN[1]), peers.usual)
 
 
 def _of_peers(
@@ -146,14 +161,15 @@ def _of_peers(
     steps = len(peers.columns)
     placed = _positions(run, grid, peers) if peers.by_place else None
     excess = np.empty((len(peers.ranks), 0), np.float32) if placed is None else reached(placed)
-    position_z = deviations(excess, POSITION[0])
-    use = work_use(run, grid, peers.ranks, peers.columns, step)
+    position_z = deviations(excess, POSITION[0], peers.usual)
+    use = work_use(run, grid, peers.ranks, peers.columns, step, peers.usual)
     least_own = (OWN[3] if steps > LEAST_STEPS else OWN[4]) * step
     late_position = (position_z > POSITION[1]) & (excess >= max(POSITION[2] * step, POSITION[3]))
     # a collective beside computing may wait for its stream: own time then moves to another position of the same step
     late_position &= own_excess[:, None] >= KEPT * excess
     is_own = (own_z > OWN[2]) & (own_excess >= least_own)
-    is_named = late_position.any(axis=1) | is_own | use.is_more.any(axis=1) | use.is_slow
+    is_busier = _is_busier(use, own_excess, own_z, excess, position_z)
+    is_named = late_position.any(axis=1) | is_own | use.is_more.any(axis=1) | use.is_slow | is_busier
     is_listed = (own_z > LISTED[0]) & (own_excess >= LISTED[1] * step)
     few = len(peers.ranks) < LEAST_PEERS
     found = []
@@ -171,7 +187,7 @@ def _of_peers(
             if is_named[at]
             else "small"
         )
-        late_ns = _late(use, at, float(own_excess[at]), excess[at], position, bool(is_own[at]))
+        late_ns = _late(use, at, float(own_excess[at]), excess[at], position, bool(is_own[at]), bool(is_busier[at]))
         if not late_ns > 0:
             continue
         own_rows = placed[at] if placed is not None else None
@@ -215,17 +231,29 @@ def _positions(run: RunData, grid: StepGrid, peers: Peers) -> Float32:
             if last - first == positions:
                 found[at, column[name]] = own[first:last]
     for number in range(found.shape[1]):
-        found[:, number] -= middle(found[:, number])
+        found[:, number] -= middle(found[peers.usual, number])
     return found
 
 
-def _late(use: WorkUse, at: int, own: float, excess: Float32, position: int | None, is_own: bool) -> float:
+def _is_busier(use: WorkUse, own: Float64, own_z: Float64, excess: Float32, position_z: Float64) -> Bool:
+    """Shape (peers,): an operator on the host clearly takes longer, and the own time of the rank says so, too."""
+    longest = np.where(use.is_busier, use.host_ns, 0).max(axis=1, initial=0)
+    in_step = (own >= HOST_KEPT[0] * longest) & (own_z > HOST_KEPT[1])
+    there = ((excess >= HOST_KEPT[0] * longest[:, None]) & (position_z > HOST_POSITION)).any(axis=1)
+    found: Bool = (longest > 0) & (in_step | there)
+    return found
+
+
+def _late(
+    use: WorkUse, at: int, own: float, excess: Float32, position: int | None, is_own: bool, is_busier: bool
+) -> float:
     """How late a rank is: by the statistic that says most surely so."""
     if position is not None:
         return max(float(excess[position]), own)
     if is_own:
         return own
-    return max(own, float(use.more_ns[at]), float(use.slow_ns[at]) if use.is_slow[at] else 0.0)
+    host = float(np.where(use.is_busier[at], use.host_ns[at], 0).max()) if is_busier else 0.0
+    return max(own, float(use.more_ns[at]), float(use.slow_ns[at]) if use.is_slow[at] else 0.0, host)
 
 
 def _strongest(own: float, positions: Float64, position: int | None, use: WorkUse, at: int) -> float:

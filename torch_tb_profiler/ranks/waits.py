@@ -28,21 +28,24 @@ class Waits:
 
 def waits_of(run: RunData) -> Waits:
     """Of each matched collective and rank: wait = its duration − the transfer."""
-    shared, state = run.is_shared, run.state
+    shared, state = np.append(run.is_shared, False), run.state
     found = Waits([], [], [], {})
     best = np.full(len(run.signatures), -1, np.int64)
     for rank, rows in run.each():
-        here = np.flatnonzero((rows.number >= 0) & (rows.duration >= 0))
-        here = here[shared[rows.number[here]]]
+        is_shared = shared[rows.number]
+        here = np.flatnonzero(is_shared & (rows.duration >= 0))
         number = rows.number[here]
         transfer = state.shortest[number]
         wait = rows.duration[here] - transfer
         step, steps = rows.step[here].astype(np.int64), len(run.steps[rank])
         inside = step >= 0
-        found.wait.append(sums_at(step[inside], wait[inside], steps))
-        found.transfer.append(sums_at(step[inside], transfer[inside], steps))
-        matched = rows.number >= 0
-        found.unmatched.append(len(rows.number) - int(np.count_nonzero(shared[rows.number[matched]])))
+        if not inside.all():
+            step, of_step = step[inside], (wait[inside], transfer[inside])
+        else:
+            of_step = (wait, transfer)
+        for sums, values in zip((found.wait, found.transfer), of_step, strict=True):
+            sums.append(sums_at(step, values, steps))
+        found.unmatched.append(len(rows.number) - int(np.count_nonzero(is_shared)))
         signature = state.signature[number]
         before = best[signature]
         np.maximum.at(best, signature, wait)

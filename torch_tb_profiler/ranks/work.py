@@ -18,13 +18,14 @@ ALWAYS = 0.9
 
 @dataclass(frozen=True)
 class WorkOfRank:
-    """Shape (names,): what is reached in 90 % of the steps of the rank.
+    """Shape (names,): what is reached in 90 % of the steps of the rank; `rate`: in half of them.
 
     code        of (name, on the device): the same number on all ranks
     on_device   1 for kernels, 0 for operators on the host
     ns          of a step
     calls       of a step
     blocks      of a step: Σ of the grids
+    rate        ns of a block, of a call where blocks were not recorded; NaN without any
     exchanged   bytes that it sends or receives, whichever is more, in a mean all-to-all; NaN without any
     """
 
@@ -33,6 +34,7 @@ class WorkOfRank:
     ns: Float32
     calls: Float32
     blocks: Float32
+    rate: Float32
     exchanged: float
 
 
@@ -46,13 +48,22 @@ def work_of_rank(summary: RankSummary, codes: Codes, operators: dict[int, str]) 
     for at, values in enumerate((of.ns, of.calls, of.blocks)):
         table[at, place.reshape(-1), of.step[kept]] = values[kept]
     ns, calls, blocks = (reached(values, ALWAYS) for values in table)
+    rate = _rate(*table)
     names = summary.head.work_names
     texts = [(names[int(each) // 2], int(each) % 2) for each in known]
     code = codes.all(texts)[:-1].astype(np.int32)
     for each, row in zip(code.tolist(), kept[first].tolist(), strict=True):
         if each not in operators:
             operators[each] = names[of.operator[row]]
-    return WorkOfRank(code, (known % 2).astype(np.int8), ns, calls, blocks, _exchanged(summary))
+    return WorkOfRank(code, (known % 2).astype(np.int8), ns, calls, blocks, rate, _exchanged(summary))
+
+
+def _rate(ns: Float32, calls: Float32, blocks: Float32) -> Float32:
+    """Shape (names, steps) → (names,)."""
+    units = np.where((blocks > 0).any(axis=1, keepdims=True), blocks, calls)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = np.where(units > 0, ns / units, np.nan)
+    return reached(each, 0.5) if len(ns) else np.empty(0, np.float32)
 
 
 def _exchanged(summary: RankSummary) -> float:

@@ -145,6 +145,7 @@ def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 _SCHEMAS: dict[type[Table], tuple[Column, ...]] = {}
+_NAMES: dict[type[Table], tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class Table:
 
     @classmethod
     def column_names(cls) -> tuple[str, ...]:
-        return tuple(c.name for c in cls.schema())
+        return _NAMES.get(cls) or _NAMES.setdefault(cls, tuple(c.name for c in cls.schema()))
 
     @classmethod
     def from_columns(cls: type[AnyTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTable:

@@ -16,14 +16,11 @@ from torch_tb_profiler.workspace.sealed import sealed, unsealed
 
 SUFFIX = ".catalog"
 #: increased when the meaning of a field changes
-VERSION = 1
+VERSION = 2
 
 
-class CatalogTrace(msgspec.Struct, frozen=True):
-    """A trace, as `TraceFile` has it, and the key of its columns.
-
-    summary: of the code of the catalog's `made_by`
-    """
+class CatalogFile(msgspec.Struct, frozen=True):
+    """A file of a rank, as `TraceFile` has it."""
 
     worker: str
     span: str
@@ -33,8 +30,11 @@ class CatalogTrace(msgspec.Struct, frozen=True):
     size: int
     modified_ns: int
     etag: str
-    key: str
-    summary: Summary
+
+    @classmethod
+    def of(cls, file: TraceFile) -> CatalogFile:
+        entry = file.entry
+        return cls(file.worker, file.span, file.rank, entry.path, entry.url, entry.size, entry.modified_ns, entry.etag)
 
     @property
     def file(self) -> TraceFile:
@@ -43,8 +43,19 @@ class CatalogTrace(msgspec.Struct, frozen=True):
         )
 
 
+class CatalogTrace(msgspec.Struct, frozen=True):
+    """A trace, and the key of its columns.
+
+    summary: of the code of the catalog's `made_by`
+    """
+
+    of: CatalogFile
+    key: str
+    summary: Summary
+
+
 class CatalogSkipped(msgspec.Struct, frozen=True):
-    """A file that is no trace, or one that could not be read, and why."""
+    """A file, and why it is no trace or could not be read."""
 
     file: str
     kind: str
@@ -56,16 +67,33 @@ class CatalogSkipped(msgspec.Struct, frozen=True):
         return cls(file, reason.kind, reason.text, dict(reason.values))
 
     @property
+    def reason(self) -> Reason:
+        return Reason(self.kind, self.text, self.values)
+
+    @property
     def skipped(self) -> Skipped:
-        return Skipped(self.file, Reason(self.kind, self.text, self.values))
+        return Skipped(self.file, self.reason)
+
+
+class CatalogFailed(msgspec.Struct, frozen=True):
+    """A trace that could not be read, and why."""
+
+    of: CatalogFile
+    why: CatalogSkipped
 
 
 class CatalogRun(msgspec.Struct, frozen=True):
-    """A run, its traces that were read, and its other files."""
+    """A run, its traces that were read, those that could not be, and its other files."""
 
     name: str
     traces: tuple[CatalogTrace, ...]
+    failed: tuple[CatalogFailed, ...]
     skipped: tuple[CatalogSkipped, ...]
+
+    @property
+    def files(self) -> tuple[TraceFile, ...]:
+        """Of all ranks, those that could not be read, too."""
+        return (*(trace.of.file for trace in self.traces), *(failed.of.file for failed in self.failed))
 
 
 class Catalog(msgspec.Struct, frozen=True):
@@ -86,11 +114,14 @@ class Catalog(msgspec.Struct, frozen=True):
     @property
     def found(self) -> Found:
         """What a listing of the log directory would find."""
-        runs = [Run(r.name, tuple(t.file for t in r.traces), tuple(s.skipped for s in r.skipped)) for r in self.runs]
+        runs = [Run(r.name, r.files, tuple(s.skipped for s in r.skipped)) for r in self.runs]
         return Found(tuple(runs), tuple(s.skipped for s in self.skipped))
 
     def traces(self) -> Iterable[CatalogTrace]:
         return (trace for run in self.runs for trace in run.traces)
+
+    def failed(self) -> Iterable[CatalogFailed]:
+        return (failed for run in self.runs for failed in run.failed)
 
 
 def catalog_name(logdir: str) -> str:

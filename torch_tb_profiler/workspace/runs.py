@@ -275,10 +275,11 @@ class Runs:
             known = self._cache.shared.key_of(entry) if self._cache.shared else None
             key = known or content_key(storage_for(entry.url), entry)
         except StorageError as error:
+            reason = (self._cache.shared.failure_of(entry) if self._cache.shared else None) or error.reason
             with self._lock:
                 if trace.reason is None:
-                    log.warning("%s %s", entry.url, error)
-                trace.state, trace.reason = "failed", error.reason
+                    log.warning("%s %s", entry.url, reason.text)
+                trace.state, trace.reason = "failed", reason
             return
         summary, has_columns = self._cache.find(key), self._cache.has_columns(key)
         with self._lock:

@@ -10,6 +10,7 @@ from threading import Lock
 import msgspec
 
 from torch_tb_profiler.discovery import Found, Root
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, without_slash
 from torch_tb_profiler.workspace.catalog import SUFFIX, Catalog, catalog_name, read_catalog, together
 from torch_tb_profiler.workspace.places import Place
@@ -35,6 +36,7 @@ class SharedCache:
         self._versions: dict[str, tuple[int, int, str]] = {}
         self._summaries: dict[str, Summary] = {}
         self._keys: dict[tuple[str, tuple[int, int, str]], str] = {}
+        self._failures: dict[tuple[str, tuple[int, int, str]], Reason] = {}
 
     def refresh(self) -> None:
         """List the place, and read the catalogs again."""
@@ -51,9 +53,11 @@ class SharedCache:
             self._catalogs = {name: of for name, of in (self._catalogs | read).items() if name in versions}
             for catalog in read.values():
                 for trace in catalog.traces():
-                    self._keys[trace.url, trace.file.entry.version] = trace.key
+                    self._keys[trace.of.url, trace.of.file.entry.version] = trace.key
                     if catalog.made_by == self._made_by:
                         self._summaries[trace.key] = trace.summary
+                for failed in catalog.failed():
+                    self._failures[failed.of.url, failed.of.file.entry.version] = failed.why.reason
 
     def has(self, name: str) -> bool:
         """Whether a file is there and was not found unusable."""
@@ -69,6 +73,11 @@ class SharedCache:
         """The key of a trace in this state, if a catalog has it; the file need not be there."""
         with self._lock:
             return self._keys.get((entry.url, entry.version))
+
+    def failure_of(self, entry: Entry) -> Reason | None:
+        """Why a trace in this state could not be read, if a catalog says so."""
+        with self._lock:
+            return self._failures.get((entry.url, entry.version))
 
     def summary(self, key: str, name: str) -> Summary | None:
         """Of the catalog, or of the file `name`."""

@@ -62,3 +62,10 @@ export function useRankCollectives(
 ): Result<Answers["ranks/collectives"]> {
   return useRanksQuery("ranks/collectives", run, span);
 }
+
+export type RankClock = Answers["ranks/clock"];
+
+/** One clock for the ranks of a run; null asks nothing. */
+export function useRankClock(trace: { run: string; span: string } | null): Result<RankClock> {
+  return useRanksQuery("ranks/clock", trace?.run ?? null, trace?.span ?? null);
+}

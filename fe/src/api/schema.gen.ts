@@ -840,6 +840,8 @@ export interface Clock {
   workers: string[];
   /** by which the clock differs from that of the lowest rank at the middle of its trace, once times since the epoch are compared; null where it shares no clock with it */
   offset_ns: (number | null)[];
+  /** what to add to a time since the start of the trace for one since the start of the first trace: from times since the epoch, with the offset where `corrected`; null likewise */
+  shift_ns: (number | null)[];
   /** how many parts in a million faster it runs; null likewise */
   drift_ppm: (number | null)[];
   /** median distance of the ends of collectives from the lines; null where nothing was fitted */
@@ -1930,7 +1932,7 @@ export interface RunTiles {
   slowest_rank: number | null;
   /** why; null where none is named */
   slowest_cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown" | null;
-  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where it cannot be told */
+  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where none can be (while ranks are read, of fewer than three ranks or steps) or it cannot be told */
   lost_ns: number | null;
 }
 
@@ -2804,7 +2806,7 @@ export interface EventAccount {
   slices: number;
   /** how many events without a duration are on lanes */
   instants: number;
-  /** how many ends of arrows */
+  /** how many flow endpoints */
   flows: number;
   /** how many counter events */
   counters: number;

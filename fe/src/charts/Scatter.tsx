@@ -17,10 +17,12 @@ interface Props extends ScatterData {
   readonly head: readonly string[];
   readonly texts: number;
   readonly rows: () => readonly ChartRow[];
+  /** What a click on a point does. */
+  readonly onPick?: (series: number, point: number) => void;
 }
 
 /** Points and curves on logarithmic axes; the legend hides series. `series` must keep its identity. */
-export function Scatter({ series, xUnit, yUnit, height = 280, tip, ...props }: Props) {
+export function Scatter({ series, xUnit, yUnit, height = 280, tip, onPick, ...props }: Props) {
   const [off, setOff] = useState<ReadonlySet<string>>(new Set());
   const shown = useMemo(
     () => series.map((each) => ({ ...each, hidden: off.has(each.key) })),
@@ -44,6 +46,13 @@ export function Scatter({ series, xUnit, yUnit, height = 280, tip, ...props }: P
         count: places.length,
         content: (index) => tip(...(places[index] ?? ([0, 0] as const))),
       }}
+      onPick={
+        onPick &&
+        ((index) => {
+          const place = places[index];
+          if (place) onPick(...place);
+        })
+      }
       legend={shown.map(({ key, label, color, hidden }) => ({
         key,
         label,

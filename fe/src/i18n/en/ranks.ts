@@ -85,7 +85,7 @@ export const ranks = area("ranks", {
     lost: "Lost to imbalance",
     lostHelp:
       "How much shorter a step would be without what the slow ranks spend more than their peers: all ranks replayed together.",
-    perStep: "per step",
+    notCompared: "not known",
   },
 
   heat: {
@@ -129,6 +129,7 @@ export const ranks = area("ranks", {
     title: "Slow ranks",
     help: "By own time between collectives: from the end of everything that a rank did together with others to the start of its next collective. It has no waiting in it and inherits none. Named is who is far from its peers, ranks with the same sequence of collectives, in most steps.",
     none: "No rank works clearly longer than its peers.",
+    later: "Who works longer than its peers is said when all ranks are read.",
     one: "With one rank there are no peers to compare with.",
     rank: "Rank",
     host: "Host",
@@ -142,6 +143,7 @@ export const ranks = area("ranks", {
     cause: "Cause",
     where: "Where",
     saving: "Saving",
+    beside: (rank: string) => `With ${rank}, which is as ranks usually are, below it`,
     savingHelp:
       "How much shorter a step of all ranks would be without it: all ranks replayed together.",
     before: (what: string) => `before ${what}`,
@@ -225,7 +227,7 @@ export const ranks = area("ranks", {
 
   scatter: {
     title: "Size and bandwidth",
-    help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of no size, β the bandwidth of a very large one.",
+    help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of no size, β the bandwidth of a very large one. A click on a point shows the call of it that waited longest.",
     series: (kind: string, role: string, n: string, link: string) =>
       `${kind}, ${role} of ${n}, ${link}`,
     summary: (n: string) => `Bandwidth by size of ${n} kinds of collectives.`,

@@ -76,7 +76,7 @@ export const ranks: typeof en = {
     later: "全部读取之后",
     lost: "不均衡造成的损失",
     lostHelp: "去掉慢的 rank 比同类多用的时间后，每步会缩短多少：把所有 rank 一起重放得出。",
-    perStep: "每步",
+    notCompared: "未知",
   },
 
   heat: {
@@ -120,6 +120,7 @@ export const ranks: typeof en = {
     title: "慢的 rank",
     help: "按集合通信之间的自身时间：从 rank 与其他 rank 一起做的事情全部结束，到它的下一次集合通信开始。其中没有等待，也不会继承等待。在大多数步中远离同类（集合通信序列相同的 rank）的 rank 会被点名。",
     none: "没有一个 rank 明显比同类工作得更久。",
+    later: "所有 rank 读取之后才会指出谁比同类工作得更久。",
     one: "只有一个 rank，没有同类可以比较。",
     rank: "Rank",
     host: "主机",
@@ -133,6 +134,7 @@ export const ranks: typeof en = {
     cause: "原因",
     where: "位置",
     saving: "可节省",
+    beside: (rank) => `下方是一个典型的 rank：${rank}`,
     savingHelp: "没有它时所有 rank 的每步会缩短多少：把所有 rank 一起重放得出。",
     before: (what) => `在 ${what} 之前`,
     actions: "查看",
@@ -198,7 +200,7 @@ export const ranks: typeof en = {
 
   scatter: {
     title: "大小与带宽",
-    help: "每种大小、集合通信种类和进程组种类一个点：大小 ÷ 传输时间的中位数。曲线是稳健拟合的 t = α + S ÷ β：α 是大小为零时的延迟，β 是很大时的带宽。",
+    help: "每种大小、集合通信种类和进程组种类一个点：大小 ÷ 传输时间的中位数。曲线是稳健拟合的 t = α + S ÷ β：α 是大小为零时的延迟，β 是很大时的带宽。点击一个点显示其中等待最久的调用。",
     series: (kind, role, n, link) => `${kind}，${role} ${n}，${link}`,
     summary: (n) => `${n} 种集合通信的带宽与大小。`,
     size: "大小",

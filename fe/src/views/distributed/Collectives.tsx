@@ -16,7 +16,7 @@ import { Panel, QueryPanel } from "../../ui";
 import { curveOf } from "./curve";
 import { showEvent } from "./go";
 import { params } from "./params";
-import { collectivesTable, fitName, fitsTable } from "./runTables";
+import { collectivesTable, fitName, fitsTable, isOf } from "./runTables";
 
 const text = ranksTexts.collectives;
 const words = ranksTexts.scatter;
@@ -55,7 +55,9 @@ function Rows({ rows }: { rows: readonly CollectiveRow[] }) {
   );
 }
 
-export function SizeAndBandwidth({ fits }: Pick<RanksOverview, "fits">) {
+export function SizeAndBandwidth({ fits, groups }: Pick<RanksOverview, "fits" | "groups">) {
+  const { sel } = useTrace();
+  const collectives = useRankCollectives(sel?.run ?? null, sel?.span ?? null).data;
   const shown = useMemo(() => fits.filter(({ points }) => points.some(hasSpeed)), [fits]);
   const series = useMemo(() => shown.map(seriesOf), [shown]);
   const table = useMemo(
@@ -84,6 +86,12 @@ export function SizeAndBandwidth({ fits }: Pick<RanksOverview, "fits">) {
               ]
             : [];
           return { title: series[at]?.label ?? "", lines };
+        }}
+        onPick={(at, point) => {
+          const [fit, found] = [shown[at], pointOf(at, point)];
+          const rows = collectives?.rows ?? [];
+          const row = fit && found && rows.find((each) => isOf(each, groups, fit, found.bytes));
+          if (row) showEvent(row.worker, row.row);
         }}
         head={[words.which, words.size, words.transfer, words.bandwidth, words.busbw, words.calls]}
         texts={1}

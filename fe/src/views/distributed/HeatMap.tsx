@@ -16,7 +16,7 @@ import { useTheme } from "../../host";
 import { ranksTexts } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
 import { Async, Empty, Panel, Segmented } from "../../ui";
-import { type Grid, heatGrid, heatPixels, orderOf } from "./heat";
+import { cellsOf, type Grid, heatGrid, heatPixels, orderOf } from "./heat";
 import { METRICS, type Metric, metricOf } from "./metrics";
 import { params } from "./params";
 import { rankName } from "./sentence";
@@ -114,11 +114,12 @@ function Picture(props: PictureProps) {
   const [pointed, setPointed] = useState<Cell | null>(null);
   const [cursor, setCursor] = useState({ row: 0, column: 0 });
   const [focused, setFocused] = useState(false);
-  const positions = useMemo(() => orderOf(ranks, heat, order), [ranks, heat, order]);
+  const cells = useMemo(() => cellsOf(heat), [heat]);
+  const positions = useMemo(() => orderOf(ranks, cells, order), [ranks, cells, order]);
   const plotWidth = Math.max(1, width - LEFT - RIGHT);
   const grid = useMemo(
-    () => heatGrid(heat, positions, HIGHEST, plotWidth),
-    [heat, positions, plotWidth],
+    () => heatGrid(heat, cells, positions, HIGHEST, plotWidth),
+    [heat, cells, positions, plotWidth],
   );
   const image = useRef<{ grid: Grid; theme: unknown; canvas: HTMLCanvasElement } | null>(null);
   const rowHeight = Math.min(TALLEST_ROW, HIGHEST / grid.rows);
@@ -135,7 +136,7 @@ function Picture(props: PictureProps) {
     const colors = readTheme(element);
     // A choice of rank and step leaves the cells as they are.
     if (image.current?.grid !== grid || image.current.theme !== theme) {
-      image.current = { grid, theme, canvas: cellsOf(grid, shades(element)) };
+      image.current = { grid, theme, canvas: pictureOf(grid, shades(element)) };
     }
     context.imageSmoothingEnabled = false;
     context.drawImage(image.current.canvas, LEFT, 0, plotWidth, height);
@@ -340,7 +341,7 @@ function shades(element: Element): Uint32Array {
 }
 
 /** A pixel a cell; the picture is stretched when it is drawn. */
-function cellsOf(grid: Grid, colors: Uint32Array): HTMLCanvasElement {
+function pictureOf(grid: Grid, colors: Uint32Array): HTMLCanvasElement {
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, grid.columns);
   canvas.height = Math.max(1, grid.rows);

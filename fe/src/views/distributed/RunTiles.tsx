@@ -27,7 +27,8 @@ export function RunTiles({ answer: { tiles, layout } }: { answer: RanksOverview 
   const part = (label: string, help: string, ns: number | null) => (
     <Tile label={label} help={help} value={duration(ns)} remark={share(ns, unknown)} />
   );
-  const nobody = loading > 0 ? text.later : present < 2 ? text.oneRank : text.nobodyRemark;
+  const later = loading > 0 ? text.later : present < 2 ? text.oneRank : null;
+  const nobody = later ?? text.nobodyRemark;
   return (
     <dl className="tiles">
       <Tile
@@ -63,8 +64,8 @@ export function RunTiles({ answer: { tiles, layout } }: { answer: RanksOverview 
       <Tile
         label={text.lost}
         help={text.lostHelp}
-        value={present < 2 ? duration(null) : duration(tiles.lost_ns)}
-        remark={present < 2 ? text.oneRank : share(tiles.lost_ns, text.perStep)}
+        value={duration(tiles.lost_ns)}
+        remark={share(tiles.lost_ns, later ?? text.notCompared)}
       />
     </dl>
   );

@@ -22,7 +22,9 @@ export function Stragglers({ answer }: { answer: RanksOverview }) {
       {slow.length > 0 ? (
         <Rows answer={answer} rows={slow} />
       ) : (
-        <p className="muted">{answer.tiles.present < 2 ? text.one : text.none}</p>
+        <p className="muted">
+          {answer.tiles.present < 2 ? text.one : answer.tiles.loading > 0 ? text.later : text.none}
+        </p>
       )}
       {links.length > 0 && <Links links={links} />}
       {listed.length > 0 && (
@@ -81,6 +83,7 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
   const { sel } = useTrace();
   const other = typical(answer, row.worker);
   const step = answer.tiles.step_ns;
+  const show = () => showLongest(row.worker, row.operator, other ? [other.worker] : []);
   return (
     <tr>
       <td>
@@ -93,12 +96,7 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
       </td>
       <td className="run-where">
         {row.operator !== null && (
-          <button
-            type="button"
-            className="link"
-            title={row.operator}
-            onClick={() => showLongest(row.worker, row.operator)}
-          >
+          <button type="button" className="link" title={row.operator} onClick={show}>
             <code>{row.operator}</code>
           </button>
         )}
@@ -117,7 +115,8 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
           <button
             type="button"
             className="button"
-            onClick={() => showLongest(row.worker, row.operator)}
+            title={other ? text.beside(rankName(other.rank, other.worker)) : undefined}
+            onClick={show}
           >
             {ranksTexts.show.trace(viewName("trace"))}
           </button>

@@ -12,10 +12,14 @@ export function showEvent(worker: string, row: number | null): void {
   );
 }
 
-/** The longest slice of a name on the timeline of a rank. */
-export function showLongest(worker: string, name: string | null): void {
+/** The longest slice of a name on the timeline of a rank, with other ranks below it. */
+export function showLongest(
+  worker: string,
+  name: string | null,
+  workers: readonly string[] = [],
+): void {
   selectTrace({ worker });
-  goToView("trace", null, name === null ? {} : longestSlice(name));
+  goToView("trace", null, { ...(name === null ? {} : longestSlice(name)), workers });
 }
 
 export function showStep(worker: string, step: string): void {

@@ -8,6 +8,18 @@ const REACH = 12;
 /** So that the least value differs from no value. */
 const FAINTEST = 0.06;
 
+/** The values of an answer, made ready once: the order and the size of the picture change more often. */
+export interface Cells {
+  readonly ranks: number;
+  readonly steps: number;
+  /** Rank after rank; less than any number where nothing is known. */
+  readonly values: Float64Array;
+  /** Of each rank; -1 where nothing is known. */
+  readonly means: Float64Array;
+  readonly least: number;
+  readonly highest: number;
+}
+
 export interface Grid {
   readonly rows: number;
   readonly columns: number;
@@ -28,61 +40,72 @@ export interface Grid {
 }
 
 /** Positions of the ranks, first the one on top. Unknown ranks and values come last. */
-export function orderOf(ranks: RunRanks, heat: HeatMap, order: Order): number[] {
+export function orderOf(ranks: RunRanks, { means }: Cells, order: Order): number[] {
   const positions = ranks.worker.map((_, at) => at);
   if (order === "rank") return positions;
   if (order === "node") {
     return positions.sort((a, b) => (ranks.node[a] ?? 0) - (ranks.node[b] ?? 0) || a - b);
   }
-  const means = positions.map((at) => meanOf(heat, at));
   return positions.sort((a, b) => (means[b] as number) - (means[a] as number) || a - b);
 }
 
-function meanOf({ values, steps }: HeatMap, rank: number): number {
-  let sum = 0;
-  let known = 0;
-  for (let at = rank * steps; at < (rank + 1) * steps; at++) {
-    const value = values[at];
-    if (value === null || value === undefined) continue;
-    sum += value;
-    known += 1;
+export function cellsOf({ ranks, steps, values: all }: HeatMap): Cells {
+  const values = new Float64Array(ranks * steps);
+  const means = new Float64Array(ranks);
+  let least = Number.POSITIVE_INFINITY;
+  let highest = Number.NEGATIVE_INFINITY;
+  for (let rank = 0, at = 0; rank < ranks; rank++) {
+    let sum = 0;
+    let known = 0;
+    for (let step = 0; step < steps; step++, at++) {
+      const value = all[at] ?? Number.NEGATIVE_INFINITY;
+      values[at] = value;
+      if (value === Number.NEGATIVE_INFINITY) continue;
+      sum += value;
+      known += 1;
+      if (value < least) least = value;
+      if (value > highest) highest = value;
+    }
+    means[rank] = known > 0 ? sum / known : -1;
   }
-  return known > 0 ? sum / known : -1;
+  return { ranks, steps, values, means, least, highest };
 }
 
 export function heatGrid(
   heat: HeatMap,
+  cells: Cells,
   order: readonly number[],
   mostRows: number,
   mostColumns: number,
 ): Grid {
-  const { steps, values: all } = heat;
+  const { steps, values: all, least, highest } = cells;
   const ranksPerRow = Math.max(1, Math.ceil(order.length / Math.max(1, mostRows)));
   const stepsPerColumn = Math.max(1, Math.ceil(steps / Math.max(1, mostColumns)));
   const rows = Math.ceil(order.length / ranksPerRow);
   const columns = Math.ceil(steps / stepsPerColumn);
-  const values = new Float64Array(rows * columns).fill(Number.NaN);
+  const values = new Float64Array(rows * columns).fill(Number.NEGATIVE_INFINITY);
   const rankOf = new Int32Array(rows * columns).fill(-1);
-  const columnOf = Int32Array.from({ length: steps }, (_, step) =>
-    Math.floor(step / stepsPerColumn),
-  );
-  let least = Number.POSITIVE_INFINITY;
-  let most = Number.NEGATIVE_INFINITY;
-  order.forEach((rank, position) => {
+  for (let position = 0; position < order.length; position++) {
+    const rank = order[position] as number;
     const first = Math.floor(position / ranksPerRow) * columns;
-    for (let step = 0, at = rank * steps; step < steps; step++, at++) {
-      const value = all[at];
-      if (value === null || value === undefined) continue;
-      const cell = first + (columnOf[step] as number);
-      // Also true of a cell without a value: it is NaN.
-      if (!(value <= (values[cell] as number))) {
-        values[cell] = value;
-        rankOf[cell] = rank;
+    const end = (rank + 1) * steps;
+    for (let column = 0, at = rank * steps; column < columns; column++) {
+      const last = Math.min(at + stepsPerColumn, end);
+      const before = values[first + column] as number;
+      let largest = before;
+      for (; at < last; at++) {
+        const value = all[at] as number;
+        if (value > largest) largest = value;
       }
-      if (value < least) least = value;
-      if (value > most) most = value;
+      if (largest > before) {
+        values[first + column] = largest;
+        rankOf[first + column] = rank;
+      }
     }
-  });
+  }
+  for (let cell = 0; cell < rankOf.length; cell++) {
+    if (rankOf[cell] === -1) values[cell] = Number.NaN;
+  }
   return {
     rows,
     columns,
@@ -91,9 +114,9 @@ export function heatGrid(
     values,
     rankOf,
     least,
-    most: topOf(heat, least, most),
-    highest: most,
-    marked: markedCells(heat, order, columns, ranksPerRow, columnOf),
+    most: topOf(heat, least, highest),
+    highest,
+    marked: markedCells(heat, order, columns, ranksPerRow, stepsPerColumn),
   };
 }
 
@@ -103,14 +126,14 @@ function markedCells(
   order: readonly number[],
   columns: number,
   ranksPerRow: number,
-  columnOf: Int32Array,
+  stepsPerColumn: number,
 ): number[] {
   if (outliers.length === 0) return [];
   const place = new Map(order.map((rank, at) => [rank, at]));
   const cells = outliers.flatMap((at) => {
     const position = place.get(Math.floor(at / steps));
     if (position === undefined) return [];
-    return Math.floor(position / ranksPerRow) * columns + (columnOf[at % steps] as number);
+    return Math.floor(position / ranksPerRow) * columns + Math.floor((at % steps) / stepsPerColumn);
   });
   return [...new Set(cells)].sort((a, b) => a - b);
 }

@@ -71,12 +71,12 @@ function Content({ answer }: { answer: RanksOverview }) {
         </>
       )}
       <Missing items={answer.missing} />
-      {answer.representatives.length < tiles.present && (
+      {answer.representatives.length * 2 <= tiles.present && (
         <Representatives representatives={answer.representatives} selected={worker} onPick={pick} />
       )}
       <RanksTable ranks={ranks} onPick={pick} />
       <Collectives />
-      <SizeAndBandwidth fits={answer.fits} />
+      <SizeAndBandwidth fits={answer.fits} groups={answer.groups} />
       <Layout answer={answer} />
       {pipeline && <Pipeline pipeline={pipeline} />}
       <Experts moe={answer.moe} />

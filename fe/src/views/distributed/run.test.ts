@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { BandwidthFit, CollectiveRow } from "../../api";
+import type { BandwidthFit, CollectiveRow, RunGroup } from "../../api";
 import { heatMapOf, overviewOf, ranksOf, slow } from "./cases";
 import { curveOf } from "./curve";
-import { heatGrid, heatOf, heatPixels, orderOf } from "./heat";
+import { cellsOf, heatGrid, heatOf, heatPixels, orderOf } from "./heat";
 import { metricOf } from "./metrics";
-import { collectivesTable, membersOf, ranksTable } from "./runTables";
+import { collectivesTable, isOf, membersOf, ranksTable } from "./runTables";
 import { cost, headline, named, typical } from "./sentence";
 
 describe("the run in one sentence", () => {
@@ -103,13 +103,13 @@ describe("ranks × steps", () => {
 
   it("come by rank, by node or the largest mean first; what is unknown last", () => {
     const ranks = ranksOf(4, { node: [1, 0, 1, 0] });
-    expect(orderOf(ranks, heat, "rank")).toEqual(natural);
-    expect(orderOf(ranks, heat, "node")).toEqual([1, 3, 0, 2]);
-    expect(orderOf(ranks, heat, "value")).toEqual([1, 3, 0, 2]);
+    expect(orderOf(ranks, cellsOf(heat), "rank")).toEqual(natural);
+    expect(orderOf(ranks, cellsOf(heat), "node")).toEqual([1, 3, 0, 2]);
+    expect(orderOf(ranks, cellsOf(heat), "value")).toEqual([1, 3, 0, 2]);
   });
 
   it("tell nothing known from little", () => {
-    const grid = heatGrid(heat, natural, 10, 10);
+    const grid = heatGrid(heat, cellsOf(heat), natural, 10, 10);
     expect([...grid.values.slice(3, 9)]).toEqual([10, 90, 10, Number.NaN, Number.NaN, Number.NaN]);
     expect(heatOf(grid, grid.least)).toBeGreaterThan(0);
     const colors = Uint32Array.from({ length: 256 }, (_, at) => at + 1);
@@ -119,7 +119,7 @@ describe("ranks × steps", () => {
   });
 
   it("share a cell as the largest of them, and remember whose it is", () => {
-    const grid = heatGrid({ ...heat, outliers: [4] }, [3, 2, 1, 0], 2, 2);
+    const grid = heatGrid({ ...heat, outliers: [4] }, cellsOf(heat), [3, 2, 1, 0], 2, 2);
     expect([grid.rows, grid.columns, grid.ranksPerRow, grid.stepsPerColumn]).toEqual([2, 2, 2, 2]);
     expect([...grid.values]).toEqual([20, 20, 90, 30]);
     expect([...grid.rankOf]).toEqual([3, 3, 1, 0]);
@@ -129,7 +129,7 @@ describe("ranks × steps", () => {
   it("keep their differences beside one far outlier", () => {
     const usual = Array.from({ length: 100 }, (_, rank) => [100 + (rank % 5)]);
     const far = heatMapOf([...usual, [10_000]], { middle: 102, spread: 1 });
-    const grid = heatGrid(far, [...far.values.keys()], 200, 1);
+    const grid = heatGrid(far, cellsOf(far), [...far.values.keys()], 200, 1);
     expect([grid.least, grid.most, grid.highest]).toEqual([100, 114, 10_000]);
     expect(heatOf(grid, 10_000)).toBe(1);
     expect(heatOf(grid, 104) - heatOf(grid, 100)).toBeGreaterThan(0.2);
@@ -137,7 +137,7 @@ describe("ranks × steps", () => {
 
   it("draw 1,024 ranks × 1,000 steps in as many pixels as there are", () => {
     const many = heatMapOf(Array.from({ length: 1024 }, () => new Array(1000).fill(1)));
-    const grid = heatGrid(many, [...Array(1024).keys()], 384, 900);
+    const grid = heatGrid(many, cellsOf(many), [...Array(1024).keys()], 384, 900);
     expect(grid.rows).toBeLessThanOrEqual(384);
     expect(grid.columns).toBeLessThanOrEqual(900);
   });
@@ -221,6 +221,15 @@ it("draws a fit as bandwidth over size", () => {
     half_bytes: 1e6,
     residual: 0,
   };
+  const groups = [{ role: "dp" }, { role: "tp" }] as unknown as RunGroup[];
+  const row = { kind: "all_reduce", link: "within_node", size: 8, bytes: 1e9, group_number: 1 };
+  const isHere = (more: object) => isOf({ ...row, ...more } as CollectiveRow, groups, fit, 1e9);
+  expect(isHere({})).toBe(true);
+  expect([{ bytes: 1e3 }, { group_number: 0 }, { size: 2 }].map(isHere)).toEqual([
+    false,
+    false,
+    false,
+  ]);
   const curve = curveOf(fit);
   expect(curve[0]?.y).toBeCloseTo(1e3 / (1e-5 + 1e-8), -3);
   expect(curve.at(-1)?.y).toBeCloseTo(1e9 / (1e-5 + 1e-2), -6);

@@ -133,6 +133,17 @@ export function collectivesTable(rows: readonly CollectiveRow[]): Table {
   ]);
 }
 
+/** Whether a row of the collectives is one that a fit was made of, with so many bytes. */
+export function isOf(
+  row: CollectiveRow,
+  groups: readonly RunGroup[],
+  { kind, role, link, size }: BandwidthFit,
+  bytes: number,
+): boolean {
+  const alike = row.kind === kind && row.link === link && row.size === size && row.bytes === bytes;
+  return alike && groups[row.group_number]?.role === role;
+}
+
 /** With both ends: groups of one kind differ in the number at the end. */
 function briefGroup(label: string): string {
   return label.length <= 20 ? label : `${label.slice(0, 9)}…${label.slice(-10)}`;

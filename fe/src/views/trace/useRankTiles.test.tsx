@@ -2,9 +2,9 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, render, screen } from "@testing-library/react";
 import { StrictMode, useEffect, useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createQueryClient, setBase } from "../../api";
+import { createQueryClient, type RankClock, type RunOverview, setBase } from "../../api";
 import { metaOf, tileBytes } from "../../timeline/cases";
-import { useRankTiles } from "./useRankTiles";
+import { apart, useRankTiles } from "./useRankTiles";
 
 const { trace } = vi.hoisted(() => ({
   trace: {
@@ -82,4 +82,15 @@ it("shows nothing of the rank before once another one is chosen", async () => {
   rerender(page());
   expect(screen.queryByText(/^a:/)).toBeNull();
   await screen.findByText("b: 1 tiles");
+});
+
+it("puts ranks beside each other by their common clock, and by their files' where there is none", () => {
+  const worker = (name: string, offset_ns: number) => ({ worker: name, offset_ns });
+  const overview = { workers: [worker("a", 5), worker("b", 1_000)] } as unknown as RunOverview;
+  const clock = { workers: ["a", "b", "c"], shift_ns: [0, -40, null] } as unknown as RankClock;
+  expect(apart(overview, clock, "a", "b")).toBe(-40);
+  expect(apart(overview, clock, "b", "a")).toBe(40);
+  expect(apart(overview, null, "a", "b")).toBe(995);
+  expect(apart(overview, clock, "a", "c")).toBe(-5);
+  expect(apart(null, null, "a", "b")).toBe(0);
 });

@@ -2,10 +2,12 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import {
   type ApiError,
+  type RankClock,
   type Result,
   type RunOverview,
   type TimelineMeta,
   type TraceKey,
+  useRankClock,
   useRunOverview,
   useTimeline,
   useTimelines,
@@ -40,6 +42,8 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
     [sel, run, workers],
   );
   const answers = useTimelines(others);
+  const fitted = useRankClock(others.length > 0 ? sel : null);
+  const clock = fitted.isPlaceholderData ? null : (fitted.data ?? null);
   const kept = useRef(new Map<string, RankTiles>());
   const [memory] = useState(() => new TimelineMemory());
   const [made, setMade] = useState<readonly RankTiles[]>([]);
@@ -53,12 +57,11 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
   // biome-ignore lint/correctness/useExhaustiveDependencies: an answer is its version
   useLayoutEffect(() => {
     const next = new Map<string, RankTiles>();
-    const base = offsetOf(overview, sel?.worker ?? "");
     for (const [at, { run: name, worker, span }] of keys.entries()) {
       const meta = metas[at];
       // Without the rank of the page there is nothing to stack others below.
       if (!meta || !metas[0]) continue;
-      const offset = offsetOf(overview, worker) - base;
+      const offset = apart(overview, clock, sel?.worker ?? "", worker);
       const id = [name, worker, span, meta.version, offset].join("\n");
       const key = { run: name, worker, span, v: meta.version };
       next.set(
@@ -77,7 +80,7 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
     for (const [id, source] of kept.current) if (!next.has(id)) source.close();
     kept.current = next;
     setMade([...next.values()]);
-  }, [keys, versions, overview, memory]);
+  }, [keys, versions, overview, clock, memory]);
   useLayoutEffect(
     () => () => {
       for (const source of kept.current.values()) source.close();
@@ -101,6 +104,18 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
     return error ? [{ worker, error }] : [];
   });
   return { query, sources, failed, overview };
+}
+
+/** What to add to times of a rank to have them beside the page's: by the clock of all ranks where that is known. */
+export function apart(
+  overview: RunOverview | null,
+  clock: RankClock | null,
+  page: string,
+  worker: string,
+): number {
+  const [of, base] = [worker, page].map((each) => clock?.shift_ns[clock.workers.indexOf(each)]);
+  if (typeof of === "number" && typeof base === "number") return of - base;
+  return offsetOf(overview, worker) - offsetOf(overview, page);
 }
 
 function offsetOf(overview: RunOverview | null, worker: string): number {
