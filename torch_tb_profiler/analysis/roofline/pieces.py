@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.flops.rates import piece_work, shared
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
@@ -106,9 +106,8 @@ def call_roofs(model: Model) -> CallRoofs:
     rate, most, bandwidth = (np.full(count, np.nan) for _ in range(3))
     device = np.full(count, -1, np.int64)
     if not found.on_host and count:
-        own = np.flatnonzero(pieces.call >= 0)
-        device = first_at(pieces.call[own], model.device_work.device[pieces.place[own]].astype(np.int64), count)
-        open_ = _may_be_tf32(model, found, element)
+        device = model.device_work.device[pieces.place[calls.first]].astype(np.int64)
+        open_ = _may_be_tf32(model, found, element, device)
         for each in roofs(model):
             here = device == each.device
             bandwidth[here] = np.nan if each.bandwidth is None else each.bandwidth
@@ -150,8 +149,8 @@ def _elements(model: Model, found: Counted) -> Int8:
     return np.where((element >= 0) & (by_kernel >= 0), by_kernel, element).astype(np.int8)
 
 
-def _may_be_tf32(model: Model, found: Counted, element: Int8) -> Bool:
-    """Calls with 32 bits of whose kernels it is not known whether they use tensor cores, shape (calls,)."""
+def _may_be_tf32(model: Model, found: Counted, element: Int8, device: Int64) -> Bool:
+    """Calls with 32 bits of whose kernels it is not known whether they use tensor cores; arrays of shape (calls,)."""
     pieces = found.pieces
     use = use_of_device_work(model)[pieces.place]
     open_ = (pieces.call >= 0) & (use == Use.UNKNOWN) & ~pieces.no_flops
@@ -160,11 +159,8 @@ def _may_be_tf32(model: Model, found: Counted, element: Int8) -> Bool:
         device: (nvidia_capability(model.trace.header.device(device)) or (0, 0)) >= FIRST_WITH_TF32
         for device in model.used_devices
     }
-    own = np.flatnonzero(pieces.call >= 0)
-    device = first_at(pieces.call[own], model.device_work.device[pieces.place[own]].astype(np.int64), len(element))
-    able = np.array([capable.get(int(each), False) for each in distinct(device).tolist()], np.bool_)
     wide: Bool = unclear & (element == ELEMENTS.index("fp32"))
-    return wide & able[np.searchsorted(distinct(device), device)] if len(able) else wide
+    return wide & one_of(device, [number for number, able in capable.items() if able])
 
 
 @remembered
@@ -181,10 +177,8 @@ def roof_pieces(model: Model) -> RoofPieces:
     if len(copies):
         roof[copies], bound[copies] = _copies(model, found, copies)
         lost[copies] = np.maximum(pieces.duration[copies] - roof[copies], 0.0)
-    is_first = np.zeros(len(pieces), np.bool_)
-    owned = np.flatnonzero(call >= 0)
-    is_first[first_at(call[owned], owned, len(calls))[distinct(call[owned])]] = True
-    is_first[call < 0] = True
+    is_first = call < 0
+    is_first[calls.first] = True
     return RoofPieces(
         element=take_known(of_calls.element, call),
         flops=work.flops,
