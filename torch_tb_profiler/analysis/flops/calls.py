@@ -42,6 +42,8 @@ _MAY_MULTIPLY = frozenset(
         *(Kind.COMPUTE, Kind.COMMUNICATION),
     }
 )
+#: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts
+_NO_PRODUCT = re.compile(r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w*(?:Transform|Tiles)")
 _COMPILED = re.compile(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
 _GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
 
@@ -197,7 +199,7 @@ def _operator(model: Model, node: Int64) -> Int64:
 
 def _multiplies_nothing(kernel: str) -> bool:
     family = family_of(kernel)
-    return family is not None and family.kind not in _MAY_MULTIPLY
+    return family is not None and (family.kind not in _MAY_MULTIPLY or _NO_PRODUCT.search(kernel) is not None)
 
 
 def _on_host(model: Model) -> Pieces:

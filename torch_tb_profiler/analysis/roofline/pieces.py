@@ -32,8 +32,9 @@ ABOVE = 1.05
 #: what bounds the least time of a call
 Bound = Literal["compute", "memory", "link", "launch"]
 BOUNDS: tuple[Bound, ...] = get_args(Bound)
-#: why a call is faster than its roof: it multiplies less than it counts for (Winograd, FFT); what it moves fits the
-#: cache; strides were not recorded, so that an input may be an expanded one; or what is thought of its work is wrong
+#: why a call is faster than its roof: it multiplies less than it counts for (Winograd, FFT); the cache may hold what
+#: is too much for the memory (its size of what is read, and of what is written); strides were not recorded, so that an
+#: input may be an expanded one; or what is thought of its work is wrong
 Above = Literal["algorithm", "cache", "strides", "model"]
 ABOVES: tuple[Above, ...] = get_args(Above)
 #: whether a product uses tensor cores, and why it does not though its device has some: fp32 where TF32 is off or is no
@@ -227,10 +228,13 @@ def _above(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
     other = model.trace.strings.where(_ALGORITHM.search, names)[names] & (pieces.call >= 0)
     other_call = np.zeros(len(calls), np.bool_)
     other_call[pieces.call[other]] = True
-    cache = np.zeros(len(calls))
+    cache, bandwidth = np.zeros(len(calls)), np.zeros(len(calls))
     for each in roofs(model):
         cache[of_calls.device == each.device] = each.cache or 0.0
-    fits = (of_calls.bound == BOUNDS.index("memory")) & (calls.numbers("bytes") <= cache)
+        bandwidth[of_calls.device == each.device] = each.bandwidth or 0.0
+    # the cache may hold so much of what is read, and keep so much of what is written
+    moved = np.maximum(calls.numbers("bytes") - 2 * cache, 0)
+    fits = (of_calls.bound == BOUNDS.index("memory")) & (1e9 * moved <= ABOVE * calls.duration * bandwidth)
     strides = take_known(model.trace.operators.input_strides, model.tree.operator[calls.node], missing=0)
     above[fast] = np.where(strides[fast] > 0, ABOVES.index("model"), ABOVES.index("strides"))
     above[fast & fits] = ABOVES.index("cache")

@@ -114,7 +114,8 @@ class RooflineGrouped(msgspec.Struct, frozen=True):
     """How a roofline is grouped."""
 
     group_by: Annotated[
-        Literal["operator", "operator_shape", "kernel", "module", "line"], Meta(description="What makes a row.")
+        Literal["operator", "operator_shape", "kernel", "module", "line", "element", "phase"],
+        Meta(description="What makes a row."),
     ] = "operator"
 
 

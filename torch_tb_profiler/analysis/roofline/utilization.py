@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
-from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known
+from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.phases import PHASES, Phase, phase_of
@@ -125,7 +125,7 @@ def step_flops(model: Model) -> StepFlops:
     weight = _weights(found, inside)
     steps = len(model.steps)
     time, busy = _times(model)
-    again = _again(model, found)
+    again = computed_again(model)
     model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
     flops = np.nan_to_num(found.calls.numbers("flops"))
     said = coverage(model)
@@ -194,9 +194,22 @@ def _times(model: Model) -> tuple[int, int]:
     return marks if has_marks else int((steps.end - steps.start).sum()), busy
 
 
-def _again(model: Model, found: Counted) -> Bool:
+def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
+    """Shape (calls,): how long each needs at the peak of what it multiplies, ns; 0 without FLOP, NaN: not known.
+
+    which   of the FLOP that the model needs, or of all that are executed
+    """
+    calls, rate = counted(model).calls, call_roofs(model).rate
+    flops = calls.numbers("flops" if which == "hfu" else "model_flops")
+    if which == "mfu":
+        flops[computed_again(model)] = 0.0
+    return np.where(flops == 0, 0.0, 1e9 * flops / rate)
+
+
+@remembered
+def computed_again(model: Model) -> Bool:
     """Shape (calls,): computed a second time in the backward pass."""
-    nodes = recomputed(model)
+    found, nodes = counted(model), recomputed(model)
     again = np.zeros(len(model.tree), np.bool_)
     again[nodes] = True
     if not again.any():
@@ -221,7 +234,7 @@ def _utilization(
     if found.on_host or not time:
         return _none("no_device")
     multiplies = flops > 0
-    is_known = known(found)
+    is_known = known_pieces(model)
     missing_ns = int(found.pieces.duration[inside & ~is_known.flops].sum())
     matrix_ns = int(found.pieces.duration[inside & is_known.multiplies].sum())
     if not multiplies.any():
