@@ -1760,6 +1760,64 @@ export interface CompareTotals {
   delta_total_ns: number;
 }
 
+/** FLOP, utilizations and lost time of two traces. */
+export interface CompareRooflineAnswer {
+  /** which traces */
+  meta: CompareRooflineMeta;
+  /** one of them */
+  baseline: RooflineSide;
+  /** the experiment */
+  exp: RooflineSide;
+  /** what the difference of MFU is made of; null where one side has none */
+  change: UtilizationChange | null;
+  /** operators by their shapes, of both sides */
+  calls: Columns;
+}
+
+/** Beside a comparison of rooflines; the fields of one trace are of the baseline. */
+export interface CompareRooflineMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** the experiment */
+  exp: TraceMeta;
+}
+
+/** One of two traces. */
+export interface RooflineSide {
+  /** how many */
+  steps: number;
+  /** FLOP that the model needs in an average step (FLOP) */
+  per_step: number;
+  /** model FLOP utilization */
+  mfu: Utilization;
+  /** hardware FLOP utilization */
+  hfu: Utilization;
+  /** the same while a compute kernel ran */
+  busy_mfu: Utilization;
+  /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
+  total_ns: number;
+  /** of an average step, lost beside the roofline; null where the time at the roof is known of nothing */
+  lost_ns: number | null;
+}
+
+/** What the difference of two MFU is made of; `idle` + `kernels` = `total`. */
+export interface UtilizationChange {
+  /** MFU of the experiment − MFU of the baseline */
+  total: number;
+  /** because devices compute for another part of the time */
+  idle: number;
+  /** because kernels reach another part of the peak while they run */
+  kernels: number;
+}
+
 /** All ranks of a run. */
 export interface DistributedAnswer {
   /** which run */
@@ -3441,6 +3499,7 @@ export interface SkippedFile {
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
   "compare": CompareAnswer;
+  "compare/roofline": CompareRooflineAnswer;
   "critical_path": CriticalPathAnswer;
   "critical_path/pieces": {
     /** what stands beside the table */
