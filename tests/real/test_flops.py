@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.coverage import coverage
 from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
 from torch_tb_profiler.analysis.roofline.pieces import ABOVES, roof_pieces
+from torch_tb_profiler.analysis.roofline.reached import reached
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.model import Model
@@ -124,3 +125,20 @@ def test_large_elementwise_kernels_come_near_the_bandwidth(name: str, least: flo
     rates = 1e9 * size[large] / calls.duration[large] / device.bandwidth
     assert least <= np.percentile(rates, 95) <= 1.0
     assert rates.max() <= 1.05
+
+
+#: GB/s of large elementwise kernels, TFLOP/s of long products, by hand
+@pytest.mark.parametrize(
+    ("name", "bandwidth", "element", "flops"),
+    [
+        ("kineto/resnet50_num_workers_0", 829, "fp32", None),
+        ("TraceLens/inductor_triton_mi300x", None, "bf16", 606),
+        ("saf/amg_a100_inductor_cudagraph", 1455, "bf16", 245),
+    ],
+)
+def test_what_traces_reach(name: str, bandwidth: float | None, element: str, flops: float | None) -> None:
+    (found,) = reached(first(name)).values()
+    if bandwidth is not None:
+        assert found.bandwidth == pytest.approx(1e9 * bandwidth, rel=0.03)
+    if flops is not None:
+        assert found.flops[element] == pytest.approx(1e12 * flops, rel=0.03)

@@ -1074,6 +1074,9 @@ export interface DeviceRoofs {
   host: number | null;
   /** whether it has some */
   tensor_cores: boolean;
+  reached_flops: { [key: string]: number };
+  /** bytes/s that its large elementwise kernels reach; null with fewer than 10 */
+  reached_bandwidth: number | null;
   /** how far `flops` may be off either way: of a device that is not listed they are an estimate (0…1) */
   spread: number;
   /** where the values are from; null where nothing is known */

@@ -102,7 +102,8 @@ COMPARE_ROOFLINE = {
             "string",
             None,
             "only_baseline, only_experiment: the other side does not have it; work: calls of a step, FLOP or bytes "
-            "differ by more than 1 %; kernels: the same work at a part of the roof that differs by more than 5 %; same.",
+            "differ by more than 1 %; kernels: the same work at a part of the roof that differs by more than 5 %; "
+            "same.",
         ),
     ),
 }

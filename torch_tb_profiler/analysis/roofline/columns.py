@@ -76,6 +76,15 @@ ROOFLINE = by_key(
         "added up.",
     ),
     Definition(
+        "lost_here_ns",
+        "Lost beside its best",
+        "number",
+        "ns",
+        "The same beside what this trace reaches itself (95th percentiles) in place of the peaks: the bandwidth of at "
+        "least 10 elementwise kernels above 64 MB, the FLOP/s of at least 3 products above 50 µs. Where it has fewer "
+        "the peaks count.",
+    ),
+    Definition(
         "roof_share",
         "Of the roof",
         "number",

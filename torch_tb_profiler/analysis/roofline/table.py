@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
 from torch_tb_profiler.analysis.roofline.phases import PHASES, phase_of
 from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
+from torch_tb_profiler.analysis.roofline.reached import reached_ns
 from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns
 from torch_tb_profiler.analysis.shared.program_times import nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
@@ -59,6 +60,7 @@ class RooflineTable(Tabular):
     byte_rate: Float64
     roof_ns: Float64
     lost_ns: Float64
+    lost_here_ns: Float64
     roof_share: Float64
     mfu: Float64
     hfu: Float64
@@ -122,6 +124,7 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
         byte_rate=ratio(groups.sum_of_floats(np.nan_to_num(roof.bytes)), within(has_bytes) / 1e9),
         roof_ns=np.where(within(has_roof) > 0, known_roof, np.nan)[order],
         lost_ns=np.where(within(has_roof) > 0, lost, np.nan)[order],
+        lost_here_ns=np.where(within(has_roof) > 0, groups.sum_of_floats(_lost_here(model)), np.nan)[order],
         roof_share=ratio(known_roof, within(has_roof)),
         mfu=_utilization(model, groups, "mfu")[order],
         hfu=_utilization(model, groups, "hfu")[order],
@@ -154,6 +157,13 @@ def _most(
     )
     best = np.where(weights.max(axis=0, initial=0.0) > 0, weights.argmax(axis=0), -1) if len(groups) else order
     return tuple(names[at] if at >= 0 else None for at in best[order].tolist())
+
+
+def _lost_here(model: Model) -> Float64:
+    """Of each piece, beside what the trace reaches; of copies beside the peaks; 0 where nothing is known."""
+    found = counted(model)
+    lost = shared(found, np.maximum(found.calls.duration - reached_ns(model), 0.0))
+    return np.nan_to_num(np.where(found.pieces.recorded >= 0, roof_pieces(model).lost_ns, lost))
 
 
 def _utilization(model: Model, groups: Groups, which: Literal["mfu", "hfu"]) -> Float64:
