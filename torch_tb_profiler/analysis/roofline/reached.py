@@ -47,12 +47,13 @@ def reached(model: Model) -> Mapping[int, Reached]:
     if found.on_host or not len(calls):
         return {each.device: Reached(None, {}) for each in roofs(model)}
     flops, size = calls.numbers("flops"), calls.numbers("bytes")
+    is_product = np.array([work.product is not None for work in calls.works], np.bool_)
     strings = model.trace.strings
     moves = strings.where(ELEMENTWISE.__contains__, calls.name)[calls.name] & (size > _LARGE) & (calls.duration > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         moved, computed = 1e9 * size / calls.duration, 1e9 * flops / calls.duration
         # what is above the peak multiplies less than it counts for
-        multiplies = (flops > 0) & (calls.duration > _LONG_NS) & (computed <= ABOVE * of_calls.rate)
+        multiplies = is_product[calls.work] & (flops > 0) & (calls.duration > _LONG_NS) & (computed <= ABOVE * of_calls.rate)
     best = {}
     for each in roofs(model):
         here = of_calls.device == each.device

@@ -47,6 +47,8 @@ const LARGEST = 17;
 /** The strip ends a little above the roof. */
 const STRIP_TOP = 1.2;
 const POINTER = 4;
+/** What the name of a roof needs. */
+const LABEL = 200;
 
 type Place = { readonly x: number; readonly y: number; readonly radius: number };
 
@@ -247,11 +249,12 @@ function roofShapes(
   if (kind === "flat") {
     const from = bandwidth === null ? plot.x : Math.max(plot.x, placeX(height / bandwidth));
     const at = placeY(height);
-    // What is reached may lie close under its peak.
-    const baseline = reached ? at + 13 : at - 5;
+    // What is reached may lie close under its peak; left of the rising roof there are no points.
+    const beside = reached && from - plot.x > LABEL;
+    const [end, baseline] = beside ? [from - 8, at + 4] : [right - 4, reached ? at + 13 : at - 5];
     return [
       { kind: "line", x1: from, y1: at, x2: right, y2: at, stroke, dashed },
-      { kind: "text", x: right - 4, y: baseline, text: label, align: "right", fill: stroke },
+      { kind: "text", x: end, y: baseline, text: label, align: "right", fill: stroke },
     ];
   }
   const top = Math.max(...roofs.flatMap((roof) => (roof.kind === "flat" ? [roof.height] : [])), 0);

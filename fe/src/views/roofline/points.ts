@@ -121,7 +121,7 @@ export function legendOf({ kinds, hasRings }: Points) {
           label: text.legend.wave,
           color: "var(--text-3)",
           shown: true,
-          line: "dashed" as const,
+          ring: true,
         },
       ]
     : found;
