@@ -55,7 +55,8 @@ def call_advice(model: Model) -> Int8:
         return advice
     with np.errstate(divide="ignore", invalid="ignore"):
         slow = is_product & (of_calls.roof_ns < _GOOD * calls.duration)
-    chosen = np.flatnonzero(slow & (calls.duration >= _SHORT_NS))
+    launched = of_calls.bound == BOUNDS.index("launch")
+    chosen = np.flatnonzero(slow & ~launched & (calls.duration >= _SHORT_NS))
     pieces, work = found.pieces, model.device_work
     at = _longest(found)[chosen]
     place = pieces.place[at]
