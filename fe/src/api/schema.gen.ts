@@ -1074,6 +1074,7 @@ export interface DeviceRoofs {
   host: number | null;
   /** whether it has some */
   tensor_cores: boolean;
+  /** FLOP/s by element type that long products of this trace reach; without those of fewer than 3 */
   reached_flops: { [key: string]: number };
   /** bytes/s that its large elementwise kernels reach; null with fewer than 10 */
   reached_bandwidth: number | null;
@@ -1813,11 +1814,11 @@ export interface RooflineSide {
 
 /** What the difference of two MFU is made of; `idle` + `kernels` = `total`. */
 export interface UtilizationChange {
-  /** MFU of the experiment − MFU of the baseline */
+  /** MFU of the experiment − MFU of the baseline (the difference of two numbers 0…1) */
   total: number;
-  /** because devices compute for another part of the time */
+  /** because devices compute for another part of the time (the difference of two numbers 0…1) */
   idle: number;
-  /** because kernels reach another part of the peak while they run */
+  /** because kernels reach another part of the peak while they run (the difference of two numbers 0…1) */
   kernels: number;
 }
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, NsMean, TraceMeta, plain
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, FractionChange, NsMean, TraceMeta, plain
 from torch_tb_profiler.analysis.compare.columns import COMPARE_ROOFLINE
 from torch_tb_profiler.analysis.question import NoParameters, PairQuestion, Subject
 from torch_tb_profiler.analysis.roofline.question import Flop
@@ -37,9 +37,9 @@ class UtilizationChange:
     kernels  because kernels reach another part of the peak while they run
     """
 
-    total: float
-    idle: float
-    kernels: float
+    total: FractionChange
+    idle: FractionChange
+    kernels: FractionChange
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
     link          to another device, bytes/s in each direction; null where not known
     host          to the host, bytes/s in each direction; null where not known
     tensor_cores  whether it has some
-    reached_flops FLOP/s by element type that long products of this trace reach; without those of fewer than 3
-    reached_bandwidth  bytes/s that its large elementwise kernels reach; null with fewer than 10
+    reached_flops       FLOP/s by element type that long products of this trace reach; without those of fewer than 3
+    reached_bandwidth   bytes/s that its large elementwise kernels reach; null with fewer than 10
     spread        how far `flops` may be off either way: of a device that is not listed they are an estimate
     source        where the values are from; null where nothing is known
     """

@@ -53,7 +53,9 @@ def reached(model: Model) -> Mapping[int, Reached]:
     with np.errstate(divide="ignore", invalid="ignore"):
         moved, computed = 1e9 * size / calls.duration, 1e9 * flops / calls.duration
         # what is above the peak multiplies less than it counts for
-        multiplies = is_product[calls.work] & (flops > 0) & (calls.duration > _LONG_NS) & (computed <= ABOVE * of_calls.rate)
+        multiplies = (
+            is_product[calls.work] & (flops > 0) & (calls.duration > _LONG_NS) & (computed <= ABOVE * of_calls.rate)
+        )
     best = {}
     for each in roofs(model):
         here = of_calls.device == each.device
