@@ -19,6 +19,8 @@ from torch_tb_profiler.analysis.roofline.pieces import BOUNDS, call_roofs
 from torch_tb_profiler.analysis.shared.residency import resident_blocks, threads_of
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import first_at, group
+from torch_tb_profiler.arrays.lookup import places_of, take_known
+from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
 
@@ -58,7 +60,7 @@ def call_advice(model: Model) -> Int8:
     launched = of_calls.bound == BOUNDS.index("launch")
     chosen = np.flatnonzero(slow & ~launched & (calls.duration >= _SHORT_NS))
     pieces, work = found.pieces, model.device_work
-    at = _longest(found)[chosen]
+    at = _longest(found, chosen)
     place = pieces.place[at]
     name = model.trace.events.name[pieces.row[at]]
     limited = of_calls.bound[chosen] == BOUNDS.index("memory")
@@ -129,12 +131,14 @@ def _is_matrices(product: Product | None) -> bool:
     return product is not None and product.batch > 0 and product.m > 0 and product.k > 0
 
 
-def _longest(found: Counted) -> Int64:
-    """Shape (calls,): the longest piece of each, an index into `Pieces`."""
+def _longest(found: Counted, chosen: Int64) -> Int64:
+    """Shape (chosen,): the longest piece of some calls, an index into `Pieces`."""
     pieces = found.pieces
-    owned = np.flatnonzero(pieces.call >= 0)
+    place = places_of(chosen, len(found.calls))
+    call = take_known(place, pieces.call)
+    owned = np.flatnonzero(call >= 0)
     owned = owned[np.argsort(-pieces.duration[owned], kind="stable")]
-    return first_at(pieces.call[owned], owned, len(found.calls))
+    return first_at(call[owned], owned, len(chosen))
 
 
 def _in_a_row(model: Model, found: Counted, is_product: Bool) -> Int8:
@@ -145,7 +149,7 @@ def _in_a_row(model: Model, found: Counted, is_product: Bool) -> Int8:
     advice = np.full(len(calls), -1, np.int8)
     # what ran on the device in the order of the program: products by their call, all else by itself
     launched = np.flatnonzero(pieces.node >= 0)
-    launched = launched[np.argsort(pieces.node[launched], kind="stable")]
+    launched = launched[stable_order(pieces.node[launched])]
     call = pieces.call[launched]
     code = np.where(call >= 0, call, -1 - np.arange(len(launched)))
     steps = launched[begins_run(code)]
@@ -159,9 +163,8 @@ def _in_a_row(model: Model, found: Counted, is_product: Bool) -> Int8:
     thread = model.trace.events.track[tree.row[pieces.node[steps]]]
     begins = np.flatnonzero(begins_run(np.where(alike >= 0, alike, -1 - np.arange(len(alike))), thread))
     ends = np.append(begins[1:], len(alike))
-    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-        if end - begin < 2:
-            continue
+    several = (ends - begins > 1) & (alike[begins] >= 0)
+    for begin, end in zip(begins[several].tolist(), ends[several].tolist(), strict=True):
         row = call[begin:end]
         if end - begin >= _MANY and (calls.work[row] == calls.work[row[0]]).all():
             small = calls.duration[row] < 2 * _SHORT_NS
