@@ -153,7 +153,7 @@ export const roofline = area("roofline", {
     title: "FLOP and MFU",
     help: "What the average step of both sides computes, how much of the peak that is, and what is lost beside the roofline. MFU is (time while computing ÷ time) × (MFU while computing): the change is divided between the two.",
     change: (change: string, idle: string, kernels: string) =>
-      `MFU changed by ${change}: ${idle} because devices compute for another part of the time, ${kernels} because of the kernels.`,
+      `MFU changed by ${change} of the peak: ${idle} because devices compute for another part of the time, ${kernels} because of the kernels.`,
     noChange: "At least one side has no MFU, so there is no change to explain.",
     figures: "Of the average step",
     figure: "Figure",

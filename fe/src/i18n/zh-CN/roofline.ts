@@ -141,7 +141,7 @@ export const roofline: typeof en = {
     title: "FLOP 与 MFU",
     help: "两侧平均每步的计算量、占峰值的比例，以及与 roofline 相比的损失。MFU =（计算的时间 ÷ 时间）×（计算时的 MFU）：变化按这两部分拆分。",
     change: (change, idle, kernels) =>
-      `MFU 变化 ${change}：其中 ${idle} 因为设备计算的时间比例不同，${kernels} 因为内核。`,
+      `MFU 变化 ${change}（占峰值）：其中 ${idle} 因为设备计算的时间比例不同，${kernels} 因为内核。`,
     noChange: "至少有一侧没有 MFU，因此没有可解释的变化。",
     figures: "平均每步",
     figure: "指标",

@@ -34,7 +34,7 @@ function Both({ answer }: { answer: ComparedRoofline }) {
   const table = useMemo(() => callsTable(answer), [answer]);
   const points = (value: number) => signed(100 * value, "percent");
   return (
-    <>
+    <div className="compare-roofline">
       <p>
         {change
           ? text.change(points(change.total), points(change.idle), points(change.kernels))
@@ -42,7 +42,7 @@ function Both({ answer }: { answer: ComparedRoofline }) {
       </p>
       <SimpleTable caption={text.figures} table={figures(answer)} />
       <DataTable id="compare-roofline" label={text.table} table={table} {...state} />
-    </>
+    </div>
   );
 }
 
