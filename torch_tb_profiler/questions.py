@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.compare.question import COMPARE
+from torch_tb_profiler.analysis.compare.roofline import COMPARE_ROOFLINES
 from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIES
@@ -62,6 +63,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     PATH_PIECES_OF_STEP,
     WHAT_IF,
     COMPARE,
+    COMPARE_ROOFLINES,
     DISTRIBUTED,
     RUN_RANKS,
     RUN_HEAT,

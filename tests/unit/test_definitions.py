@@ -46,6 +46,7 @@ VIEWS = {
     "COMPARE_PARTS": "compare",
     "COMPARE_OPERATORS": "compare",
     "COMPARE_KERNELS": "compare",
+    "COMPARE_ROOFLINE": "compare",
     "MODULES": "modules",
     "HOOKS": "modules",
     "STACKS": "stacks",

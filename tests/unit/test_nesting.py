@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.arrays import nesting as module
-from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest, outermost_first, parents
+from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest, on_paths, outermost_first, parents
 
 Interval = tuple[int, int, int]  # lane, start, length
 
@@ -140,3 +140,24 @@ def test_the_nearest_in_a_deep_tree(every: int) -> None:
     assert process_time() - begin < 1  # level by level it takes several seconds
     expected = (np.arange(depth) + 1) // every * every - 1
     assert np.array_equal(found, np.append(expected, -1))
+
+
+@given(st.lists(st.integers(0, 30), max_size=30), st.lists(st.integers(-1, 29), max_size=10))
+def test_on_paths_are_nodes_and_all_around_them(above: list[int], asked: list[int]) -> None:
+    parent = [-1 if not at else above[at] % (at + 1) - 1 for at in range(len(above))]
+    nodes = [each for each in asked if each < len(parent)]
+    expected = set()
+    for each in nodes:
+        while each >= 0:
+            expected.add(each)
+            each = parent[each]  # noqa: PLW2901
+    found = on_paths(np.array(parent, np.int32), np.array(nodes, np.int64))
+    assert set(np.flatnonzero(found).tolist()) == expected
+
+
+def test_on_paths_pass_a_long_common_path_once() -> None:
+    chain, leaves = 20_000, 20_000
+    parent = np.append(np.arange(-1, chain - 1), np.full(leaves, chain - 1)).astype(np.int32)
+    began = process_time()
+    assert on_paths(parent, np.arange(chain, chain + leaves)).all()
+    assert process_time() - began < 2

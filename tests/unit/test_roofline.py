@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,8 +15,9 @@ from tests.kernel_programs import A100, BF16, H100, UNKNOWN, Op, add, matrices, 
 from tests.kernel_programs import model_of as model_of_machine
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.coverage import coverage
+from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
 from torch_tb_profiler.analysis.roofline.roofs import roofs
-from torch_tb_profiler.analysis.roofline.table import roofline
+from torch_tb_profiler.analysis.roofline.table import RooflineGrouping, roofline
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.analysis.shared.peaks import VARIABLE, peaks_digest, peaks_of
 from torch_tb_profiler.model import Model
@@ -171,12 +172,66 @@ def test_all_groupings_add_up_to_the_same() -> None:
     )
     model = model_of_machine(run([[thin, copies, thick, add(7)]] * 2), H100)
     sums = set()
-    for group_by in ("operator", "operator_shape", "kernel", "module", "line"):
+    for group_by in get_args(RooflineGrouping):
         found = roofline(model, group_by)
         sums.add(
             (found.total_ns, int(found.time_ns.sum()), round(np.nansum(found.lost_ns)), round(np.nansum(found.flops)))
         )
     assert len(sums) == 1
+
+
+def test_utilization_of_rows_is_of_all_their_time() -> None:
+    half = matrices(4096, 4096, 4096, BF16, 2 * least_us(2 * 4096**3, 312), "c10::BFloat16")
+    model = model_of_machine(run([[half, half, shapeless(half)]] * 2), A100)
+    (row,) = roofline(model, "operator").mfu
+    assert row == pytest.approx(2 / 3 / 2, rel=1e-3)
+    # 60 % of the time must be known
+    assert np.isnan(roofline(model_of_machine(run([[half, shapeless(half)]] * 2), A100), "operator").mfu[0])
+    by_element = roofline(model, "element")
+    assert set(by_element.name) == {"bf16", "(no products)"}
+    assert by_element.mfu[by_element.name.index("bf16")] == pytest.approx(0.5, rel=1e-3)
+
+
+def advice_of(*ops: Op) -> list[str | None]:
+    """Of each kind of product, in the order of their first calls; the device is an A100, whose kernels are known."""
+    model = model_of_machine(run([ops]), A100)
+    codes, names = call_advice(model), counted(model).calls
+    order = np.argsort(names.row)
+    return [ADVICES[code] if code >= 0 else None for code in codes[order].tolist()]
+
+
+HELD = {"grid": [1, 1, 1], "block": [256, 1, 1], "registers per thread": 200, "shared memory": 100_000}
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "advice"),
+    [
+        (4096, 4096, 4096, None),
+        (4096, 4095, 4096, "alignment"),
+        (8, 4096, 4096, "few_rows"),
+        (256, 256, 8192, "split_k"),
+        (1408, 1408, 1024, "last_wave"),  # 121 tiles, 108 multiprocessors
+        (136, 27648, 512, "edges"),  # 8 of the second 128 rows
+        (2048, 2048, 512, "last_wave"),  # 256 tiles
+        (3456, 1024, 512, None),  # 216 tiles, all in two rounds
+    ],
+)
+def test_sizes_of_products(m: int, n: int, k: int, advice: str | None) -> None:
+    tiled = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn"
+    slow = matrices(m, n, k, tiled, max(1000 * least_us(2 * m * n * k, 312e3), 50) * 3, "c10::BFloat16", **HELD)
+    assert advice_of(slow) == [advice]
+    # near the roof nothing is wrong
+    least = max(least_us(2 * m * n * k, 312), 2 * (m * k + k * n + m * n) / 1555e3)
+    if least > 5:
+        assert advice_of(slow.lasting(1.1 * least)) == [None]
+
+
+def test_products_in_a_row() -> None:
+    one = matrices(512, 1024, 1024, BF16, 20, "c10::BFloat16")
+    other = matrices(512, 256, 1024, BF16, 20, "c10::BFloat16")
+    assert advice_of(one, other, other, add(5), one) == ["merge"] * 3 + [None] * 2
+    small = matrices(64, 64, 64, BF16, 4, "c10::BFloat16")
+    assert advice_of(*[small] * 8, add(5), *[small] * 3) == ["batch"] * 8 + [None] + ["merge"] * 3
 
 
 FILE = """

@@ -30,6 +30,7 @@ Record = Annotated[int, Meta(ge=-1, description="number of a record; -1 before t
 Count = Annotated[int, Meta(ge=0)]
 #: 0…1
 Fraction = Annotated[float, Meta(description="0…1")]
+FractionChange = Annotated[float, Meta(description="the difference of two numbers 0…1")]
 #: number of an event in its file
 Row = Annotated[int, Meta(ge=0, description="number of an event in its file")]
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta
+from torch_tb_profiler.analysis.compare.roofline import RooflineDelta, compare_roofline
 from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
@@ -373,6 +374,10 @@ class TraceProfile:
             )
 
         return self._with(other, compared)
+
+    def compare_roofline(self, other: TraceProfile) -> RooflineDelta:
+        """FLOP, utilizations and lost time beside another trace: left is this one, right the other."""
+        return self._with(other, compare_roofline)
 
     def _with(self, other: TraceProfile, question: Callable[[Model, Model], T]) -> T:
         """The answer of a function of both models."""

@@ -266,6 +266,30 @@ def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32
     return found
 
 
+def on_paths(parent: Int32, nodes: Int32 | Int64) -> Bool:
+    """Which nodes are among some, or around one of them.
+
+    parent   shape (n,): the position of the parent, -1 for a root
+    nodes    shape (m,); -1 for none
+    Returns shape (n,). Takes n + m operations: each node is passed once.
+
+    >>> on_paths(np.array([-1, 0, 1, 0], np.int32), np.array([1, -1])).tolist()
+    [True, True, False, False]
+    """
+    found = np.zeros(len(parent) + 1, np.bool_)
+    found[-1] = True  # the place of -1
+    last = np.empty(len(parent), np.int32)
+    level = nodes.astype(np.intp)
+    while len(level):
+        level = level[~found[level]]
+        found[level] = True
+        # of equal ones one goes on
+        number = np.arange(len(level), dtype=np.int32)
+        last[level] = number
+        level = parent[level[last[level] == number]].astype(np.intp)
+    return found[:-1]
+
+
 #: usual programs are found in fewer single moves
 _FEW_LEVELS = 40
 

@@ -141,6 +141,7 @@ def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
             baseline = {"run": run, "worker": left[0], "span": left[1]}
             experiment = {"exp_run": run, "exp_worker": right[0], "exp_span": right[1]}
             yield "compare", baseline | experiment | {"path": "0"}
+            yield "compare/roofline", baseline | experiment
 
 
 def _of_devices(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[PageRequest]:

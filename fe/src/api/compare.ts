@@ -3,11 +3,18 @@ import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/reac
 import { type ApiError, get } from "./client";
 import { LOADING_MS } from "./poll";
 import { type Result, traceKey } from "./queries";
-import type { CompareAnswer, CompareMeta, ComparePart, CompareTotals } from "./schema.gen";
+import type {
+  CompareAnswer,
+  CompareMeta,
+  ComparePart,
+  CompareRooflineAnswer,
+  CompareTotals,
+} from "./schema.gen";
 import type { TraceKey } from "./types";
 
 /** Every number comes three times: `x` of the baseline, `exp_x` of the experiment, `delta_x` their difference. */
 export type Compared = CompareAnswer;
+export type ComparedRoofline = CompareRooflineAnswer;
 export type ComparedTable = CompareAnswer["parts"];
 export type CompareMeasure = "duration_ns" | "device_ns" | "total_ns";
 export type { CompareMeta, ComparePart, CompareTotals };
@@ -22,6 +29,25 @@ export function useCompare(
   path: string,
   versions: string,
 ): Result<Compared> {
+  return useBoth<Compared>("compare", baseline, experiment, versions, path);
+}
+
+/** FLOP, utilizations and lost time of both; `versions`: see `useCompare`. */
+export function useCompareRoofline(
+  baseline: TraceKey,
+  experiment: TraceKey,
+  versions: string,
+): Result<ComparedRoofline> {
+  return useBoth<ComparedRoofline>("compare/roofline", baseline, experiment, versions);
+}
+
+function useBoth<T>(
+  question: "compare" | "compare/roofline",
+  baseline: TraceKey | null,
+  experiment: TraceKey | null,
+  versions: string,
+  path?: string,
+): Result<T> {
   const ready = baseline !== null && experiment !== null;
   // How steps are found is the same on both sides.
   const steps = {
@@ -32,10 +58,10 @@ export function useCompare(
     exp_from_step: experiment?.from_step,
     exp_to_step: experiment?.to_step,
   };
-  return useQuery<Compared, ApiError>({
+  return useQuery<T, ApiError>({
     queryKey: [
       ...(ready ? traceKey(experiment) : ["trace", null, null, null]),
-      "compare",
+      question,
       baseline && traceKey(baseline),
       path,
       steps,
@@ -43,7 +69,7 @@ export function useCompare(
     ],
     queryFn: ({ signal }) =>
       get(
-        "compare",
+        question,
         {
           run: baseline?.run,
           worker: baseline?.worker,
@@ -52,12 +78,12 @@ export function useCompare(
           exp_worker: experiment?.worker,
           exp_span: experiment?.span,
           ...steps,
-          path,
+          ...(path !== undefined && { path }),
         },
         signal,
-      ),
+      ) as Promise<T>,
     enabled: ready,
-    placeholderData: keepPreviousData as UseQueryOptions<Compared, ApiError>["placeholderData"],
+    placeholderData: keepPreviousData as UseQueryOptions<T, ApiError>["placeholderData"],
     refetchInterval: (q) => (q.state.error?.loading ? LOADING_MS : false),
   });
 }

@@ -1,6 +1,6 @@
 export { ApiError, requestPath, setBase } from "./client";
 export type * from "./compare";
-export { useCompare } from "./compare";
+export { useCompare, useCompareRoofline } from "./compare";
 export * from "./distributed";
 export * from "./memory";
 export * from "./modules";

@@ -1076,6 +1076,10 @@ export interface DeviceRoofs {
   host: number | null;
   /** whether it has some */
   tensor_cores: boolean;
+  /** FLOP/s by element type that long products of this trace reach; without those of fewer than 3 */
+  reached_flops: { [key: string]: number };
+  /** bytes/s that its large elementwise kernels reach; null with fewer than 10 */
+  reached_bandwidth: number | null;
   /** how far `flops` may be off either way: of a device that is not listed they are an estimate (0…1) */
   spread: number;
   /** where the values are from; null where nothing is known */
@@ -1760,6 +1764,64 @@ export interface CompareTotals {
   exp_total_ns: number;
   /** of each node its device time, of nodes without any the duration (nanoseconds) */
   delta_total_ns: number;
+}
+
+/** FLOP, utilizations and lost time of two traces. */
+export interface CompareRooflineAnswer {
+  /** which traces */
+  meta: CompareRooflineMeta;
+  /** one of them */
+  baseline: RooflineSide;
+  /** the experiment */
+  exp: RooflineSide;
+  /** what the difference of MFU is made of; null where one side has none */
+  change: UtilizationChange | null;
+  /** operators by their shapes, of both sides */
+  calls: Columns;
+}
+
+/** Beside a comparison of rooflines; the fields of one trace are of the baseline. */
+export interface CompareRooflineMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** the experiment */
+  exp: TraceMeta;
+}
+
+/** One of two traces. */
+export interface RooflineSide {
+  /** how many */
+  steps: number;
+  /** FLOP that the model needs in an average step (FLOP) */
+  per_step: number;
+  /** model FLOP utilization */
+  mfu: Utilization;
+  /** hardware FLOP utilization */
+  hfu: Utilization;
+  /** the same while a compute kernel ran */
+  busy_mfu: Utilization;
+  /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
+  total_ns: number;
+  /** of an average step, lost beside the roofline; null where the time at the roof is known of nothing */
+  lost_ns: number | null;
+}
+
+/** What the difference of two MFU is made of; `idle` + `kernels` = `total`. */
+export interface UtilizationChange {
+  /** MFU of the experiment − MFU of the baseline (the difference of two numbers 0…1) */
+  total: number;
+  /** because devices compute for another part of the time (the difference of two numbers 0…1) */
+  idle: number;
+  /** because kernels reach another part of the peak while they run (the difference of two numbers 0…1) */
+  kernels: number;
 }
 
 /** All ranks of a run. */
@@ -3443,6 +3505,7 @@ export interface SkippedFile {
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
   "compare": CompareAnswer;
+  "compare/roofline": CompareRooflineAnswer;
   "critical_path": CriticalPathAnswer;
   "critical_path/pieces": {
     /** what stands beside the table */

@@ -76,7 +76,14 @@ export type Unit = NonNullable<Column["unit"]>;
 
 export type OperatorGroup = "name" | "name_shape" | "name_stack";
 export type KernelGroup = "name" | "name_op_launch";
-export type RooflineGroup = "operator" | "operator_shape" | "kernel" | "module" | "line";
+export type RooflineGroup =
+  | "operator"
+  | "operator_shape"
+  | "kernel"
+  | "module"
+  | "line"
+  | "element"
+  | "phase";
 
 export type Copies = Transfers;
 export type OperatorsTable = Answers["operators"];

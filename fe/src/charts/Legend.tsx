@@ -13,6 +13,8 @@ export interface LegendEntry {
   readonly shown: boolean;
   /** What is drawn as a line, not as an area. */
   readonly line?: "solid" | "dashed" | undefined;
+  /** What is drawn as a ring. */
+  readonly ring?: boolean | undefined;
   /** Before the label. */
   readonly share?: string;
   /** The whole of a label that is cut. */
@@ -34,7 +36,7 @@ export function Legend({ label, entries, onToggle }: Props) {
       {entries.map((entry, index) => {
         const content = (
           <>
-            <Swatch color={entry.color} line={entry.line} hatch={patterns ? index : null} />
+            <Swatch {...entry} hatch={patterns ? index : null} />
             {entry.share !== undefined && <span className="chart-legend-share">{entry.share}</span>}
             <span className="chart-legend-label">{entry.label}</span>
           </>
@@ -60,12 +62,19 @@ export function Legend({ label, entries, onToggle }: Props) {
   );
 }
 
-type SwatchProps = Pick<LegendEntry, "color" | "line"> & { readonly hatch: number | null };
+type SwatchProps = Pick<LegendEntry, "color" | "line" | "ring"> & { readonly hatch: number | null };
 
-function Swatch({ color, line, hatch }: SwatchProps) {
+function Swatch({ color, line, ring, hatch }: SwatchProps) {
   if (line) {
     const style = { borderTopColor: color, borderTopStyle: line };
     return <span className="chart-swatch-line" style={style} aria-hidden="true" />;
+  }
+  if (ring) {
+    return (
+      <svg className="chart-swatch" viewBox="0 0 12 12" aria-hidden="true">
+        <circle cx="6" cy="6" r="5" style={{ fill: "none", stroke: color, strokeWidth: 2 }} />
+      </svg>
+    );
   }
   return (
     <svg className="chart-swatch" viewBox="0 0 8 8" aria-hidden="true">
@@ -109,29 +118,36 @@ export function legendScene(
 ): { readonly shapes: readonly Shape[]; readonly height: number } {
   const shapes: Shape[] = [];
   let [x, y] = [EDGE, top + EDGE];
-  entries.forEach(({ label, color, shown, line, share }, index) => {
+  entries.forEach(({ label, color, shown, line, ring, share }, index) => {
     if (!shown) return;
     const text = share === undefined ? label : `${share}  ${label}`;
     const wide = SWATCH + GAP + theme.measure(text);
     if (x > EDGE && x + wide > width - EDGE) [x, y] = [EDGE, y + LINE];
     const middle = y + LINE / 2;
     shapes.push(
-      line
+      ring
         ? {
             kind: "path",
-            d: `M${x} ${middle}h${SWATCH}`,
+            d: `M${x + 1} ${middle}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z`,
             stroke: theme.resolve(color),
             width: 2,
-            dashed: line === "dashed",
           }
-        : {
-            kind: "rect",
-            x,
-            y: middle - SWATCH / 2,
-            width: SWATCH,
-            height: SWATCH,
-            ...filled(theme, color, index),
-          },
+        : line
+          ? {
+              kind: "path",
+              d: `M${x} ${middle}h${SWATCH}`,
+              stroke: theme.resolve(color),
+              width: 2,
+              dashed: line === "dashed",
+            }
+          : {
+              kind: "rect",
+              x,
+              y: middle - SWATCH / 2,
+              width: SWATCH,
+              height: SWATCH,
+              ...filled(theme, color, index),
+            },
       {
         kind: "text",
         x: x + SWATCH + GAP,

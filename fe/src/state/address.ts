@@ -127,3 +127,7 @@ export function table2Params(order = "") {
 export function table3Params(order = "") {
   return { filter3: param("q3", text()), sort3: param("o3", text(order)) };
 }
+
+export function table4Params(order = "") {
+  return { filter4: param("q4", text()), sort4: param("o4", text(order)) };
+}

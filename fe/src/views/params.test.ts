@@ -33,7 +33,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   distributed: "c d g h m o o2 o3 o4 p q q2 q3 q4 t x",
   modules: "f g m o q x",
   lightning: "f g m o q x",
-  compare: "a c d g h m n o o2 o3 p q q2 q3 x",
+  compare: "a c d g h m n o o2 o3 o4 p q q2 q3 q4 x",
 };
 
 describe("parameters of the address", () => {

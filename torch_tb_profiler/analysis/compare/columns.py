@@ -7,6 +7,7 @@ from dataclasses import replace
 from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
+from torch_tb_profiler.analysis.roofline.columns import ROOFLINE
 
 _PARTS = "parts"
 
@@ -87,4 +88,22 @@ COMPARE_KERNELS = {
     "name": KERNELS["name"],
     "short_name": KERNELS["short_name"],
     **_of_both(KERNELS["calls"], KERNELS["total_ns"]),
+}
+
+COMPARE_ROOFLINE = {
+    "name": ROOFLINE["name"],
+    "input_shape": ROOFLINE["input_shape"],
+    **_of_both(*(ROOFLINE[key] for key in ("calls", "time_ns", "flops", "roof_share", "lost_ns"))),
+    **by_key(
+        "compare_roofline",
+        Definition(
+            "cause",
+            "What differs",
+            "string",
+            None,
+            "only_baseline, only_experiment: the other side does not have it; work: calls of a step, FLOP or bytes "
+            "differ by more than 1 %; kernels: the same work at a part of the roof that differs by more than 5 %; "
+            "same.",
+        ),
+    ),
 }

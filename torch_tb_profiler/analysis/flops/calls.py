@@ -19,7 +19,6 @@ from torch_tb_profiler.analysis.flops.lists import LISTS
 from torch_tb_profiler.analysis.flops.operators import reader, work_of
 from torch_tb_profiler.analysis.flops.work import Unknown, Work, not_known
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.shared.call_forest import call_forest
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
@@ -27,7 +26,7 @@ from torch_tb_profiler.analysis.shared.quantities import Role
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import first_at, group, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.nesting import nearest, on_paths
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
@@ -43,6 +42,8 @@ _MAY_MULTIPLY = frozenset(
         *(Kind.COMPUTE, Kind.COMMUNICATION),
     }
 )
+#: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts
+_NO_PRODUCT = re.compile(r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w*(?:Transform|Tiles)")
 _COMPILED = re.compile(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
 _GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
 
@@ -82,6 +83,7 @@ class Calls:
 
     node       position in `Model.tree`
     row        the event of the operator
+    first      its first piece, an index into `Pieces`
     name       string code
     duration   Σ of its pieces, ns; of copies whose bytes are recorded none
     work       index into `works`
@@ -90,6 +92,7 @@ class Calls:
 
     node: Int64
     row: Int32
+    first: Int64
     name: Int32
     duration: Int64
     work: Int64
@@ -126,27 +129,32 @@ def counted(model: Model) -> Counted:
     found = _on_host(model) if on_host else _on_devices(model)
     nodes, works, of_node = _works(model, found)
     known = np.zeros(len(model.tree), np.bool_)
-    known[nodes[[works[at].flops is not None or works[at].bytes is not None for at in of_node.tolist()]]] = True
+    has_work = np.array([work.flops is not None or work.bytes is not None for work in works] or [False], np.bool_)
+    known[nodes[has_work[of_node]]] = True
     owner = _nearest(model, known, found.node)
-    groups = group([owner[owner >= 0], found.replay[owner >= 0]])
-    first = np.flatnonzero(owner >= 0)[groups.first]
+    owned = np.flatnonzero(owner >= 0)
+    groups = group([owner[owned], found.replay[owned]])
+    first = owned[groups.first]
     node = owner[first]
     call = np.full(len(owner), -1, np.int64)
-    call[owner >= 0] = groups.of
-    place = np.full(len(model.tree), -1, np.int64)
+    call[owned] = groups.of
+    place = np.full(len(model.tree), -1, np.int32)
     place[nodes] = of_node
-    work, works = _counted_once(model, node, place[node], works)
+    work, works = _counted_once(model, node, place[node].astype(np.int64), works)
     own = found.recorded < 0
     calls = Calls(
         node=node,
         row=model.tree.row[node],
+        first=first,
         name=model.tree.name[node],
         duration=sums_at(call[(call >= 0) & own], found.duration[(call >= 0) & own], len(node)),
         work=work,
         works=works,
     )
     pieces = replace(found, call=call)
-    tried = take_known(place, _nearest(model, place >= 0, found.node))
+    tried = np.full(len(call), -1, np.int64)
+    left = np.flatnonzero(call < 0)
+    tried[left] = take_known(place, _nearest(model, place >= 0, found.node[left]))
     return Counted(replace(pieces, why=_why(model, pieces, calls, tried)), calls, on_host)
 
 
@@ -191,7 +199,7 @@ def _operator(model: Model, node: Int64) -> Int64:
 
 def _multiplies_nothing(kernel: str) -> bool:
     family = family_of(kernel)
-    return family is not None and family.kind not in _MAY_MULTIPLY
+    return family is not None and (family.kind not in _MAY_MULTIPLY or _NO_PRODUCT.search(kernel) is not None)
 
 
 def _on_host(model: Model) -> Pieces:
@@ -214,28 +222,21 @@ def _on_host(model: Model) -> Pieces:
 def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64]:
     """The operators around pieces that something is known of: positions in the tree, works, and which each has."""
     tree, strings, operators = model.tree, model.trace.strings, model.trace.operators
-    around = np.zeros(len(tree) + 1, np.bool_)
-    level = pieces.node
-    while len(level):
-        level = level[~around[level] & (level >= 0)]
-        around[level] = True
-        level = tree.parent[level].astype(np.int64)
-    nodes = np.flatnonzero(around[:-1])
+    nodes = np.flatnonzero(on_paths(tree.parent, pieces.node))
     if len(nodes):
         has_reader = strings.where(reader, tree.name[nodes])
         nodes = nodes[has_reader[tree.name[nodes]] & (tree.operator[nodes] >= 0)]
     if not len(nodes):
         return nodes, (), nodes
     at = tree.operator[nodes]
-    kernel = _first_kernels(model, pieces)[nodes]
-    needs_kernel = strings.where(lambda name: name in LISTS or name in OF_PARTS, tree.name[nodes])
+    needs_kernel = strings.where(lambda name: name in LISTS or name in OF_PARTS, tree.name[nodes])[tree.name[nodes]]
     keys = (
         tree.name[nodes],
         operators.input_dims[at],
         operators.input_type[at],
         operators.concrete_inputs[at],
         operators.input_strides[at],
-        np.where(needs_kernel[tree.name[nodes]], kernel, 0),
+        _first_kernels(model, pieces, nodes, needs_kernel),
     )
     groups = group(keys)
     works = [work_of(*(str(strings[int(key[first])]) for key in keys)) for first in groups.first.tolist()]
@@ -253,12 +254,17 @@ def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64
     return nodes, tuple(works), of_node
 
 
-def _first_kernels(model: Model, pieces: Pieces) -> Int32:
-    """Shape (nodes,): the name of the first piece of device work that each launched itself, a string code; 0."""
-    if not model.has_device_work:
-        return np.zeros(len(model.tree), np.int32)
-    own = np.flatnonzero(pieces.node >= 0)
-    return first_at(pieces.node[own], model.trace.events.name[pieces.row[own]], len(model.tree), missing=0)
+def _first_kernels(model: Model, pieces: Pieces, nodes: Int64, wanted: Bool) -> Int32:
+    """Shape (nodes,): the name of the first piece of device work that a wanted one launched itself, a string code; 0.
+
+    nodes, wanted   shape (nodes,): positions in `Model.tree`, and of which of them it is asked
+    """
+    place = np.full(len(model.tree) + 1, -1, np.int32)
+    if model.has_device_work:
+        place[nodes[wanted]] = np.flatnonzero(wanted)
+    of = place[pieces.node]
+    own = np.flatnonzero(of >= 0)
+    return first_at(of[own], model.trace.events.name[pieces.row[own]], len(nodes), missing=0)
 
 
 def _counted_once(model: Model, node: Int64, work: Int64, works: Sequence[Work]) -> tuple[Int64, tuple[Work, ...]]:
@@ -266,15 +272,17 @@ def _counted_once(model: Model, node: Int64, work: Int64, works: Sequence[Work])
     flops = np.array([bool(each.flops) for each in works] or [False])[work]
     if not len(node):
         return work, tuple(works)
-    counts = np.zeros(len(model.tree), np.int64)
-    counts[node[flops]] = 1
-    below = call_forest(model).below(counts)[node] - counts[node]
+    inside = on_paths(model.tree.parent, model.tree.parent[node[flops]])[node]
     nothing = len(works)
-    return np.where(flops & (below > 0), nothing, work), (*works, not_known(Unknown.NO_MODEL, 0))
+    return np.where(flops & inside, nothing, work), (*works, not_known(Unknown.NO_MODEL, 0))
 
 
 def _why(model: Model, pieces: Pieces, calls: Calls, tried: Int64) -> Int8:
-    """tried: what is said of the nearest operator of a known name around each piece, index into `calls.works`; -1."""
+    """Index into UNKNOWNS, -1.
+
+    tried   of pieces without a call what is said of the nearest operator of a known name around, index into
+            `calls.works`; -1 without one
+    """
     reasons = np.array([_code(work.why) for work in calls.works] or [-1], np.int8)
     why = np.full(len(pieces), -1, np.int8)
     owned = np.flatnonzero(pieces.call >= 0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.flops.by_grid import moved_by_grid
-from torch_tb_profiler.analysis.flops.calls import UNKNOWNS, Counted, counted
+from torch_tb_profiler.analysis.flops.calls import UNKNOWNS, counted
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool
@@ -50,7 +50,10 @@ class Known:
     bytes: Bool
 
 
-def known(found: Counted) -> Known:
+@remembered
+def known_pieces(model: Model) -> Known:
+    """What is known of what took time."""
+    found = counted(model)
     pieces, calls = found.pieces, found.calls
     per_call = {name: calls.numbers(name) for name in ("flops", "bytes")}
     flops, size = (
@@ -67,8 +70,7 @@ def known(found: Counted) -> Known:
 @remembered
 def coverage(model: Model) -> Coverage | None:
     """None where nothing took time."""
-    found = counted(model)
-    pieces, is_known = found.pieces, known(found)
+    pieces, is_known = counted(model).pieces, known_pieces(model)
     whole = int(pieces.duration.sum())
     if not whole:
         return None

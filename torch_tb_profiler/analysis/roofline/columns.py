@@ -6,7 +6,13 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 
 ROOFLINE = by_key(
     "roofline",
-    Definition("name", "Name", "string", None, "Operator, kernel, module or line, as the table is grouped."),
+    Definition(
+        "name",
+        "Name",
+        "string",
+        None,
+        "Operator, kernel, module, line, element type or phase, as it is grouped.",
+    ),
     Definition("input_shape", "Input shapes", "string", None, "Shapes of the inputs, one list per argument."),
     Definition(
         "element",
@@ -70,11 +76,35 @@ ROOFLINE = by_key(
         "added up.",
     ),
     Definition(
+        "lost_here_ns",
+        "Lost beside its best",
+        "number",
+        "ns",
+        "The same beside what this trace reaches itself (95th percentiles) in place of the peaks: the bandwidth of at "
+        "least 10 elementwise kernels above 64 MB, the FLOP/s of at least 3 products above 50 µs. Where it has fewer "
+        "the peaks count.",
+    ),
+    Definition(
         "roof_share",
         "Of the roof",
         "number",
         "fraction",
         "Time at the roof ÷ time, of what both are known of. Above 1: see `above`.",
+    ),
+    Definition(
+        "mfu",
+        "MFU",
+        "number",
+        "fraction",
+        "FLOP that the model needs ÷ peak of their element types ÷ time. Empty without FLOP, and where less than 60 % "
+        "of the time of products is known.",
+    ),
+    Definition(
+        "hfu",
+        "HFU",
+        "number",
+        "fraction",
+        "The same of FLOP that are executed: also what is computed again in the backward pass.",
     ),
     Definition(
         "bound",
@@ -99,12 +129,24 @@ ROOFLINE = by_key(
         "Part of the time in kernels with fewer blocks than the device has multiprocessors.",
     ),
     Definition(
+        "advice",
+        "Sizes",
+        "string",
+        None,
+        "What may be wrong with the sizes of products that reach less than 75 % of the roof, for most of their time: "
+        "alignment (rows do not begin at 16 bytes), few_rows (at most 16, bound by the memory), split_k (fewer tiles "
+        "than multiprocessors, and a sum more than 8 times as long as the result), last_wave (1 to 4 rounds of tiles "
+        "of which more than 15 % is lost), edges (more than 15 % of the tiles lies beyond the result), merge (2 to 7 "
+        "in a row with an input of the same size), batch (8 or more equal ones in a row, below 10 µs).",
+    ),
+    Definition(
         "above",
         "Above the roof",
         "string",
         None,
-        "Why calls are more than 5 % faster than the roof, where any are: algorithm (Winograd, FFT), cache (all of it "
-        "fits the last level), strides (not recorded: inputs may be expanded ones), model (unknown).",
+        "Why calls are more than 5 % faster than the roof, where any are: algorithm (Winograd, FFT), cache (the last "
+        "level may hold what is too much for the memory), strides (not recorded: inputs may be expanded ones), model "
+        "(unknown).",
     ),
     Definition("known", "Known", "number", "fraction", "Part of the time of which the time at the roof is known."),
     Definition(

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.flops.rates import piece_work, shared
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
@@ -32,8 +32,9 @@ ABOVE = 1.05
 #: what bounds the least time of a call
 Bound = Literal["compute", "memory", "link", "launch"]
 BOUNDS: tuple[Bound, ...] = get_args(Bound)
-#: why a call is faster than its roof: it multiplies less than it counts for (Winograd, FFT); what it moves fits the
-#: cache; strides were not recorded, so that an input may be an expanded one; or what is thought of its work is wrong
+#: why a call is faster than its roof: it multiplies less than it counts for (Winograd, FFT); the cache may hold what
+#: is too much for the memory (its size of what is read, and of what is written); strides were not recorded, so that an
+#: input may be an expanded one; or what is thought of its work is wrong
 Above = Literal["algorithm", "cache", "strides", "model"]
 ABOVES: tuple[Above, ...] = get_args(Above)
 #: whether a product uses tensor cores, and why it does not though its device has some: fp32 where TF32 is off or is no
@@ -106,9 +107,8 @@ def call_roofs(model: Model) -> CallRoofs:
     rate, most, bandwidth = (np.full(count, np.nan) for _ in range(3))
     device = np.full(count, -1, np.int64)
     if not found.on_host and count:
-        own = np.flatnonzero(pieces.call >= 0)
-        device = first_at(pieces.call[own], model.device_work.device[pieces.place[own]].astype(np.int64), count)
-        open_ = _may_be_tf32(model, found, element)
+        device = model.device_work.device[pieces.place[calls.first]].astype(np.int64)
+        open_ = _may_be_tf32(model, found, element, device)
         for each in roofs(model):
             here = device == each.device
             bandwidth[here] = np.nan if each.bandwidth is None else each.bandwidth
@@ -150,8 +150,8 @@ def _elements(model: Model, found: Counted) -> Int8:
     return np.where((element >= 0) & (by_kernel >= 0), by_kernel, element).astype(np.int8)
 
 
-def _may_be_tf32(model: Model, found: Counted, element: Int8) -> Bool:
-    """Calls with 32 bits of whose kernels it is not known whether they use tensor cores, shape (calls,)."""
+def _may_be_tf32(model: Model, found: Counted, element: Int8, device: Int64) -> Bool:
+    """Calls with 32 bits of whose kernels it is not known whether they use tensor cores; arrays of shape (calls,)."""
     pieces = found.pieces
     use = use_of_device_work(model)[pieces.place]
     open_ = (pieces.call >= 0) & (use == Use.UNKNOWN) & ~pieces.no_flops
@@ -160,11 +160,8 @@ def _may_be_tf32(model: Model, found: Counted, element: Int8) -> Bool:
         device: (nvidia_capability(model.trace.header.device(device)) or (0, 0)) >= FIRST_WITH_TF32
         for device in model.used_devices
     }
-    own = np.flatnonzero(pieces.call >= 0)
-    device = first_at(pieces.call[own], model.device_work.device[pieces.place[own]].astype(np.int64), len(element))
-    able = np.array([capable.get(int(each), False) for each in distinct(device).tolist()], np.bool_)
     wide: Bool = unclear & (element == ELEMENTS.index("fp32"))
-    return wide & able[np.searchsorted(distinct(device), device)] if len(able) else wide
+    return wide & one_of(device, [number for number, able in capable.items() if able])
 
 
 @remembered
@@ -181,10 +178,8 @@ def roof_pieces(model: Model) -> RoofPieces:
     if len(copies):
         roof[copies], bound[copies] = _copies(model, found, copies)
         lost[copies] = np.maximum(pieces.duration[copies] - roof[copies], 0.0)
-    is_first = np.zeros(len(pieces), np.bool_)
-    owned = np.flatnonzero(call >= 0)
-    is_first[first_at(call[owned], owned, len(calls))[distinct(call[owned])]] = True
-    is_first[call < 0] = True
+    is_first = call < 0
+    is_first[calls.first] = True
     return RoofPieces(
         element=take_known(of_calls.element, call),
         flops=work.flops,
@@ -233,10 +228,13 @@ def _above(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
     other = model.trace.strings.where(_ALGORITHM.search, names)[names] & (pieces.call >= 0)
     other_call = np.zeros(len(calls), np.bool_)
     other_call[pieces.call[other]] = True
-    cache = np.zeros(len(calls))
+    cache, bandwidth = np.zeros(len(calls)), np.zeros(len(calls))
     for each in roofs(model):
         cache[of_calls.device == each.device] = each.cache or 0.0
-    fits = (of_calls.bound == BOUNDS.index("memory")) & (calls.numbers("bytes") <= cache)
+        bandwidth[of_calls.device == each.device] = each.bandwidth or 0.0
+    # the cache may hold so much of what is read, and keep so much of what is written
+    moved = np.maximum(calls.numbers("bytes") - 2 * cache, 0)
+    fits = (of_calls.bound == BOUNDS.index("memory")) & (1e9 * moved <= ABOVE * calls.duration * bandwidth)
     strides = take_known(model.trace.operators.input_strides, model.tree.operator[calls.node], missing=0)
     above[fast] = np.where(strides[fast] > 0, ABOVES.index("model"), ABOVES.index("strides"))
     above[fast & fits] = ABOVES.index("cache")

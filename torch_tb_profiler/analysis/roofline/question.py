@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMea
 from torch_tb_profiler.analysis.flops.coverage import Coverage
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
 from torch_tb_profiler.analysis.roofline.columns import ROOFLINE as COLUMNS
+from torch_tb_profiler.analysis.roofline.reached import Reached, reached
 from torch_tb_profiler.analysis.roofline.roofs import Roofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
 from torch_tb_profiler.analysis.roofline.utilization import OfElement, OfPhase, Utilization, step_flops
@@ -39,6 +40,8 @@ class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
     link          to another device, bytes/s in each direction; null where not known
     host          to the host, bytes/s in each direction; null where not known
     tensor_cores  whether it has some
+    reached_flops       FLOP/s by element type that long products of this trace reach; without those of fewer than 3
+    reached_bandwidth   bytes/s that its large elementwise kernels reach; null with fewer than 10
     spread        how far `flops` may be off either way: of a device that is not listed they are an estimate
     source        where the values are from; null where nothing is known
     """
@@ -50,6 +53,8 @@ class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
     link: float | None
     host: float | None
     tensor_cores: bool
+    reached_flops: Mapping[str, float]
+    reached_bandwidth: float | None
     spread: Fraction
     source: Literal["data_sheet", "tables", "user", "architecture"] | None
 
@@ -114,16 +119,18 @@ class RooflineGrouped(msgspec.Struct, frozen=True):
     """How a roofline is grouped."""
 
     group_by: Annotated[
-        Literal["operator", "operator_shape", "kernel", "module", "line"], Meta(description="What makes a row.")
+        Literal["operator", "operator_shape", "kernel", "module", "line", "element", "phase"],
+        Meta(description="What makes a row."),
     ] = "operator"
 
 
 def device_roofs(model: Model) -> list[DeviceRoofs]:
     """Of the devices that did some work."""
-    return [_shown(each) for each in roofs(model)]
+    best = reached(model)
+    return [_shown(each, best[each.device]) for each in roofs(model)]
 
 
-def _shown(each: Roofs) -> DeviceRoofs:
+def _shown(each: Roofs, best: Reached) -> DeviceRoofs:
     return DeviceRoofs(
         device=each.device,
         name=each.name,
@@ -132,6 +139,8 @@ def _shown(each: Roofs) -> DeviceRoofs:
         link=each.link,
         host=each.host,
         tensor_cores=each.tensor_cores,
+        reached_flops=best.flops,
+        reached_bandwidth=best.bandwidth,
         spread=each.spread,
         source=each.source,
     )

@@ -9,11 +9,17 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.coverage import known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.flops.rates import shared
 from torch_tb_profiler.analysis.flops.work import Sure
 from torch_tb_profiler.analysis.kernels.table import by_owner
 from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
+from torch_tb_profiler.analysis.roofline.phases import PHASES, phase_of
 from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
+from torch_tb_profiler.analysis.roofline.reached import reached_ns
+from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns
 from torch_tb_profiler.analysis.shared.program_times import nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, first_at, greatest_at, group
@@ -26,10 +32,11 @@ from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.model.modules import module_name
 from torch_tb_profiler.model.program_tree import NodeKind
 
-RooflineGrouping = Literal["operator", "operator_shape", "kernel", "module", "line"]
+RooflineGrouping = Literal["operator", "operator_shape", "kernel", "module", "line", "element", "phase"]
 #: from the surest on
 _SURE = (Sure.EXACT, Sure.RECORDED, Sure.DERIVED, Sure.BOUND, Sure.ESTIMATE)
 _NOT_KNOWN = "(not known)"
+_NO_PRODUCTS = "(no products)"
 
 
 @dataclass(frozen=True)
@@ -53,10 +60,14 @@ class RooflineTable(Tabular):
     byte_rate: Float64
     roof_ns: Float64
     lost_ns: Float64
+    lost_here_ns: Float64
     roof_share: Float64
+    mfu: Float64
+    hfu: Float64
     bound: tuple[str | None, ...]
     tensor_cores: tuple[str | None, ...]
     below_wave: Float64
+    advice: tuple[str | None, ...]
     above: tuple[str | None, ...]
     known: Float64
     sure: tuple[str | None, ...]
@@ -113,10 +124,14 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
         byte_rate=ratio(groups.sum_of_floats(np.nan_to_num(roof.bytes)), within(has_bytes) / 1e9),
         roof_ns=np.where(within(has_roof) > 0, known_roof, np.nan)[order],
         lost_ns=np.where(within(has_roof) > 0, lost, np.nan)[order],
+        lost_here_ns=np.where(within(has_roof) > 0, groups.sum_of_floats(_lost_here(model)), np.nan)[order],
         roof_share=ratio(known_roof, within(has_roof)),
+        mfu=_utilization(model, groups, "mfu")[order],
+        hfu=_utilization(model, groups, "hfu")[order],
         bound=_most(groups, roof.bound, duration, BOUNDS, order),
         tensor_cores=_most(groups, roof.tensor_cores, duration, TENSOR_CORES, order),
         below_wave=ratio(within(roof.below_wave).astype(np.float64), time),
+        advice=_most(groups, take_known(call_advice(model), pieces.call), duration, ADVICES, order),
         above=_most(groups, roof.above, duration, ABOVES, order),
         known=ratio(within(has_roof).astype(np.float64), time),
         sure=_least_sure(model, groups, order),
@@ -144,6 +159,27 @@ def _most(
     return tuple(names[at] if at >= 0 else None for at in best[order].tolist())
 
 
+def _lost_here(model: Model) -> Float64:
+    """Of each piece, beside what the trace reaches; of copies beside the peaks; 0 where nothing is known."""
+    found = counted(model)
+    lost = shared(found, np.maximum(found.calls.duration - reached_ns(model), 0.0))
+    return np.nan_to_num(np.where(found.pieces.recorded >= 0, roof_pieces(model).lost_ns, lost))
+
+
+def _utilization(model: Model, groups: Groups, which: Literal["mfu", "hfu"]) -> Float64:
+    """Of each group; NaN without FLOP, without a peak, and where too little of the time of products is known."""
+    found, is_known = counted(model), known_pieces(model)
+    duration = found.pieces.duration
+    at_peak = shared(found, at_peak_ns(model, which))
+    matrix = groups.sum(np.where(is_known.multiplies, duration, 0))
+    missing = groups.sum(np.where(is_known.flops, 0, duration))
+    peakless = groups.sum(is_known.multiplies & np.isnan(at_peak))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = groups.sum_of_floats(np.nan_to_num(at_peak)) / groups.sum(duration)
+        shown = (matrix > 0) & (matrix >= SOME * (matrix + missing)) & (peakless == 0)
+    return np.where(shown, part, np.nan)
+
+
 def _least_sure(model: Model, groups: Groups, order: Int64) -> tuple[str | None, ...]:
     found = counted(model)
     works = found.calls.works
@@ -163,6 +199,12 @@ def _keys(model: Model, group_by: RooflineGrouping) -> tuple[Int64, Callable[[in
     if group_by == "kernel":
         codes = model.trace.events.name[pieces.row].astype(np.int64)
         return codes, lambda code: short_name(strings[code]), none
+    if group_by == "element":
+        element = roof_pieces(model).element.astype(np.int64)
+        return element, lambda code: ELEMENTS[code] if code >= 0 else _NO_PRODUCTS, none
+    if group_by == "phase":
+        phase = phase_of(model, pieces.node).astype(np.int64)
+        return phase, lambda code: PHASES[code] if code >= 0 else _NOT_KNOWN, none
     if group_by == "module":
         return _modules(model, none)
     if group_by == "line":

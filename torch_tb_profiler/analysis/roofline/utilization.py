@@ -14,18 +14,19 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
-from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known
+from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.roofline.phases import PHASES, Phase, phase_of
 from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roofs
-from torch_tb_profiler.analysis.shared.backward import in_backward, recomputed
+from torch_tb_profiler.analysis.shared.backward import evaluates, recomputed
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import COMPUTING, Role
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.arrays.types import Bool, Float64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import WITHOUT_MARKS
 
@@ -35,7 +36,6 @@ ENOUGH, SOME = 0.9, 0.6
 Shown = Literal["exact", "range", "at_least", "hidden"]
 #: why there is no utilization: no steps, no device work, no peak of the device, no products, or too little is known
 NoUtilization = Literal["no_steps", "no_device", "no_peak", "no_products", "coverage"]
-Phase = Literal["forward", "backward", "optimizer"]
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def step_flops(model: Model) -> StepFlops:
     weight = _weights(found, inside)
     steps = len(model.steps)
     time, busy = _times(model)
-    again = _again(model, found)
+    again = computed_again(model)
     model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
     flops = np.nan_to_num(found.calls.numbers("flops"))
     said = coverage(model)
@@ -194,9 +194,22 @@ def _times(model: Model) -> tuple[int, int]:
     return marks if has_marks else int((steps.end - steps.start).sum()), busy
 
 
-def _again(model: Model, found: Counted) -> Bool:
+def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
+    """Shape (calls,): how long each needs at the peak of what it multiplies, ns; 0 without FLOP, NaN: not known.
+
+    which   of the FLOP that the model needs, or of all that are executed
+    """
+    calls, rate = counted(model).calls, call_roofs(model).rate
+    flops = calls.numbers("flops" if which == "hfu" else "model_flops")
+    if which == "mfu":
+        flops[computed_again(model)] = 0.0
+    return np.where(flops == 0, 0.0, 1e9 * flops / rate)
+
+
+@remembered
+def computed_again(model: Model) -> Bool:
     """Shape (calls,): computed a second time in the backward pass."""
-    nodes = recomputed(model)
+    found, nodes = counted(model), recomputed(model)
     again = np.zeros(len(model.tree), np.bool_)
     again[nodes] = True
     if not again.any():
@@ -221,7 +234,7 @@ def _utilization(
     if found.on_host or not time:
         return _none("no_device")
     multiplies = flops > 0
-    is_known = known(found)
+    is_known = known_pieces(model)
     missing_ns = int(found.pieces.duration[inside & ~is_known.flops].sum())
     matrix_ns = int(found.pieces.duration[inside & is_known.multiplies].sum())
     if not multiplies.any():
@@ -263,20 +276,12 @@ def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int
 
 def _by_phase(model: Model, found: Counted, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
     """Empty where there is no backward pass: then all is forward."""
-    passed = in_backward(model)
-    if not passed.any():
+    if not evaluates(model).any():
         return ()
-    optimizes = np.zeros(len(model.tree), np.bool_)
-    rows = np.zeros(len(model.trace.events), np.bool_)
-    rows[model.optimizer_rows] = True
-    optimizes = nearest(model.tree.parent, rows[model.tree.row], np.arange(len(model.tree), dtype=np.int32)) >= 0
-    of_node = np.where(passed, 1, np.where(optimizes, 2, 0))
-    names: tuple[Phase, ...] = ("forward", "backward", "optimizer")
-    calls: Int64 = of_node[found.calls.node] if len(found.calls) else np.empty(0, np.int64)
+    calls = phase_of(model, found.calls.node)
     owned = inside & (found.pieces.node >= 0)
-    pieces = of_node[found.pieces.node[owned]]
-    duration = found.pieces.duration[owned]
+    pieces, duration = phase_of(model, found.pieces.node[owned]), found.pieces.duration[owned]
     return tuple(
         OfPhase(name, float(flops[calls == code].sum()) / steps, float(duration[pieces == code].sum()) / steps)
-        for code, name in enumerate(names)
+        for code, name in enumerate(PHASES)
     )

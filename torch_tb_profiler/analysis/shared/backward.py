@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -16,12 +17,11 @@ LEAST = 5
 
 
 @remembered
-def in_backward(model: Model) -> Bool:
-    """Shape (call tree,): whether a node is inside an autograd node of the backward pass, or is one."""
+def evaluates(model: Model) -> Bool:
+    """Shape (call tree,): the calls of the autograd engine that the backward pass is made of."""
     tree = model.tree
     named = model.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)
-    is_evaluate = tree.is_operator & named[tree.name] if len(tree) else np.zeros(0, np.bool_)
-    found: Bool = nearest(tree.parent, is_evaluate, np.arange(len(tree))) >= 0
+    found: Bool = tree.is_operator & named[tree.name] if len(tree) else np.zeros(0, np.bool_)
     return found
 
 
@@ -39,20 +39,21 @@ def recomputed(model: Model) -> Int64:
     numbered = (number >= 0) & tree.is_operator & names[tree.name] if len(tree) else np.zeros(0, np.bool_)
     if not numbered.any():
         return np.empty(0, np.int64)
-    backward = in_backward(model)
-    inner = np.flatnonzero(numbered & backward)
+    each = np.flatnonzero(numbered)
+    evaluated = nearest(tree.parent, evaluates(model), each)
+    inner, owner = each[evaluated >= 0], evaluated[evaluated >= 0]
     if not len(inner):
         return inner
     # operators inside others count for the comparison, too: `linear` holds `t` and `addmm`
-    letters = np.array([chr(0xE000 + code) for code in range(int(tree.name.max()) + 1)])
-    forward = "".join(letters[tree.name[np.flatnonzero(numbered & ~backward)]])
-    evaluates = model.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
-    owner = nearest(tree.parent, evaluates, inner)
+    different, place = distinct_places(tree.name[each])
+    letters = np.array([chr(0xE000 + code) for code in range(len(different))])[place]
+    forward = "".join(letters[evaluated < 0])
+    letters = letters[evaluated >= 0]
     outermost = nearest(tree.parent, numbered, tree.parent[inner]) < 0
     known: dict[str, bool] = {}
     found = np.zeros(len(inner), np.bool_)
     for begin, after in _runs(owner):
-        text = "".join(letters[tree.name[inner[begin:after]]])
+        text = "".join(letters[begin:after])
         if text not in known:
             known[text] = after - begin >= LEAST and text[: max(LEAST, len(text) - 2)] in forward
         found[begin:after] = known[text]

@@ -90,7 +90,7 @@ def rate_of(flops: Mapping[ElementType, float], element: str) -> float | None:
 class _Row:
     """One device of a file, as it is written there."""
 
-    match: re.Pattern[str]
+    match: str
     multiprocessors: int | None
     tflops: Mapping[str, float]
     memory: float
@@ -111,7 +111,7 @@ def peaks_of(device: Mapping[str, Any] | None) -> Peaks | None:
     if device is None or not isinstance(device.get("name"), str):
         return None
     name, count, memory = device["name"], device.get("numSms"), device.get("totalGlobalMem")
-    row = next((row for row in _rows() if row.match.search(_unnamed(device) or name)), None)
+    row = next((row for row in _rows() if re.search(row.match, _unnamed(device) or name, re.IGNORECASE)), None)
     if row is None:
         return None
     part = 1.0
@@ -217,7 +217,9 @@ def _read(text: str, of_user: bool) -> tuple[_Row, ...]:
 
 def _row(given: Mapping[str, Any], of_user: bool) -> _Row:
     try:
-        match = re.compile(given["match"], re.IGNORECASE)
+        match = given["match"]
+        if of_user:
+            re.compile(match)
         tflops = {name: _positive(value) for name, value in given["tflops"].items()}
         memory = _positive(given["memory"])
     except (KeyError, TypeError, AttributeError, re.error) as error:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.kernel_use import known_occupancy
+from torch_tb_profiler.analysis.shared.residency import LIMITS
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.blocks import LIMITS, blocks_of
+from torch_tb_profiler.insights.shared.blocks import blocks_of
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.short import short_name
 

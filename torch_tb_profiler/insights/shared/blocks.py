@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
-from torch_tb_profiler.analysis.shared.tensor_cores import nvidia_capability
+from torch_tb_profiler.analysis.shared.residency import resident_blocks, threads_of
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.trace import Category, Strings
-
-BlockLimit = Literal["threads", "registers", "shared_memory"]
-LIMITS: tuple[BlockLimit, ...] = ("threads", "registers", "shared_memory")
-WARP = 32
-#: registers are given out in pieces of this many to each warp
-_REGISTERS = 256
-#: shared memory that the system keeps of each block from capability 8.0 on, bytes
-_RESERVED = 1024
+from torch_tb_profiler.trace import Category
 
 
 @dataclass(frozen=True)
@@ -62,9 +51,9 @@ def _blocks(facts: Facts) -> Blocks:
     groups = group(keys)
     strings = facts.trace.strings
     held = [
-        _resident(
+        resident_blocks(
             facts.trace.header.device(int(work.device[at])) or {},
-            _threads(strings, int(work.block[at])),
+            threads_of(strings, int(work.block[at])),
             int(work.registers[at]),
             int(work.shared_memory[at]),
         )
@@ -80,33 +69,6 @@ def _blocks(facts: Facts) -> Blocks:
         limit=np.array([limit for _, limit in held], np.int64)[of],
         alone=_alone(facts)[chosen],
     )
-
-
-def _threads(strings: Strings, block: int) -> int:
-    """Of a block, by its text `[x, y, z]`; 0 for none."""
-    sizes = str(strings[block]).strip("[] ").split(",")
-    return math.prod(int(each) for each in sizes) if all(each.strip().isdigit() for each in sizes) else 0
-
-
-def _resident(device: Mapping[str, Any], threads: int, registers: int, shared: int) -> tuple[int, int]:
-    """How many blocks a multiprocessor holds at once, 0 where it is not known; what limits them, index into LIMITS."""
-    capability = nvidia_capability(device)
-    sizes = [device.get(f"{name}PerMultiprocessor") for name in ("maxThreads", "regs", "sharedMem")]
-    if capability is None or threads <= 0 or registers < 0 or shared < 0:
-        return 0, 0
-    if not all(isinstance(each, int) and each > 0 for each in sizes):
-        return 0, 0
-    most_threads, most_registers, most_shared = (int(each or 0) for each in sizes)
-    warps = -(-threads // WARP)
-    of_warp = -(-registers * WARP // _REGISTERS) * _REGISTERS
-    of_block = shared + (_RESERVED if capability >= (8, 0) else 0)
-    counts = (
-        most_threads // (warps * WARP),
-        most_registers // (warps * of_warp) if of_warp else most_threads,
-        most_shared // of_block if of_block else most_threads,
-    )
-    least = min(counts)
-    return least, counts.index(least)
 
 
 def _alone(facts: Facts) -> Bool:

@@ -23,6 +23,8 @@ export interface Roof {
   /** FLOP/s of a flat roof, bytes/s of one that rises. */
   readonly height: number;
   readonly kind: "flat" | "rising" | "link";
+  /** What the trace itself comes to, below the peak of the same kind. */
+  readonly reached?: boolean;
 }
 
 export interface RooflineData {
@@ -45,6 +47,8 @@ const LARGEST = 17;
 /** The strip ends a little above the roof. */
 const STRIP_TOP = 1.2;
 const POINTER = 4;
+/** What the name of a roof needs. */
+const LABEL = 200;
 
 type Place = { readonly x: number; readonly y: number; readonly radius: number };
 
@@ -229,7 +233,7 @@ function plain(value: number): string {
 }
 
 function roofShapes(
-  { kind, height, label }: Roof,
+  { kind, height, label, reached = false }: Roof,
   roofs: readonly Roof[],
   plot: Box,
   x: LogScale,
@@ -240,12 +244,17 @@ function roofShapes(
 ): Shape[] {
   const right = plot.x + plot.width;
   const bandwidth = roofs.find((roof) => roof.kind === "rising")?.height ?? null;
+  const stroke = kind === "link" || reached ? theme.muted : theme.text;
+  const dashed = kind === "link" || reached;
   if (kind === "flat") {
     const from = bandwidth === null ? plot.x : Math.max(plot.x, placeX(height / bandwidth));
     const at = placeY(height);
+    // What is reached may lie close under its peak; left of the rising roof there are no points.
+    const beside = reached && from - plot.x > LABEL;
+    const [end, baseline] = beside ? [from - 8, at + 4] : [right - 4, reached ? at + 13 : at - 5];
     return [
-      { kind: "line", x1: from, y1: at, x2: right, y2: at, stroke: theme.text },
-      { kind: "text", x: right - 4, y: at - 5, text: label, align: "right", fill: theme.text },
+      { kind: "line", x1: from, y1: at, x2: right, y2: at, stroke, dashed },
+      { kind: "text", x: end, y: baseline, text: label, align: "right", fill: stroke },
     ];
   }
   const top = Math.max(...roofs.flatMap((roof) => (roof.kind === "flat" ? [roof.height] : [])), 0);
@@ -254,10 +263,12 @@ function roofShapes(
   const to = Math.min(x.high, ceiling / height);
   if (!(to > from)) return [];
   const [x1, y1, x2, y2] = [placeX(from), placeY(from * height), placeX(to), placeY(to * height)];
-  const stroke = kind === "link" ? theme.muted : theme.text;
   const middle = { x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
+  const line: Shape = { kind: "line", x1, y1, x2, y2, stroke, dashed };
+  // It lies so close under the roof of the memory that its name would hide it.
+  if (reached) return [line];
   return [
-    { kind: "line", x1, y1, x2, y2, stroke, dashed: kind === "link" },
+    line,
     {
       kind: "text",
       x: middle.x - 4,

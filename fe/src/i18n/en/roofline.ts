@@ -66,7 +66,7 @@ export const roofline = area("roofline", {
 
   chart: "Roofline",
   chartHelp:
-    "Each point is what one row of the table computes (FLOP/s) over how much it computes for each byte it must move. It cannot be above the roofs: the rising one is the memory, flat ones are the peaks of element types. On the right stands what multiplies nothing, by its part of the roof. A point is larger the more time it takes.",
+    "Each point is what one row of the table computes (FLOP/s) over how much it computes for each byte it must move. It cannot be above the roofs: the rising one is the memory, flat ones are the peaks of element types; dashed below them is the best that this trace itself reaches. On the right stands what multiplies nothing, by its part of the roof. A point is larger the more time it takes.",
   group: "Group by",
   groups: {
     operator_shape: "Operator and shapes",
@@ -74,6 +74,8 @@ export const roofline = area("roofline", {
     kernel: "Kernel",
     module: "Module",
     line: "Line",
+    element: "Element type",
+    phase: "Phase",
   },
   xAxis: "FLOP/byte",
   yAxis: "FLOP/s",
@@ -82,6 +84,8 @@ export const roofline = area("roofline", {
     memory: (rate: string) => `Memory ${rate}`,
     host: (rate: string) => `Host link ${rate}`,
     element: (element: string, rate: string) => `${element} ${rate}`,
+    reached: "Best of this trace",
+    elementReached: (element: string, rate: string) => `${element} reached here ${rate}`,
   },
   legend: {
     used: "Tensor cores used",
@@ -116,6 +120,15 @@ export const roofline = area("roofline", {
     small: "not: too small",
     other: "not used",
   } as Readonly<Record<string, string>>,
+  advices: {
+    alignment: "alignment",
+    few_rows: "few rows",
+    split_k: "split the sum",
+    last_wave: "last round of tiles",
+    edges: "edges of tiles",
+    merge: "same input in a row",
+    batch: "many small in a row",
+  } as Readonly<Record<string, string>>,
   aboves: {
     algorithm: "other algorithm",
     cache: "cache",
@@ -135,4 +148,25 @@ export const roofline = area("roofline", {
   emptyReason: "There are neither device work nor operators in this trace.",
   emptyRemedy:
     "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)",
+
+  compare: {
+    title: "FLOP and MFU",
+    help: "What the average step of both sides computes, how much of the peak that is, and what is lost beside the roofline. MFU is (time while computing ÷ time) × (MFU while computing): the change is divided between the two.",
+    change: (change: string, idle: string, kernels: string) =>
+      `MFU changed by ${change} of the peak: ${idle} because devices compute for another part of the time, ${kernels} because of the kernels.`,
+    noChange: "At least one side has no MFU, so there is no change to explain.",
+    figures: "Of the average step",
+    figure: "Figure",
+    perStep: "FLOP per step",
+    lost: "Lost per step",
+    total: "Device time per step",
+    table: "Operators and shapes",
+    causes: {
+      only_baseline: "only in the baseline",
+      only_experiment: "only in the experiment",
+      work: "work",
+      kernels: "kernels",
+      same: "same",
+    } as Readonly<Record<string, string>>,
+  },
 });

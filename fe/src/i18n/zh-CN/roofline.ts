@@ -58,7 +58,7 @@ export const roofline: typeof en = {
 
   chart: "Roofline 图",
   chartHelp:
-    "每个点是表中一行的计算速度（FLOP/s）与其每移动一字节所做的计算。它不可能高于屋顶：斜线是内存，水平线是各元素类型的峰值。右侧是没有矩阵运算的行，按其达到屋顶的比例排列。点越大，耗时越多。",
+    "每个点是表中一行的计算速度（FLOP/s）与其每移动一字节所做的计算。它不可能高于屋顶：斜线是内存，水平线是各元素类型的峰值；其下的虚线是本跟踪自身达到的最好水平。右侧是没有矩阵运算的行，按其达到屋顶的比例排列。点越大，耗时越多。",
   group: "分组",
   groups: {
     operator_shape: "算子和形状",
@@ -66,6 +66,8 @@ export const roofline: typeof en = {
     kernel: "内核",
     module: "模块",
     line: "代码行",
+    element: "元素类型",
+    phase: "阶段",
   },
   xAxis: "FLOP/字节",
   yAxis: "FLOP/s",
@@ -74,6 +76,8 @@ export const roofline: typeof en = {
     memory: (rate) => `内存 ${rate}`,
     host: (rate) => `主机链路 ${rate}`,
     element: (element, rate) => `${element} ${rate}`,
+    reached: "本跟踪的最好水平",
+    elementReached: (element, rate) => `${element} 在此达到 ${rate}`,
   },
   legend: {
     used: "使用了张量核心",
@@ -104,6 +108,15 @@ export const roofline: typeof en = {
     small: "未用：太小",
     other: "未用",
   },
+  advices: {
+    alignment: "对齐",
+    few_rows: "行数太少",
+    split_k: "应拆分求和维",
+    last_wave: "最后一轮分块",
+    edges: "分块越界",
+    merge: "连续使用同样的输入",
+    batch: "连续多个小乘法",
+  },
   aboves: {
     algorithm: "其他算法",
     cache: "缓存",
@@ -123,4 +136,25 @@ export const roofline: typeof en = {
   emptyReason: "此跟踪中既没有设备工作，也没有算子。",
   emptyRemedy:
     "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)",
+
+  compare: {
+    title: "FLOP 与 MFU",
+    help: "两侧平均每步的计算量、占峰值的比例，以及与 roofline 相比的损失。MFU =（计算的时间 ÷ 时间）×（计算时的 MFU）：变化按这两部分拆分。",
+    change: (change, idle, kernels) =>
+      `MFU 变化 ${change}（占峰值）：其中 ${idle} 因为设备计算的时间比例不同，${kernels} 因为内核。`,
+    noChange: "至少有一侧没有 MFU，因此没有可解释的变化。",
+    figures: "平均每步",
+    figure: "指标",
+    perStep: "每步 FLOP",
+    lost: "每步损失",
+    total: "每步设备时间",
+    table: "算子和形状",
+    causes: {
+      only_baseline: "只在基线",
+      only_experiment: "只在实验",
+      work: "工作",
+      kernels: "内核",
+      same: "相同",
+    },
+  },
 };

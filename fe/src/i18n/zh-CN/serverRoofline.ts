@@ -2,7 +2,7 @@ import type { ServerMessages } from "../values";
 
 /** Columns about FLOP and bytes, for `serverColumns.ts`. */
 export const rooflineColumns: ServerMessages["columns"] = {
-  "roofline.name": ["名称", "算子、内核、模块或代码行，取决于表的分组。"],
+  "roofline.name": ["名称", "算子、内核、模块、代码行、元素类型或阶段，取决于表的分组。"],
   "roofline.input_shape": ["输入形状", "各输入的形状，每个参数一个列表。"],
   "roofline.element": [
     "乘的类型",
@@ -30,6 +30,23 @@ export const rooflineColumns: ServerMessages["columns"] = {
     "达到屋顶的",
     "屋顶时间 ÷ 时间，限两者都已知的部分。大于 1 的原因见“高于屋顶”。",
   ],
+  "roofline.lost_here_ns": [
+    "与自身最好水平相比的损失",
+    "同上，但以本跟踪自身达到的水平（第 95 百分位）代替峰值：至少 10 次超过 64 MB 的逐元素内核的带宽，至少 3 次超过 50 µs 的矩阵运算的 FLOP/s。次数不足时用峰值。",
+  ],
+  "roofline.mfu": [
+    "MFU",
+    "模型所需的 FLOP ÷ 其元素类型的峰值 ÷ 时间。没有 FLOP，或矩阵运算时间的已知部分不足 60 % 时为空。",
+  ],
+  "roofline.hfu": ["HFU", "同上，计入所有实际执行的 FLOP，包括在反向传播中重新计算的部分。"],
+  "roofline.advice": [
+    "尺寸",
+    "达不到屋顶 75 % 的矩阵乘法，其尺寸可能的问题（按大部分时间）：对齐（行首不在 16 字节处）、行数太少（至多 16 行，受内存限制）、应拆分求和维（分块少于多处理器，且求和维超过结果的 8 倍）、最后一轮分块（1 到 4 轮分块，损失超过 15 %）、分块越界（超过 15 % 在结果之外）、连续 2 到 7 个输入尺寸相同、连续 8 个以上相同且短于 10 µs。",
+  ],
+  "compare_roofline.cause": [
+    "差别",
+    "只在基线、只在实验：另一侧没有；工作：每步的调用次数、FLOP 或字节数相差超过 1 %；内核：工作相同，但达到屋顶的比例相差超过 5 %；相同。",
+  ],
   "roofline.bound": [
     "受限于",
     "大部分时间里屋顶时间由什么决定：计算、内存、链路，或启动（不足 2 µs）。",
@@ -41,7 +58,7 @@ export const rooflineColumns: ServerMessages["columns"] = {
   "roofline.below_wave": ["不足一波", "线程块少于设备多处理器数的内核所占的时间比例。"],
   "roofline.above": [
     "高于屋顶",
-    "若有调用比屋顶快 5 % 以上，其原因：其他算法（Winograd、FFT）、缓存（全部放得进末级缓存）、步长（没有记录，输入可能是扩展出来的）、原因不明。",
+    "若有调用比屋顶快 5 % 以上，其原因：其他算法（Winograd、FFT）、缓存（末级缓存可能容下内存来不及搬运的部分）、步长（没有记录，输入可能是扩展出来的）、原因不明。",
   ],
   "roofline.known": ["已知", "屋顶时间已知的时间比例。"],
   "roofline.sure": [

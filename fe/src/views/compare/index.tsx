@@ -19,6 +19,7 @@ import { Many } from "./ManyTraces";
 import { Pickers } from "./Pickers";
 import { EVERYTHING, params } from "./params";
 import type { Part } from "./parts";
+import { RooflinePanel } from "./RooflinePanel";
 import { Kernels, Operators, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
 import "./compare.css";
@@ -167,6 +168,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       <Parts query={query} look={look} onPick={pick} />
       <Operators query={query} look={look} />
       <Kernels query={query} look={look} />
+      <RooflinePanel baseline={key} experiment={sel} versions={versions} />
     </>
   );
 }

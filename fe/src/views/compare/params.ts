@@ -5,6 +5,7 @@ import {
   param,
   table2Params,
   table3Params,
+  table4Params,
   tableParams,
   text,
   whole,
@@ -32,8 +33,9 @@ export const params = {
   /** A measure of `many.ts`; else its first one. */
   manyMeasure: param("h", text()),
 
-  /** Parts, operators, kernels; or traces, and what they are compared by. */
+  /** Parts, operators, kernels, rooflines; or traces, and what they are compared by. */
   ...tableParams(),
   ...table2Params(),
   ...table3Params(),
+  ...table4Params(),
 };

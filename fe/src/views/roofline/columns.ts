@@ -7,6 +7,8 @@ const HIDDEN: ReadonlySet<string> = new Set([
   "flops",
   "bytes",
   "below_wave",
+  "hfu",
+  "lost_here_ns",
   "above",
   "known",
   "sure",
@@ -19,14 +21,21 @@ const HIDDEN: ReadonlySet<string> = new Set([
 const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   bound: text.bounds,
   tensor_cores: text.tensorCores,
+  advice: text.advices,
   above: text.aboves,
   sure: text.sures,
 };
 
 const SHARES = { time_share: { label: text.share, help: text.shareHelp } };
 
+/** Of a single operator or kernel it says less than its part of the roof. */
+const MFU_OF: ReadonlySet<string> = new Set(["module", "line", "element", "phase"]);
+
 /** What is lost first, then what it is lost of. */
-const ORDER = ["name", "input_shape", "lost_ns", "roof_share", "time_ns", "flop_rate", "byte_rate"];
+const ORDER = [
+  ...["name", "input_shape", "lost_ns", "roof_share", "mfu", "time_ns", "flop_rate", "byte_rate"],
+  ...["intensity", "bound", "advice", "tensor_cores"],
+];
 
 function place(key: string): number {
   const at = ORDER.indexOf(key);
@@ -34,11 +43,12 @@ function place(key: string): number {
 }
 
 /** The server's columns, in an order of our own, with the share of the time. */
-export function rooflineTable({ columns, rows }: RooflineTable): Table {
+export function rooflineTable({ columns, rows, meta }: RooflineTable): Table {
   const ordered = columns.toSorted((a, b) => place(a.key) - place(b.key));
   const shown = ordered.map((column) => {
     const words = WORDS[column.key];
-    return { ...column, hidden: HIDDEN.has(column.key), ...(words && { words }) };
+    const hidden = HIDDEN.has(column.key) || (column.key === "mfu" && !MFU_OF.has(meta.group_by));
+    return { ...column, hidden, ...(words && { words }) };
   });
   return derive({ columns: shown, rows }, declared({ columns }, SHARES));
 }

@@ -9,7 +9,7 @@ import { DataTable, numberAt, type Rows, rowCount, textAt, useRemoteTable } from
 import { QueryPanel, Segmented } from "../../ui";
 import { Answer } from "./Answer";
 import { rooflineTable } from "./columns";
-import { params } from "./params";
+import { GROUPS, params } from "./params";
 import { PICKED, RooflineChart } from "./RooflineChart";
 import "./roofline.css";
 
@@ -22,12 +22,12 @@ export default function Roofline() {
   const shown = tables.roofline(sel, group);
   const query = useTable(shown);
   const empty = (answer: RooflineTable) => (rowCount(answer) === 0 ? NOTHING : null);
-  const groups = (["operator_shape", "operator", "kernel", "module", "line"] as const).filter(
-    (each) =>
-      each === group ||
-      !query.data ||
-      (each === "module" ? query.data.meta.modules : each !== "line" || query.data.meta.lines),
-  );
+  const there: Readonly<Record<string, boolean | undefined>> = {
+    module: query.data?.meta.modules,
+    line: query.data?.meta.lines,
+    phase: flops.data && flops.data.phases.length > 0,
+  };
+  const groups = GROUPS.filter((each) => each === group || there[each] !== false);
   return (
     <div className="roofline">
       <QueryPanel title={text.answer} help={text.answerHelp} query={flops}>

@@ -80,7 +80,7 @@ function kindOf({ rows }: RooflineTable, row: number): Kind {
 export function roofsOf({ rows, meta }: RooflineTable): Roof[] {
   const device = meta.devices[0];
   if (!device) return [];
-  const { bandwidth, host, flops } = device;
+  const { bandwidth, host, flops, reached_bandwidth: moved, reached_flops: computed } = device;
   const elements = [
     ...new Set((rows.element ?? []).filter((e): e is string => typeof e === "string")),
   ];
@@ -90,10 +90,17 @@ export function roofsOf({ rows, meta }: RooflineTable): Roof[] {
     if (host !== null && host !== undefined)
       roofs.push({ kind: "link", height: host, label: text.roofs.host(rate(host)) });
   }
+  if (moved !== null && moved !== undefined)
+    roofs.push({ kind: "rising", height: moved, label: text.roofs.reached, reached: true });
   for (const element of elements) {
     const height = flops[element];
     if (height !== undefined)
       roofs.push({ kind: "flat", height, label: text.roofs.element(element, flop(height, "/s")) });
+    const best = computed?.[element];
+    if (best !== undefined) {
+      const label = text.roofs.elementReached(element, flop(best, "/s"));
+      roofs.push({ kind: "flat", height: best, label, reached: true });
+    }
   }
   return roofs;
 }
@@ -114,7 +121,7 @@ export function legendOf({ kinds, hasRings }: Points) {
           label: text.legend.wave,
           color: "var(--text-3)",
           shown: true,
-          line: "dashed" as const,
+          ring: true,
         },
       ]
     : found;

@@ -1,0 +1,101 @@
+/** FLOP, MFU and lost time of both sides. */
+import { useMemo } from "react";
+import { type ComparedRoofline, type TraceKey, useCompareRoofline } from "../../api";
+import { duration, flop, fraction, change as signed } from "../../format";
+import { compareTexts } from "../../i18n";
+import { roofline } from "../../i18n/en/roofline";
+import { shownUtilization } from "../../shell/utilization";
+import { useTableParams } from "../../state";
+import { DataTable, SimpleTable, type Table } from "../../table";
+import { QueryPanel } from "../../ui";
+import { params } from "./params";
+
+const text = roofline.compare;
+
+interface Props {
+  readonly baseline: TraceKey;
+  readonly experiment: TraceKey;
+  /** See `useCompare`. */
+  readonly versions: string;
+}
+
+export function RooflinePanel({ baseline, experiment, versions }: Props) {
+  const query = useCompareRoofline(baseline, experiment, versions);
+  return (
+    <QueryPanel title={text.title} help={text.help} query={query}>
+      {(answer) => <Both answer={answer} />}
+    </QueryPanel>
+  );
+}
+
+function Both({ answer }: { answer: ComparedRoofline }) {
+  const { change } = answer;
+  const state = useTableParams(params.filter4, params.sort4);
+  const table = useMemo(() => callsTable(answer), [answer]);
+  const points = (value: number) => signed(100 * value, "percent");
+  return (
+    <div className="compare-roofline">
+      <p>
+        {change
+          ? text.change(points(change.total), points(change.idle), points(change.kernels))
+          : text.noChange}
+      </p>
+      <SimpleTable caption={text.figures} table={figures(answer)} />
+      <DataTable id="compare-roofline" label={text.table} table={table} {...state} />
+    </div>
+  );
+}
+
+function figures({ baseline, exp }: ComparedRoofline): Table {
+  const sides = [baseline, exp];
+  const rows: readonly (readonly [string, readonly string[]])[] = [
+    [roofline.tiles.mfu, sides.map(({ mfu }) => shownUtilization(mfu))],
+    [roofline.tiles.hfu, sides.map(({ hfu }) => shownUtilization(hfu))],
+    [roofline.tiles.busy, sides.map(({ busy_mfu: busy }) => shownUtilization(busy))],
+    [text.perStep, sides.map(({ per_step: each }) => flop(each))],
+    [text.total, sides.map(({ total_ns: total }) => duration(total))],
+    [text.lost, sides.map(lostOf)],
+  ];
+  const column = (key: string, label: string) =>
+    ({ key, label, type: "string", unit: null }) as const;
+  return {
+    columns: [
+      column("figure", text.figure),
+      column("baseline", compareTexts.baseline),
+      column("exp", compareTexts.experiment),
+    ],
+    rows: {
+      figure: rows.map(([name]) => name),
+      baseline: rows.map(([, values]) => values[0] ?? ""),
+      exp: rows.map(([, values]) => values[1] ?? ""),
+    },
+  };
+}
+
+function lostOf({ lost_ns: lost, total_ns: total }: ComparedRoofline["exp"]): string {
+  if (lost === null) return roofline.tiles.notKnown;
+  return total > 0 ? `${duration(lost)} (${fraction(lost / total)})` : duration(lost);
+}
+
+/** Of the changes that of lost time first; what both sides have beside it when asked for. */
+const SHOWN: ReadonlySet<string> = new Set([
+  ...["name", "input_shape", "cause", "delta_lost_ns", "delta_time_ns"],
+  ...["lost_ns", "exp_lost_ns", "roof_share", "exp_roof_share"],
+]);
+const ORDER = ["name", "input_shape", "delta_lost_ns", "cause"];
+const COSTS: ReadonlySet<string> = new Set(["delta_lost_ns", "delta_time_ns"]);
+
+function callsTable({ calls: { columns, rows } }: ComparedRoofline): Table {
+  const place = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length);
+  return {
+    columns: columns
+      .toSorted((a, b) => place(a.key) - place(b.key))
+      .map((column) => ({
+        ...column,
+        hidden: !SHOWN.has(column.key),
+        ...(column.key === "cause" && { words: text.causes }),
+        ...(COSTS.has(column.key) && { change: "cost" as const }),
+      })),
+    rows,
+  };
+}
