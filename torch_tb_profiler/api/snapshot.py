@@ -8,6 +8,7 @@ from typing import TypeVar
 from torch_tb_profiler.analysis.question import Refused
 from torch_tb_profiler.analysis.snapshot.alive import AliveBy, AliveRows, FramesShown, alive_rows, alive_stacks
 from torch_tb_profiler.analysis.snapshot.curves import Curves
+from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.growth import Growth
 from torch_tb_profiler.analysis.snapshot.layout import Layout, PoolRow, layout, pools
@@ -96,6 +97,11 @@ class SnapshotProfile:
     def ooms(self) -> Rows[Oom]:
         """Failed allocations, and why they failed."""
         return Rows(self.summary.ooms)
+
+    @property
+    def findings(self) -> Rows[SnapshotFinding]:
+        """What to change: leaks, fragmentation, work of the allocator that leads to nothing."""
+        return Rows(self.summary.findings)
 
     def growth(self, device: int | None = None) -> Growth:
         """What grows from step to step."""

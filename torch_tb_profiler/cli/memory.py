@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.question import Refused
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
-from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_oom, size
+from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_finding, said_of_oom, size
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
@@ -105,6 +105,7 @@ def as_json(found: MemorySnapshot, rows: AliveRows | None, number: int | None = 
             "holders": oom.holders,
         },
         "leak_per_step": device.growth.per_step,
+        "findings": [each for each in found.findings if each.device == device.device],
     }
     if rows is not None:
         columns = ("line", "blocks", "bytes", "block_bytes")
@@ -125,6 +126,7 @@ def _as_text(found: MemorySnapshot, rows: AliveRows | None) -> str:
             for pool in device.pools
         ]
     lines += [f"  {said_of_oom(oom)}" for oom in found.ooms[:-1]]
+    lines += ["", *map(said_of_finding, found.findings)] if found.findings else []
     if found.contradictions:
         lines.append(f"{found.contradictions} contradictions in the file")
     if rows is not None:
