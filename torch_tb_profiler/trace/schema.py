@@ -62,6 +62,7 @@ class Category(IntEnum):
     SPAN = 15  # `Trace`: the whole recording window
     METADATA = 16
     COUNTER = 17
+    OUT_OF_MEMORY = 18  # `[OutOfMemory]` instants: one failed allocation
 
 
 DEVICE_WORK = (Category.KERNEL, Category.MEMCPY, Category.MEMSET)
@@ -325,6 +326,20 @@ class Memory(Table):
 
 
 @dataclass(frozen=True)
+class OutOfMemory(Table):
+    """Allocations that failed, recorded with profile_memory."""
+
+    table_name: ClassVar[str] = "out_of_memory"
+    categories = (Category.OUT_OF_MEMORY,)
+    row: Int32 = column("row", follows=True)
+    bytes: Int64 = column("bytes that were asked for", source="Bytes", missing=0)
+    total_reserved: Int64 = column("bytes", source="Total Reserved")
+    total_allocated: Int64 = column("bytes", source="Total Allocated")
+    device: Int32 = column("device number, -1 on CPU", source="Device Id")
+    device_type: Int32 = column("c10::DeviceType: 0 CPU, 1 CUDA, …", source="Device Type")
+
+
+@dataclass(frozen=True)
 class Flows(Table):
     """Ends of arrows."""
 
@@ -392,6 +407,7 @@ TRACE_TABLES: tuple[type[Table], ...] = (
     DeviceWork,
     PythonFrames,
     Memory,
+    OutOfMemory,
     Flows,
     Collectives,
     Syncs,

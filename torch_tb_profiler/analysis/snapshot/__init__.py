@@ -15,5 +15,6 @@ Every number of bytes is either `requested`, what the program asked for, or of b
     lifetimes   how long allocations of a stack live, and which are made again and again
     timeline    allocations stacked over time
     summary     all of it in a few numbers
+    link        whether a trace is of the same process, and how clocks differ
     question    the questions, and the types of their answers
 """

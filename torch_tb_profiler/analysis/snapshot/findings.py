@@ -121,9 +121,7 @@ def _reserved_growth(history: History, names: StackNames, grown: Growth) -> Snap
     rows = alive_rows(history, names, history.last, "line")
     line, blocks = (rows.line[0], int(rows.blocks[0])) if len(rows) else ("", 0)
     number = history.device.number
-    return SnapshotFinding(
-        "reserved_growth", "medium", number, grown.reserved, grown.steps, line, blocks, history.last
-    )
+    return SnapshotFinding("reserved_growth", "medium", number, grown.reserved, grown.steps, line, blocks, history.last)
 
 
 def _empty_cache(history: History, _: StackNames, __: Growth) -> SnapshotFinding | None:

@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.shared.byte_text import size
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
 from torch_tb_profiler.analysis.snapshot.oom import Oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
-
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-
-
-def size(count: float) -> str:
-    """Bytes as people read them.
-
-    >>> size(5 << 20), size(1536), size(12)
-    ('5 MiB', '1.5 KiB', '12 B')
-    """
-    place = 0
-    while abs(count) >= 1024 and place < len(_UNITS) - 1:
-        count, place = count / 1024, place + 1
-    text = f"{count:.0f}" if place == 0 else f"{count:.2f}".rstrip("0").rstrip(".")
-    return f"{text} {_UNITS[place]}"
 
 
 def said_of_oom(oom: Oom) -> str:
