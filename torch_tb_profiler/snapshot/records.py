@@ -110,7 +110,7 @@ class StackTable:
         content = tuple([self._frame(each) for each in frames])
         number = self._of_content.setdefault(content, len(self._of_content))
         if number == len(self._marks):
-            mark = [_Mark()]
+            mark: list[object] = [_Mark()]
             self._marks.append(mark)
             self._of_identities[np.array(mark, object).tobytes()] = number
         if len(self._held) < self.most_identities:

@@ -1,4 +1,4 @@
-"""The question whether a snapshot and a trace are of one process, and what the snapshot says in the time of the trace."""
+"""Whether a snapshot and a trace are of one process, and what the snapshot says in the time of the trace."""
 
 from __future__ import annotations
 
