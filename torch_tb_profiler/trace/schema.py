@@ -325,18 +325,11 @@ class Memory(Table):
     address: Int64 = column("address", "since 1.10; exact below 2^53", source="Addr")
 
 
-@dataclass(frozen=True)
-class OutOfMemory(Table):
-    """Allocations that failed, recorded with profile_memory."""
+class OutOfMemory(Memory):
+    """Allocations that failed: bytes that were asked for, without an address."""
 
     table_name: ClassVar[str] = "out_of_memory"
     categories = (Category.OUT_OF_MEMORY,)
-    row: Int32 = column("row", follows=True)
-    bytes: Int64 = column("bytes that were asked for", source="Bytes", missing=0)
-    total_reserved: Int64 = column("bytes", source="Total Reserved")
-    total_allocated: Int64 = column("bytes", source="Total Allocated")
-    device: Int32 = column("device number, -1 on CPU", source="Device Id")
-    device_type: Int32 = column("c10::DeviceType: 0 CPU, 1 CUDA, …", source="Device Type")
 
 
 @dataclass(frozen=True)
@@ -401,15 +394,5 @@ class Chunks(Table):
 
 
 TRACE_TABLES: tuple[type[Table], ...] = (
-    Events,
-    Operators,
-    Launches,
-    DeviceWork,
-    PythonFrames,
-    Memory,
-    OutOfMemory,
-    Flows,
-    Collectives,
-    Syncs,
-    Chunks,
+    *(Events, Operators, Launches, DeviceWork, PythonFrames, Memory, OutOfMemory, Flows, Collectives, Syncs, Chunks),
 )

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Ns, TraceMeta, plain
-from torch_tb_profiler.analysis.question import NoParameters, PairQuestion, Refused, Subject
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, PairQuestion, Subject
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.moments import device_history
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of
@@ -83,7 +83,7 @@ class SnapshotLinkAnswer(Answer, frozen=True, kw_only=True):
 
 def _link(trace: Subject, snapshot: Subject, _: NoParameters) -> SnapshotLinkAnswer:
     if is_snapshot(trace.model.trace) or not is_snapshot(snapshot.model.trace):
-        raise Refused(Reason("no_pair", "the first of the two must be a trace, the second a memory snapshot"))
+        raise NotFound(Reason("no_pair", "the first of the two must be a trace, the second a memory snapshot"))
     found = link(trace.model, snapshot.model)
     meta = TraceMeta(**trace.about("memory"))
     if found.offset_ns is None:
