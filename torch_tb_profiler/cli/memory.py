@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.analysis.memory.failures import failure_of_text, failures, said_of_failure
 from torch_tb_profiler.analysis.question import Refused
 from torch_tb_profiler.analysis.shared.byte_text import size
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
@@ -18,6 +20,7 @@ from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.workspace import Unavailable, logs
@@ -32,7 +35,10 @@ class Memory:
     name = "memory"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("path", metavar="PATH", help="a memory snapshot, or a directory with one")
+        parser.add_argument(
+            "path", metavar="PATH", nargs="?", help="a memory snapshot, a trace, or a directory with one"
+        )
+        parser.add_argument("--error", metavar="FILE", help="explain the text of an OutOfMemoryError; - reads stdin")
         parser.add_argument("--run", help="which run of a log directory")
         parser.add_argument("--worker", help="which snapshot of the run (default: the first)")
         parser.add_argument("--span", help="which moment of the worker")
@@ -45,11 +51,17 @@ class Memory:
 
     def run(self, arguments: argparse.Namespace) -> None:
         logs.configure()
+        if arguments.error is not None:
+            print(_of_text(arguments.error))
+            return
+        if arguments.path is None:
+            raise UserError("a PATH, or --error, is needed")
         run = chosen_run(arguments.path, arguments.run)
         files = chosen_traces(run, [arguments.worker] if arguments.worker is not None else [], arguments.span)
         snapshots = [file for file in files if file.kind == "snapshot"]
         if not snapshots:
-            raise UserError(f"{arguments.path} holds no memory snapshot, only {listed_traces(files)}")
+            print(_of_traces(LocalWorkspace(arguments.cache_dir), files, arguments.path))
+            return
         if len(snapshots) > 1:
             told = f"the first of {len(snapshots)} snapshots; --worker and --span choose others"
             print(f"{told}: {listed_traces(snapshots)}", file=sys.stderr)
@@ -73,6 +85,31 @@ class Memory:
             print(msgspec.json.format(msgspec.json.encode(as_json(found, rows, arguments.device))).decode())
         else:
             print(_as_text(found, rows))
+
+
+def _of_text(file: str) -> str:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8", "replace")
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error}") from None
+    found = failure_of_text(text)
+    if found is None:
+        raise UserError("this is no text of an OutOfMemoryError: it does not say how much was asked for")
+    return said_of_failure(found)
+
+
+def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str) -> str:
+    """Failed allocations that traces recorded."""
+    lines = []
+    for file in files:
+        try:
+            found = LocalTrace(workspace, file).ask(failures)
+        except (Unavailable, Refused) as error:
+            raise UserError(str(error)) from None
+        lines += [f"{file.worker}: {said_of_failure(each)}" for each in found]
+    if not lines:
+        raise UserError(f"{path} holds no memory snapshot and no failed allocation, only {listed_traces(files)}")
+    return "\n".join(lines)
 
 
 def as_json(found: MemorySnapshot, rows: AliveRows | None, number: int | None = None) -> dict[str, Any]:
