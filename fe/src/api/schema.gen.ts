@@ -2636,7 +2636,7 @@ export interface SnapshotFinding {
   line: string;
   /** how many of its allocations */
   blocks: number;
-  /** number of a record after which it can be seen */
+  /** number of a record after which it can be seen, -1 where it is seen over time */
   position: number;
 }
 

@@ -49,7 +49,7 @@ class SnapshotFinding:
     count     how many steps, segments or allocations show it
     line      the line of the program that has most of it, empty where no line has
     blocks    how many of its allocations
-    position  number of a record after which it can be seen
+    position  number of a record after which it can be seen, -1 where it is seen over time
     """
 
     id: SnapshotFindingId
@@ -121,7 +121,7 @@ def _reserved_growth(history: History, names: StackNames, grown: Growth) -> Snap
     rows = alive_rows(history, names, history.last, "line")
     line, blocks = (rows.line[0], int(rows.blocks[0])) if len(rows) else ("", 0)
     number = history.device.number
-    return SnapshotFinding("reserved_growth", "medium", number, grown.reserved, grown.steps, line, blocks, history.last)
+    return SnapshotFinding("reserved_growth", "medium", number, grown.reserved, grown.steps, line, blocks, -1)
 
 
 def _empty_cache(history: History, _: StackNames, __: Growth) -> SnapshotFinding | None:
@@ -129,7 +129,7 @@ def _empty_cache(history: History, _: StackNames, __: Growth) -> SnapshotFinding
     if found.empty_cache < LEAST_EMPTIED:
         return None
     number = history.device.number
-    return SnapshotFinding("empty_cache", "medium", number, found.given_back, found.empty_cache, "", 0, history.last)
+    return SnapshotFinding("empty_cache", "medium", number, found.given_back, found.empty_cache, "", 0, -1)
 
 
 def _churn(history: History, names: StackNames, _: Growth) -> SnapshotFinding | None:
@@ -140,7 +140,7 @@ def _churn(history: History, names: StackNames, _: Growth) -> SnapshotFinding | 
     worst = int(np.argmax(rows.churn))
     number = history.device.number
     return SnapshotFinding(
-        "churn", "low", number, found.bytes, found.blocks, rows.line[worst], int(rows.churn[worst]), history.last
+        "churn", "low", number, found.bytes, found.blocks, rows.line[worst], int(rows.churn[worst]), -1
     )
 
 

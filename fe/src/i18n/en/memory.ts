@@ -75,7 +75,8 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
     clocks: (offset: string, spread: string, share: string, records: string) =>
       `Its clock differs by ${offset} (± ${spread}); ${share} of ${records} records match.`,
     open: (worker: string) => `Open ${worker}`,
-    calls: (n: string) => `What the allocator asked of the driver, the largest of ${n}`,
+    calls: (n: string, all: string) =>
+      `What the allocator asked of the driver: the ${n} largest of ${all} calls`,
     columns: ["Call", "Size", "Time in the trace"],
     outside: "before the trace",
   },

@@ -71,7 +71,7 @@ export const memory: typeof en = {
     clocks: (offset, spread, share, records) =>
       `时钟相差 ${offset}（± ${spread}）；${records} 条记录中有 ${share} 相符。`,
     open: (worker) => `打开 ${worker}`,
-    calls: (n) => `分配器向驱动的请求，${n} 次中最大的`,
+    calls: (n, all) => `分配器向驱动的请求：${all} 次中最大的 ${n} 次`,
     columns: ["调用", "大小", "在跟踪中的时间"],
     outside: "跟踪之前",
   },

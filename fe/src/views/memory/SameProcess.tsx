@@ -48,7 +48,7 @@ function Calls({ calls }: { readonly calls: AllocatorCalls }) {
   return (
     <div className="simple-table">
       <table>
-        <caption>{text.calls(count(calls.bytes.length))}</caption>
+        <caption>{text.calls(count(largest.length), count(calls.bytes.length))}</caption>
         <thead>
           <tr>
             {text.columns.map((label, column) => (
