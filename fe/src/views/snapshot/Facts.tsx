@@ -36,8 +36,8 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
               bytes(device.requested),
             )}{" "}
         {growth.per_step ? text.growsSaid(bytes(growth.per_step), count(growth.steps)) : ""}
-        <SameProcess />
       </p>
+      <SameProcess />
       <dl className="tiles">
         <Tile
           label={text.peak}
@@ -110,7 +110,7 @@ function SameProcess() {
   const { link } = data;
   const name = { run: run?.name, worker: partner.worker, span: partner.span };
   return (
-    <span className="muted">
+    <p className="muted snapshot-process">
       {link.offset_ns === null
         ? text.sameProcess.other(partner.worker)
         : text.sameProcess.linked(
@@ -128,7 +128,7 @@ function SameProcess() {
       >
         {text.sameProcess.open}
       </button>
-    </span>
+    </p>
   );
 }
 
