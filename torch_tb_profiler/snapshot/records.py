@@ -26,6 +26,8 @@ ACTIONS = {action.name.lower(): int(action) for action in Action if action is no
 
 _LEAST, _MOST = -(2**62), 2**62
 _NOTHING = ("", "", -1, -1)
+#: of metadata that is shown
+_MOST_PARTS = 1000
 _INTEGER = {int}
 _LIST = {list}
 _TEXT = {str}
@@ -184,7 +186,7 @@ class RecordColumns:
         return {
             "action": np.array(actions, np.uint8),
             "address": address,
-            "bytes": _integers(_field(batch, "size")),
+            "bytes": _sizes(_field(batch, "size")),
             "stream": _integers(_field(batch, "stream")),
             "time": _times(_field_if_there(batch, "time_us", None)),
             "stack": np.array(self._stacks.numbers(_field_if_there(batch, "frames", None)), np.int32),
@@ -241,12 +243,25 @@ def as_text(value: object) -> str:
     """A text as it is, a dict or list as JSON, everything else as nothing."""
     if isinstance(value, str):
         return value
-    if isinstance(value, dict | list | tuple) and value:
+    if isinstance(value, dict | list | tuple) and value and _is_small(value):
         try:
             return msgspec.json.encode(value).decode()[: Strings.longest]
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
             return ""
     return ""
+
+
+def _is_small(value: object) -> bool:
+    """Whether a value has at most some thousand parts; what is shared counts as often as it would be written."""
+    parts, seen = [value], 0
+    while parts and seen <= _MOST_PARTS:
+        seen += 1
+        each = parts.pop()
+        if isinstance(each, dict):
+            parts += each.values()
+        elif isinstance(each, list | tuple):
+            parts += each[:_MOST_PARTS]
+    return not parts
 
 
 def is_integer(value: object) -> bool:
@@ -261,6 +276,14 @@ def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
     found = np.array(values, np.int64)
     if len(found) and (int(found.max()) > _MOST or int(found.min()) < _LEAST):
         raise OverflowError
+    return found
+
+
+def _sizes(values: list[Any]) -> npt.NDArray[np.int64]:
+    """Raises what `_integers` does, and ValueError for what is less than nothing."""
+    found = _integers(values)
+    if len(found) and int(found.min()) < 0:
+        raise ValueError
     return found
 
 
