@@ -68,3 +68,11 @@ def test_the_text_of_an_exception(
     assert said(capsys, tmp_path, "--error", "-") == from_file
     file.write_text("hello", "utf-8")
     assert "no text of an OutOfMemoryError" in refused(capsys, tmp_path, "--error", str(file))
+
+
+def test_what_export_memory_timeline_wrote(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = ROOT / "tests" / "cases" / "memory_categories"
+    from_sums = said(capsys, tmp_path, str(folder / "memory_timeline.json"))
+    assert from_sums.startswith("At most 2.4 MiB were in use")
+    assert "optimizer_state" in from_sums
+    assert said(capsys, tmp_path, str(folder / "memory_timeline.raw.json.gz")).split()[2:4] == ["2.4", "MiB"]

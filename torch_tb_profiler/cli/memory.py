@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.analysis.memory.failures import failure_of_text, failures, said_of_failure
 from torch_tb_profiler.analysis.question import Refused
@@ -21,9 +22,18 @@ from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_s
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.discovery.content import NUMBERS
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.memory_timeline import (
+    CATEGORIES,
+    MemoryTimeline,
+    MemoryTimelineError,
+    read_memory_timeline,
+)
 from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace import Unavailable, logs
+from torch_tb_profiler.workspace.heads import examine_stream
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
 _MOST_ROWS = 20
@@ -56,6 +66,9 @@ class Memory:
             return
         if arguments.path is None:
             raise UserError("a PATH, or --error, is needed")
+        if (timeline := _timeline(Path(arguments.path))) is not None:
+            print(_of_timeline(timeline))
+            return
         run = chosen_run(arguments.path, arguments.run)
         files = chosen_traces(run, [arguments.worker] if arguments.worker is not None else [], arguments.span)
         snapshots = [file for file in files if file.kind == "snapshot"]
@@ -96,6 +109,29 @@ def _of_text(file: str) -> str:
     if found is None:
         raise UserError("this is no text of an OutOfMemoryError: it does not say how much was asked for")
     return said_of_failure(found)
+
+
+def _timeline(path: Path) -> MemoryTimeline | None:
+    """What export_memory_timeline wrote; None of everything else."""
+    if not path.name.endswith((".json", ".json.gz")) or not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        if examine_stream(stream).reason != NUMBERS:
+            return None
+        stream.seek(0)
+        try:
+            return read_memory_timeline(stream, Limits())
+        except MemoryTimelineError as error:
+            raise UserError(f"{path} {error}") from None
+
+
+def _of_timeline(found: MemoryTimeline) -> str:
+    at = found.bytes[found.peak]
+    after = (int(found.time_ns[found.peak]) - int(found.time_ns[0])) / 1e6
+    lines = [f"At most {size(int(at.sum()))} were in use, {after:.3f} ms after the first record:"]
+    largest = [place for place in np.argsort(-at, kind="stable").tolist() if at[place]]
+    lines += [f"  {size(int(at[place])):>12}  {CATEGORIES[place]}" for place in largest]
+    return "\n".join(lines)
 
 
 def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str) -> str:
