@@ -52,6 +52,8 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/snapshot/segments": [SNAPSHOT, SNAPSHOT | {"at": "20", "device": "0"}],
     "/api/snapshot/stacks": [SNAPSHOT, SNAPSHOT | {"at": "end", "direction": "bottom_up", "frames": "all"}],
     "/api/snapshot/lifetimes": [SNAPSHOT, SNAPSHOT | {"sort": "-churn", "limit": "3"}],
+    "/api/snapshot/link": [CNN | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}],
+    "/api/memory/error_text": [CNN | {"text": "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"}],
     "/api/stacks": [H100, CNN | {"direction": "bottom_up"}],
     "/api/critical_path": [H100, CNN | {"most": "2", "from_step": "3", "to_step": "4"}],
     "/api/critical_path/pieces": [H100 | {"step": "3", "sort": "-duration_ns", "limit": "5"}, CNN],

@@ -7,6 +7,7 @@ from torch_tb_profiler.analysis.compare.roofline import COMPARE_ROOFLINES
 from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIES
+from torch_tb_profiler.analysis.memory.failure_question import MEMORY_ERROR_TEXT, MEMORY_FAILURES
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
@@ -15,6 +16,7 @@ from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECE
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
+from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
 from torch_tb_profiler.analysis.stacks.question import STACKS
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
@@ -50,6 +52,8 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     ROOFLINE,
     MEMORY_CURVE,
     MEMORY_CATEGORIES,
+    MEMORY_FAILURES,
+    MEMORY_ERROR_TEXT,
     TIMELINE_STEPS,
     OPERATOR_STACKS,
     OPERATOR_KERNELS,
@@ -73,6 +77,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     TRACES,
     NAMES,
     *OF_SNAPSHOTS,
+    SNAPSHOT_LINK,
 )
 
 #: of the Trace view

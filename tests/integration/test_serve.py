@@ -8,10 +8,12 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
 from tests.integration.conftest import Starter, wait_for_all
+from tests.snapshots import dumped, fragmented
 from tests.tiny import wait_until
 from torch_tb_profiler import __version__
 
@@ -81,6 +83,20 @@ def test_serves_files_and_directories_side_by_side(start: Starter, logs: Path, t
     both = runs(str(logs), str(odd))
     assert sorted(both["logs/run"]) == sorted(whole)
     assert both["elsewhere"] == ["recording.txt"]
+
+
+def test_serves_a_memory_snapshot(start: Starter, tmp_path: Path) -> None:
+    file = tmp_path / "job" / "oom_rank3.pickle"
+    file.parent.mkdir()
+    file.write_bytes(dumped(fragmented().snapshot()))
+    server = start("serve", str(file), "--port", "0", tensorboard=False)
+    wait_for_all(server)
+    ((found,),) = [run["traces"] for run in server.get("api/status").json()["runs"]]
+    assert (found["kind"], found["rank"], found["views"]) == ("snapshot", 3, ["snapshot"])
+    query = urlencode({"run": "job", "worker": found["worker"], "span": found["span"]})
+    answer = server.get(f"api/snapshot?{query}").json()
+    assert answer["said"].startswith("Fragmented: 256 MiB were asked for")
+    assert server.get(f"api/overview?{query}").status == 404
 
 
 def test_opens_a_browser_when_asked(start: Starter, logs: Path, tmp_path: Path) -> None:

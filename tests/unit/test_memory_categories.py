@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 from tests.events import Event, annotation, memory, model_of, op
+from tests.recorded import ROOT
+from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.memory.blocks import memory_blocks
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES, memory_categories
 from torch_tb_profiler.analysis.memory.curve import memory_curves
+from torch_tb_profiler.analysis.memory.records import memory_records
+
+RECORDED = ROOT / "tests" / "cases" / "memory_categories"
 
 BACKWARD = "autograd::engine::evaluate_function: MmBackward0"
 STEP = "Optimizer.step#AdamW.step"
@@ -77,3 +84,35 @@ def test_a_trace_without_backward_and_optimizer_has_one_category() -> None:
     assert not found.phases
     assert [CATEGORIES[i] for i in found.category.tolist()] == ["in_use"]
     assert found.at_peak[CATEGORIES.index("before_recording")] == 1000
+
+
+def test_gradients_optimizer_state_and_what_is_saved_are_those_of_the_live_memory_profiler() -> None:
+    """Of a recording with torch 2.13; `record.py` beside it tells how it was made."""
+    model = recorded(RECORDED / "train.pt.trace.json.gz")
+    (found,) = memory_categories(model)
+    blocks, records = memory_blocks(model), memory_records(model)
+    born = records.time[np.maximum(blocks.allocation, 0)] + model.trace.origin_ns
+    ours: dict[tuple[int, int], str] = {}
+    for time, size, at, category in zip(
+        born.tolist(), blocks.bytes.tolist(), blocks.allocation.tolist(), found.category.tolist(), strict=True
+    ):
+        if at >= 0:
+            ours[time, size] = CATEGORIES[category]
+    live = {(time, size): name for time, size, name in json.loads((RECORDED / "categories.json").read_text("utf-8"))}
+    assert len(live) > 500
+    assert ours.keys() == live.keys()
+
+    def of(category: str, name: str) -> None:
+        mine = {block for block, each in ours.items() if each == category}
+        theirs = {block for block, each in live.items() if each == name}
+        assert len(mine) > 20
+        assert mine == theirs
+
+    of("gradient", "GRADIENT")
+    of("optimizer_state", "OPTIMIZER_STATE")
+    saved = [live[block] for block, each in ours.items() if each == "saved_for_backward"]
+    assert len(saved) > 20
+    assert set(saved) == {"ACTIVATION"}
+    # nothing that it calls an activation is called a gradient or state here
+    others = {each for block, each in ours.items() if live[block] == "ACTIVATION"}
+    assert others == {"saved_for_backward", "kept_from_forward", "forward_temporary", "optimizer_temporary"}

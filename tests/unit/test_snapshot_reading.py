@@ -289,3 +289,18 @@ def test_damaged_values_are_dropped_and_counted() -> None:
     assert found.columns.dropped == len(bad)
     assert dict(found.columns.unknown) == {"something_new": 1}
     assert np.count_nonzero(columns["time"] == 5) == 4
+
+
+def test_sizes_below_nothing_are_dropped_and_metadata_without_end_is_left_out() -> None:
+    laughs: Any = "lol"
+    for _ in range(40):
+        laughs = [laughs, laughs]
+    snapshot = random_run(1, steps=1).snapshot()
+    records = snapshot["device_traces"][0]
+    records[1] = {**records[1], "size": -records[1]["size"]}
+    records[2] = {**records[2], "user_metadata": laughs}
+    found = harvest_bytes(dumped(snapshot))
+    assert found.columns.dropped == 1
+    ((_, pieces),) = found.records
+    assert sum(len(piece["action"]) for piece in pieces) == len(records) - 1
+    assert "lol" not in "".join(found.strings.texts)

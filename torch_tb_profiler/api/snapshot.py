@@ -8,10 +8,12 @@ from typing import TypeVar
 from torch_tb_profiler.analysis.question import Refused
 from torch_tb_profiler.analysis.snapshot.alive import AliveBy, AliveRows, FramesShown, alive_rows, alive_stacks
 from torch_tb_profiler.analysis.snapshot.curves import Curves
+from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.growth import Growth
 from torch_tb_profiler.analysis.snapshot.layout import Layout, PoolRow, layout, pools
 from torch_tb_profiler.analysis.snapshot.lifetimes import LifetimeRows, lifetime_rows
+from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.lives import Lives
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of
 from torch_tb_profiler.analysis.snapshot.oom import Oom
@@ -21,6 +23,7 @@ from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
@@ -97,6 +100,11 @@ class SnapshotProfile:
         """Failed allocations, and why they failed."""
         return Rows(self.summary.ooms)
 
+    @property
+    def findings(self) -> Rows[SnapshotFinding]:
+        """What to change: leaks, fragmentation, work of the allocator that leads to nothing."""
+        return Rows(self.summary.findings)
+
     def growth(self, device: int | None = None) -> Growth:
         """What grows from step to step."""
         return next(each.growth for each in self.summary.devices if device in (None, each.device))
@@ -160,6 +168,10 @@ class SnapshotProfile:
     def lifetimes(self, device: int | None = None) -> LifetimeRows:
         """How long the allocations of each stack live."""
         return self.ask(lambda model: lifetime_rows(device_history(model, device), stack_names(model)))
+
+    def link(self, trace: TraceProfile) -> SnapshotLink:
+        """Whether a trace is of the same process, and how its clock differs."""
+        return self.ask(lambda own: trace.ask(lambda other: link(other, own)))
 
     def frames_of(self, stack: int) -> tuple[str, ...]:
         """The frames of a stack from the innermost outwards."""

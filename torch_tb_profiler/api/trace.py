@@ -29,6 +29,7 @@ from torch_tb_profiler.analysis.memory.blocks import (
     memory_events,
 )
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
+from torch_tb_profiler.analysis.memory.failures import Failure, failures
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
 from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.module_sources import module_sources
@@ -289,6 +290,11 @@ class TraceProfile:
     def memory_devices(self) -> tuple[str, ...]:
         """Devices with memory records; the first is the default of the questions below."""
         return tuple(device.name for device in self.ask(memory_records).devices)
+
+    @property
+    def memory_failures(self) -> tuple[Failure, ...]:
+        """Allocations that failed (`[OutOfMemory]`), and why."""
+        return self.ask(failures)
 
     def memory_curve(self, device: str | None = None) -> MemoryCurve:
         name, found = self._memory_device(device), self.ask(memory_curves)

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
+from torch_tb_profiler.analysis.memory.failures import failure_of_text, failures, said_of_failure
 from torch_tb_profiler.analysis.question import Refused
+from torch_tb_profiler.analysis.shared.byte_text import size
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
-from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_oom, size
+from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_finding, said_of_oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.discovery.content import NUMBERS
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.memory_timeline import (
+    CATEGORIES,
+    MemoryTimeline,
+    MemoryTimelineError,
+    read_memory_timeline,
+)
 from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace import Unavailable, logs
+from torch_tb_profiler.workspace.heads import examine_stream
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
 _MOST_ROWS = 20
@@ -31,7 +45,10 @@ class Memory:
     name = "memory"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("path", metavar="PATH", help="a memory snapshot, or a directory with one")
+        parser.add_argument(
+            "path", metavar="PATH", nargs="?", help="a memory snapshot, a trace, or a directory with one"
+        )
+        parser.add_argument("--error", metavar="FILE", help="explain the text of an OutOfMemoryError; - reads stdin")
         parser.add_argument("--run", help="which run of a log directory")
         parser.add_argument("--worker", help="which snapshot of the run (default: the first)")
         parser.add_argument("--span", help="which moment of the worker")
@@ -44,11 +61,20 @@ class Memory:
 
     def run(self, arguments: argparse.Namespace) -> None:
         logs.configure()
+        if arguments.error is not None:
+            print(_of_text(arguments.error))
+            return
+        if arguments.path is None:
+            raise UserError("a PATH, or --error, is needed")
+        if (timeline := _timeline(Path(arguments.path))) is not None:
+            print(_of_timeline(timeline))
+            return
         run = chosen_run(arguments.path, arguments.run)
         files = chosen_traces(run, [arguments.worker] if arguments.worker is not None else [], arguments.span)
         snapshots = [file for file in files if file.kind == "snapshot"]
         if not snapshots:
-            raise UserError(f"{arguments.path} holds no memory snapshot, only {listed_traces(files)}")
+            print(_of_traces(LocalWorkspace(arguments.cache_dir), files, arguments.path))
+            return
         if len(snapshots) > 1:
             told = f"the first of {len(snapshots)} snapshots; --worker and --span choose others"
             print(f"{told}: {listed_traces(snapshots)}", file=sys.stderr)
@@ -72,6 +98,54 @@ class Memory:
             print(msgspec.json.format(msgspec.json.encode(as_json(found, rows, arguments.device))).decode())
         else:
             print(_as_text(found, rows))
+
+
+def _of_text(file: str) -> str:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8", "replace")
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error}") from None
+    found = failure_of_text(text)
+    if found is None:
+        raise UserError("this is no text of an OutOfMemoryError: it does not say how much was asked for")
+    return said_of_failure(found)
+
+
+def _timeline(path: Path) -> MemoryTimeline | None:
+    """What export_memory_timeline wrote; None of everything else."""
+    if not path.name.endswith((".json", ".json.gz")) or not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        if examine_stream(stream).reason != NUMBERS:
+            return None
+        stream.seek(0)
+        try:
+            return read_memory_timeline(stream, Limits())
+        except MemoryTimelineError as error:
+            raise UserError(f"{path} {error}") from None
+
+
+def _of_timeline(found: MemoryTimeline) -> str:
+    at = found.bytes[found.peak]
+    after = (int(found.time_ns[found.peak]) - int(found.time_ns[0])) / 1e6
+    lines = [f"At most {size(int(at.sum()))} were in use, {after:.3f} ms after the first record:"]
+    largest = [place for place in np.argsort(-at, kind="stable").tolist() if at[place]]
+    lines += [f"  {size(int(at[place])):>12}  {CATEGORIES[place]}" for place in largest]
+    return "\n".join(lines)
+
+
+def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str) -> str:
+    """Failed allocations that traces recorded."""
+    lines = []
+    for file in files:
+        try:
+            found = LocalTrace(workspace, file).ask(failures)
+        except (Unavailable, Refused):  # no trace that could tell of a failed allocation
+            continue
+        lines += [f"{file.worker}: {said_of_failure(each)}" for each in found]
+    if not lines:
+        raise UserError(f"{path} holds no memory snapshot and no failed allocation, only {listed_traces(files)}")
+    return "\n".join(lines)
 
 
 def as_json(found: MemorySnapshot, rows: AliveRows | None, number: int | None = None) -> dict[str, Any]:
@@ -105,6 +179,7 @@ def as_json(found: MemorySnapshot, rows: AliveRows | None, number: int | None = 
             "holders": oom.holders,
         },
         "leak_per_step": device.growth.per_step,
+        "findings": [each for each in found.findings if each.device == device.device],
     }
     if rows is not None:
         columns = ("line", "blocks", "bytes", "block_bytes")
@@ -125,6 +200,7 @@ def _as_text(found: MemorySnapshot, rows: AliveRows | None) -> str:
             for pool in device.pools
         ]
     lines += [f"  {said_of_oom(oom)}" for oom in found.ooms[:-1]]
+    lines += ["", *map(said_of_finding, found.findings)] if found.findings else []
     if found.contradictions:
         lines.append(f"{found.contradictions} contradictions in the file")
     if rows is not None:

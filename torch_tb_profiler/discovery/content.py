@@ -29,6 +29,8 @@ _SNAPSHOT_PAGE = (re.compile(rb"MemoryViz", re.IGNORECASE), re.compile(rb'"base6
 
 _NO_TRACE = "is JSON, but not a trace: "
 
+NUMBERS = Reason("numbers", _NO_TRACE + "a list of numbers, as a memory timeline (export_memory_timeline) is")
+
 #: objects that people keep beside their traces: what all must be in the text, and the reason
 _KNOWN = (
     (
@@ -99,8 +101,7 @@ def _object(text: bytes, whole: bool) -> Content:
 
 def _list(text: bytes, whole: bool) -> Content:
     if _NUMBERS.match(text):
-        why = "a list of numbers, as a memory timeline (export_memory_timeline) is"
-        return Content(Reason("numbers", _NO_TRACE + why))
+        return Content(NUMBERS)
     if text[1:].lstrip().startswith(b"{") and _EVENT.search(text):
         return Content()
     first = "" if whole else _length(text)

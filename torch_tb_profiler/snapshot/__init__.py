@@ -8,5 +8,6 @@ mean together (`analysis/snapshot`), and starting the process in which a file is
     records     dicts of records → columns, with the table of stacks
     state       dicts of segments, blocks and annotations → columns
     containers  packed files and HTML pages that hold a pickle
+    memory_timeline  what export_memory_timeline wrote
     child       what runs in a process of its own, with limits
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -24,7 +26,10 @@ ACTIONS = {action.name.lower(): int(action) for action in Action if action is no
 
 _LEAST, _MOST = -(2**62), 2**62
 _NOTHING = ("", "", -1, -1)
+#: of metadata that is shown
+_MOST_PARTS = 1000
 _INTEGER = {int}
+_LIST = {list}
 _TEXT = {str}
 
 
@@ -55,51 +60,65 @@ class Strings:
         return known
 
 
+class _Mark:
+    """What is left in a list of frames whose stack is known."""
+
+
 class StackTable:
     """Distinct stacks by number.
 
-    A list of frames is looked up by its identity first: records and blocks share their lists. What was seen is held,
-    so that an identity never stands for two lists, and emptied, because its frames are known. Files whose frames are
-    all different objects have more than are remembered so; then their texts are compared.
+    A list of frames is looked up by the identities of its frames: records of one stack have lists of their own, with
+    the same frames in them. What was seen is held, so that an identity never stands for two frames. A list is emptied
+    then but for a mark that stands for its stack, since records and blocks share lists. Files whose frames are all
+    different objects have more than are remembered so; then their texts are compared.
     """
 
     most_identities = 200_000
 
     def __init__(self, strings: Strings) -> None:
         self._strings = strings
-        self._of_list: dict[int, int] = {}
+        self._of_identities: dict[bytes, int] = {}
         self._held: list[object] = []
-        self._of_identities: dict[tuple[int, ...], tuple[int, object]] = {}
+        self._marks: list[list[object]] = []
         self._of_content: dict[tuple[int, ...], int] = {}
         self._of_frame: dict[int, tuple[int, object]] = {}
         self._of_text: dict[tuple[int, int, int], int] = {}
         self._frames: list[tuple[int, int, int]] = []
 
-    def number(self, frames: object) -> int:
-        """The number of a stack, -1 where there is none."""
-        of_list = self._of_list.get(id(frames))
-        if of_list is not None:
-            return of_list
-        if not isinstance(frames, list | tuple) or not frames:
-            return -1
-        identities = tuple(map(id, frames))
-        known = self._of_identities.get(identities)
-        if known is None:
-            content = tuple([self._frame(each) for each in frames])
-            number = self._of_content.setdefault(content, len(self._of_content))
-            known = number, tuple(frames)
-            if len(self._of_identities) < self.most_identities:
-                self._of_identities[identities] = known
-        number = known[0]
-        self._of_list[id(frames)] = number
-        self._held.append(frames)
-        if isinstance(frames, list):
-            del frames[:]
-        return number
+    def numbers(self, stacks: Sequence[object]) -> list[int]:
+        """The number of each stack, -1 where there is none."""
+        if set(map(type, stacks)) <= _LIST:
+            lists: Sequence[Any] = stacks
+        else:
+            lists = [each if isinstance(each, list | tuple) else () for each in stacks]
+        depths = list(map(len, lists))
+        pointers = np.fromiter(chain.from_iterable(lists), object, sum(depths))
+        identities, size = pointers.tobytes(), pointers.itemsize
+        known, marks = self._of_identities, self._marks
+        found, begin = [], 0
+        for frames, depth in zip(lists, depths, strict=True):
+            end = begin + size * depth
+            number = known.get(identities[begin:end]) if depth else -1
+            if number is None:
+                number = self._new(identities[begin:end], tuple(pointers[begin // size : end // size]))
+            if depth > 1 and type(frames) is list:
+                frames[:] = marks[number]
+            begin = end
+            found.append(number)
+        return found
 
-    def numbers(self, lists: Sequence[object]) -> list[int]:
-        known, number = self._of_list, self.number
-        return [known[key] if (key := id(each)) in known else number(each) for each in lists]
+    def _new(self, identities: bytes, frames: tuple[object, ...]) -> int:
+        """The number of a stack whose frames were not seen together yet."""
+        content = tuple([self._frame(each) for each in frames])
+        number = self._of_content.setdefault(content, len(self._of_content))
+        if number == len(self._marks):
+            mark: list[object] = [_Mark()]
+            self._marks.append(mark)
+            self._of_identities[np.array(mark, object).tobytes()] = number
+        if len(self._held) < self.most_identities:
+            self._of_identities[identities] = number
+            self._held.append(frames)
+        return number
 
     def _frame(self, frame: object) -> int:
         known = self._of_frame.get(id(frame))
@@ -152,7 +171,7 @@ class RecordColumns:
             return self._columns(clean)
 
     def _columns(self, batch: Sequence[dict[str, Any]]) -> Columns:
-        action = [record["action"] for record in batch]
+        action = _field(batch, "action")
         names = set(action)
         actions = list(map(ACTIONS.get, action))
         if not names <= ACTIONS.keys():
@@ -163,29 +182,27 @@ class RecordColumns:
         if "oom" in names:
             address = _integers([record["device_free" if record["action"] == "oom" else "addr"] for record in batch])
         else:
-            address = _integers([record["addr"] for record in batch])
+            address = _integers(_field(batch, "addr"))
         return {
             "action": np.array(actions, np.uint8),
             "address": address,
-            "bytes": _integers([record["size"] for record in batch]),
-            "stream": _integers([record["stream"] for record in batch]),
-            "time": _times([record.get("time_us") for record in batch]),
-            "stack": np.array(self._stacks.numbers([record.get("frames") for record in batch]), np.int32),
+            "bytes": _sizes(_field(batch, "size")),
+            "stream": _integers(_field(batch, "stream")),
+            "time": _times(_field_if_there(batch, "time_us", None)),
+            "stack": np.array(self._stacks.numbers(_field_if_there(batch, "frames", None)), np.int32),
             "context": self._context(batch),
         }
 
     def _context(self, batch: Sequence[dict[str, Any]]) -> npt.NDArray[np.int32]:
-        compiled = [record.get("compile_context", "") for record in batch]
-        metadata = [record.get("user_metadata", "") for record in batch]
-        pool = [record.get("pool_id") for record in batch]
-        if set(map(type, pool)) == {list}:
-            pool = [tuple(each or ()) for each in pool]
-        different = set(zip(compiled, metadata, pool, strict=True))
-        codes = {each: self._context_code(*each) for each in different}
-        if len(codes) == 1:
-            return np.full(len(batch), next(iter(codes.values())), np.int32)
-        each = zip(compiled, metadata, pool, strict=True)
-        return np.array([codes[one] for one in each], np.int32)
+        pool = _field_if_there(batch, "pool_id", None)
+        if set(map(type, pool)) == _LIST:
+            pool = list(map(tuple, pool))
+        parts = (_field_if_there(batch, "compile_context", ""), _field_if_there(batch, "user_metadata", ""), pool)
+        if all(part.count(part[0]) == len(part) for part in parts if part):
+            alike = [part[0] for part in parts if part]
+            return np.full(len(batch), self._context_code(*alike) if alike else 0, np.int32)
+        codes = {each: self._context_code(*each) for each in set(zip(*parts, strict=True))}
+        return np.array([codes[each] for each in zip(*parts, strict=True)], np.int32)
 
     def _context_code(self, compiled: object, metadata: object, pool: object) -> int:
         a, b = pool_of(pool)
@@ -203,6 +220,18 @@ class RecordColumns:
         }
 
 
+def _field(batch: Sequence[dict[str, Any]], key: str) -> list[Any]:
+    """Raises KeyError where a record lacks it."""
+    return list(map(itemgetter(key), batch))
+
+
+def _field_if_there(batch: Sequence[dict[str, Any]], key: str, missing: object) -> list[Any]:
+    try:
+        return _field(batch, key)
+    except KeyError:
+        return [record.get(key, missing) for record in batch]
+
+
 def pool_of(value: object) -> tuple[int, int]:
     """The two numbers of a pool; -1 where they are missing."""
     if isinstance(value, list | tuple) and len(value) == 2 and all(map(is_integer, value)):
@@ -214,12 +243,25 @@ def as_text(value: object) -> str:
     """A text as it is, a dict or list as JSON, everything else as nothing."""
     if isinstance(value, str):
         return value
-    if isinstance(value, dict | list | tuple) and value:
+    if isinstance(value, dict | list | tuple) and value and _is_small(value):
         try:
             return msgspec.json.encode(value).decode()[: Strings.longest]
         except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
             return ""
     return ""
+
+
+def _is_small(value: object) -> bool:
+    """Whether a value has at most some thousand parts; what is shared counts as often as it would be written."""
+    parts, seen = [value], 0
+    while parts and seen <= _MOST_PARTS:
+        seen += 1
+        each = parts.pop()
+        if isinstance(each, dict):
+            parts += each.values()
+        elif isinstance(each, list | tuple):
+            parts += each[:_MOST_PARTS]
+    return not parts
 
 
 def is_integer(value: object) -> bool:
@@ -234,6 +276,14 @@ def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
     found = np.array(values, np.int64)
     if len(found) and (int(found.max()) > _MOST or int(found.min()) < _LEAST):
         raise OverflowError
+    return found
+
+
+def _sizes(values: list[Any]) -> npt.NDArray[np.int64]:
+    """Raises what `_integers` does, and ValueError for what is less than nothing."""
+    found = _integers(values)
+    if len(found) and int(found.min()) < 0:
+        raise ValueError
     return found
 
 

@@ -177,7 +177,8 @@ def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
             continue
         rows.append(each)
     rows.sort(key=lambda each: (_number(each.get("device")), each["address"]))
-    blocks: list[tuple[int, int, int, int, int, int]] = []
+    blocks: list[tuple[int, int, int, int, int]] = []
+    stacks: list[object] = []
     for number, each in enumerate(rows):
         at = each["address"]
         for block in _dicts(each.get("blocks")):
@@ -194,8 +195,8 @@ def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
             if history:  # before 2.1, newest first
                 requested = history[0].get("real_size", requested)
                 frames = history[0].get("frames")
-            stack = found.stacks.number(frames)
-            blocks.append((number, address, size, _number(requested, -1), state or BlockState.INACTIVE, stack))
+            stacks.append(frames)
+            blocks.append((number, address, size, _number(requested, -1), state or BlockState.INACTIVE))
             at = address + size
         wrong["sizes"] += at != each["address"] + each["total_size"]
     for kind, text in (
@@ -207,7 +208,7 @@ def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
     ):
         if wrong[kind]:
             notes.append(_note(f"snapshot_{kind}", "warning", wrong[kind], text, {"contradicts": True}))
-    return _segment_columns(rows, found), _block_columns(blocks)
+    return _segment_columns(rows, found), _block_columns(blocks, found.stacks.numbers(stacks))
 
 
 def _segment_columns(rows: Sequence[dict[str, Any]], found: Harvest) -> Columns:
@@ -230,10 +231,11 @@ def _segment_columns(rows: Sequence[dict[str, Any]], found: Harvest) -> Columns:
     }
 
 
-def _block_columns(blocks: Sequence[tuple[int, ...]]) -> Columns:
-    table = np.array(blocks, np.int64).reshape(-1, 6)
-    names = ("segment", "address", "bytes", "requested", "state", "stack")
-    return {name: table[:, place] for place, name in enumerate(names)}
+def _block_columns(blocks: Sequence[tuple[int, ...]], stacks: Sequence[int]) -> Columns:
+    table = np.array(blocks, np.int64).reshape(-1, 5)
+    names = ("segment", "address", "bytes", "requested", "state")
+    columns: Columns = {name: table[:, place] for place, name in enumerate(names)}
+    return columns | {"stack": np.array(stacks, np.int32)}
 
 
 def _annotations(found: Harvest) -> Columns:

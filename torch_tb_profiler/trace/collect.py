@@ -32,7 +32,7 @@ from torch_tb_profiler.trace.store import Header
 from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
 from torch_tb_profiler.trace.times import Times
 from torch_tb_profiler.trace.tracks import Tracks, number_or_text
-from torch_tb_profiler.trace.vocabulary import MEMORY_EVENT_NAME, WAITS, category_of, is_annotation_name, phase_of
+from torch_tb_profiler.trace.vocabulary import INSTANTS, WAITS, category_of, is_annotation_name, phase_of
 
 #: events that are gathered before their rows are written: a step of numpy costs the same for few values as for many
 ROW_GROUP = 1 << 17
@@ -87,8 +87,8 @@ class Collector:
         ph, cat, name, pid, tid = key
         phase = phase_of(ph)
         category = category_of(phase, cat or "")
-        if phase == Phase.INSTANT and name == MEMORY_EVENT_NAME:
-            category = Category.MEMORY
+        if phase == Phase.INSTANT and name in INSTANTS:
+            category = INSTANTS[name]
         elif category == Category.OPERATOR and is_annotation_name(name or ""):
             # as files of 2021 write annotations
             category = Category.USER_ANNOTATION

@@ -62,6 +62,7 @@ class Category(IntEnum):
     SPAN = 15  # `Trace`: the whole recording window
     METADATA = 16
     COUNTER = 17
+    OUT_OF_MEMORY = 18  # `[OutOfMemory]` instants: one failed allocation
 
 
 DEVICE_WORK = (Category.KERNEL, Category.MEMCPY, Category.MEMSET)
@@ -325,6 +326,13 @@ class Memory(Table):
     address: Int64 = column("address", "since 1.10; exact below 2^53", source="Addr")
 
 
+class OutOfMemory(Memory):
+    """Allocations that failed: bytes that were asked for, without an address."""
+
+    table_name: ClassVar[str] = "out_of_memory"
+    categories = (Category.OUT_OF_MEMORY,)
+
+
 @dataclass(frozen=True)
 class Flows(Table):
     """Ends of arrows."""
@@ -387,14 +395,5 @@ class Chunks(Table):
 
 
 TRACE_TABLES: tuple[type[Table], ...] = (
-    Events,
-    Operators,
-    Launches,
-    DeviceWork,
-    PythonFrames,
-    Memory,
-    Flows,
-    Collectives,
-    Syncs,
-    Chunks,
+    *(Events, Operators, Launches, DeviceWork, PythonFrames, Memory, OutOfMemory, Flows, Collectives, Syncs, Chunks),
 )

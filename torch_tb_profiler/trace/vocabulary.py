@@ -60,7 +60,8 @@ USUAL_SPELLINGS = frozenset(
 
 FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
-MEMORY_EVENT_NAME = "[memory]"
+#: instants by their names, whatever their `cat`
+INSTANTS = {"[memory]": Category.MEMORY, "[OutOfMemory]": Category.OUT_OF_MEMORY}
 
 # MTIA writes them among its kernels; they wait, as what others write with the category of synchronisation does.
 WAITS = frozenset({"event_wait", "event_record"})

@@ -1230,6 +1230,46 @@ export interface CategoryOfMemory {
   bytes: number[];
 }
 
+/** Allocations that failed, and why. */
+export interface MemoryFailuresAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** by time */
+  failures: Failure[];
+  /** the same in words */
+  sentences: string[];
+}
+
+/** One failed allocation. Bytes; null is not known. */
+export interface Failure {
+  /** what decides */
+  reason: "full" | "host" | "limit" | "outside" | "pieces" | "unknown";
+  /** what was asked for: of a text the segment that it would have taken of the device */
+  requested: number | null;
+  /** in use by tensors */
+  allocated: number | null;
+  /** reserved by PyTorch, and not in use */
+  unallocated: number | null;
+  /** that the device had free */
+  device_free: number | null;
+  /** that the device has */
+  device_total: number | null;
+  /** that the process held of the device, PyTorch's allocator and everything else */
+  of_process: number | null;
+  /** that other processes held */
+  of_others: number | null;
+  /** that the process was allowed (`set_per_process_memory_fraction`) */
+  limit: number | null;
+  /** of `allocated`, in pools of CUDA graphs */
+  private_pools: number | null;
+  /** number of the device; null of the host */
+  device: number | null;
+  /** since the start of the trace; null of a text */
+  time_ns: number | null;
+  /** number of the event; null of a text */
+  row: number | null;
+}
+
 /** The steps of a trace. */
 export interface TimelineStepsAnswer {
   /** which trace */
@@ -2446,6 +2486,10 @@ export interface SnapshotAnswer {
   ooms: Oom[];
   /** the same in words */
   oom_sentences: string[];
+  /** what to change */
+  findings: SnapshotFinding[];
+  /** the same in words */
+  finding_texts: string[];
   /** how often there is what cannot be, in the records and the state at the end */
   contradictions: number;
   /** whether the file ends too early: then what is in use counts from the first record */
@@ -2640,6 +2684,26 @@ export interface Holder {
   joins: number;
 }
 
+/** Something to change. */
+export interface SnapshotFinding {
+  /** the rule */
+  id: "churn" | "empty_cache" | "fragmentation" | "leak" | "reserved_growth";
+  /** high: memory runs out of it soon, or it keeps a quarter of what is reserved */
+  severity: "high" | "low" | "medium";
+  /** number of the device */
+  device: number;
+  /** what removing it would save: of a leak and of growth per step, else once (bytes) */
+  bytes: number;
+  /** how many steps, segments or allocations show it */
+  count: number;
+  /** the line of the program that has most of it, empty where no line has */
+  line: string;
+  /** how many of its allocations */
+  blocks: number;
+  /** number of a record after which it can be seen, -1 where it is seen over time */
+  position: number;
+}
+
 /** Allocations stacked over time: in every column Σ shapes + Σ bands = requested. */
 export interface SnapshotTimelineAnswer {
   /** which snapshot */
@@ -2828,6 +2892,58 @@ export interface StacksOfSnapshotMeta {
   all_bytes: number;
   /** entries with less are folded together (bytes) */
   limit_bytes: number;
+}
+
+/** A trace and a memory snapshot. */
+export interface SnapshotLinkAnswer {
+  /** of the trace */
+  meta: TraceMeta;
+  /** whether they are of one process */
+  link: SnapshotLink;
+  /** of the allocator; empty where they are not linked */
+  calls: AllocatorCalls;
+  /** how many calls are not in the answer */
+  left_out: number;
+  /** of the snapshot, in the time of the trace; empty where they are not linked */
+  curve: LinkedCurve;
+}
+
+/** How a snapshot and a trace belong together. */
+export interface SnapshotLink {
+  /** whether they do, else why not */
+  reason: "linked" | "no_times" | "nothing_recorded" | "other_process" | "other_time";
+  /** number of the device; null where not linked */
+  device: number | null;
+  /** to be added to Unix times of the snapshot; null where not known */
+  offset_ns: number | null;
+  /** the 95th percentile of how far single records are from that */
+  spread_ns: number | null;
+  /** which part of the records in the time that both cover has a counterpart */
+  matched: number | null;
+  /** how many records of the trace that is */
+  records: number;
+}
+
+/** Calls of the allocator by time: parallel lists, the largest ones of them. */
+export interface AllocatorCalls {
+  /** since the start of the trace */
+  time_ns: number[];
+  /** what was called */
+  call: ("oom" | "segment_alloc" | "segment_free" | "segment_map" | "segment_unmap" | "snapshot")[];
+  /** of the segment, or what was asked for */
+  bytes: number[];
+  /** number of the record of the snapshot */
+  position: number[];
+}
+
+/** What the snapshot says was in use: parallel lists. */
+export interface LinkedCurve {
+  /** since the start of the trace */
+  time_ns: number[];
+  /** bytes in use at the highest record of each column */
+  requested: number[];
+  /** most bytes of segments in it */
+  reserved: number[];
 }
 
 /** What a page needs before it asks for tiles. */
@@ -3531,6 +3647,7 @@ export interface Answers {
   "memory/alive": MemoryAliveAnswer;
   "memory/categories": MemoryCategoriesAnswer;
   "memory/curve": MemoryCurveAnswer;
+  "memory/error_text": MemoryFailuresAnswer;
   "memory/events": {
     /** what stands beside the table */
     meta: MemoryEventsMeta;
@@ -3539,6 +3656,7 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "memory/failures": MemoryFailuresAnswer;
   "memory/operators": {
     /** what stands beside the table */
     meta: MemoryOperatorsMeta;
@@ -3604,6 +3722,7 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "snapshot/link": SnapshotLinkAnswer;
   "snapshot/segments": SegmentsAnswer;
   "snapshot/stacks": SnapshotStacksAnswer;
   "snapshot/timeline": SnapshotTimelineAnswer;

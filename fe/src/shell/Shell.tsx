@@ -23,7 +23,7 @@ import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
 import { NoRuns } from "./NoRuns";
 import { Notices } from "./Notices";
 import { Palette } from "./palette/Palette";
-import { shownView } from "./presence";
+import { isOf, shownView } from "./presence";
 import { Rail } from "./Rail";
 import { StatusLine } from "./StatusLine";
 import { useShortcuts } from "./useShortcuts";
@@ -63,7 +63,10 @@ export function Shell({ views, inspectors }: Props) {
   }, [view]);
 
   useShortcuts(dialog === null, {
-    view: goToView,
+    // what the rail does not offer of this file has no key either
+    view: (id) => {
+      if (isOf(id, current.trace)) goToView(id);
+    },
     palette: () => setDialog("palette"),
     help: () => setDialog("keys"),
     clear: () => setSelected(null),

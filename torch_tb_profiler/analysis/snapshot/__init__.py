@@ -11,8 +11,10 @@ Every number of bytes is either `requested`, what the program asked for, or of b
     frames      what stacks are called, and which frame is the user's
     oom         why an allocation failed
     growth      what grows from step to step
+    findings    what to change: rules over all of this
     lifetimes   how long allocations of a stack live, and which are made again and again
     timeline    allocations stacked over time
     summary     all of it in a few numbers
+    link        whether a trace is of the same process, and how clocks differ
     question    the questions, and the types of their answers
 """

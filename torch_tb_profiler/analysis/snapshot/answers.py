@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, TraceMeta
+from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
 from torch_tb_profiler.analysis.snapshot.layout import PoolRow
 from torch_tb_profiler.analysis.snapshot.moments import Moment
 from torch_tb_profiler.analysis.snapshot.oom import Oom
@@ -47,6 +48,8 @@ class SnapshotAnswer(Answer, frozen=True, kw_only=True):
     devices         that have a record or a segment, the one with most records first
     ooms            failed allocations, by device, then record
     oom_sentences   the same in words
+    findings        what to change
+    finding_texts   the same in words
     contradictions  how often there is what cannot be, in the records and the state at the end
     cut_off         whether the file ends too early: then what is in use counts from the first record
     overflowed      whether the oldest records were overwritten; null where the file does not say
@@ -58,6 +61,8 @@ class SnapshotAnswer(Answer, frozen=True, kw_only=True):
     devices: Sequence[SnapshotDevice]
     ooms: Sequence[Oom]
     oom_sentences: Sequence[str]
+    findings: Sequence[SnapshotFinding]
+    finding_texts: Sequence[str]
     contradictions: Count
     cut_off: bool
     overflowed: bool | None

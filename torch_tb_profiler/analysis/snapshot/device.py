@@ -36,8 +36,9 @@ class DeviceSnapshot:
 
     def is_action(self, *actions: Action) -> Bool:
         """Which records say one of some actions."""
-        found: Bool = np.isin(self.records.action, [int(action) for action in actions])
-        return found
+        table = np.zeros(256, np.bool_)
+        table[list(actions)] = True
+        return table[self.records.action]
 
     @property
     def in_use(self) -> Bool:

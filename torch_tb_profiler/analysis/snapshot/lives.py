@@ -11,8 +11,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot, device_snapshots
-from torch_tb_profiler.arrays.grouping import first_at
+from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.lookup import find, take_known
+from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import Action, BlockState
@@ -78,7 +79,7 @@ def lives_of(device: DeviceSnapshot) -> Lives:
     records = device.records
     wrong: Counter[str] = Counter()
     at = np.flatnonzero(device.is_action(*_ACTIONS))
-    order = at[np.lexsort((at, records.address[at]))]
+    order = at[stable_order(records.address[at])]
     address, action = records.address[order], records.action[order]
     new = np.ones(len(order), np.bool_)
     new[1:] = address[1:] != address[:-1]
@@ -113,7 +114,7 @@ def lives_of(device: DeviceSnapshot) -> Lives:
         context=_if_born(records.context, at_birth, born, -1),
     )
     found = _with_state(device, found, wrong)
-    order = np.argsort(found.born, kind="stable")
+    order = stable_order(found.born)
     columns: dict[str, Any] = {name: getattr(found, name)[order] for name in _COLUMNS}
     told = {kind: times for kind, times in wrong.items() if times}
     return Lives(**columns, missing=missing, contradictions=told)
@@ -123,10 +124,13 @@ _COLUMNS = tuple(Lives.__dataclass_fields__)[:10]
 
 
 def _ends(life: Int64, order: Int64, chosen: Bool, count: int, wrong: Counter[str]) -> Int64:
-    """The first record of a kind in each life, NEVER for none; more of them are contradictions."""
+    """The first record of a kind in each life, which ascend, NEVER for none; more of them are contradictions."""
     of = life[chosen]
-    wrong["released_twice"] += len(of) - len(np.unique(of))
-    return first_at(of, order[chosen], count, NEVER)
+    wrong["released_twice"] += int(np.count_nonzero(of[1:] == of[:-1]))
+    first = begins_run(of)
+    found = np.full(count, NEVER)
+    found[of[first]] = order[chosen][first]
+    return found
 
 
 def _if_born(values: Int32, place: Int64, born: Int64, missing: int) -> Int64:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.snapshot.alive import lines_of
+from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames
 from torch_tb_profiler.analysis.snapshot.layout import Layout
 from torch_tb_profiler.analysis.snapshot.lives import Lives
@@ -18,6 +18,8 @@ MOST_SEGMENTS = 2000
 MOST_PIECES = 20_000
 
 FREE, MIXED = -1, -2
+# codes of what has no line; those of lines follow
+_BEFORE, _NO_STACK, _LINES = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,10 @@ def drawn_pieces(found: Layout, lives: Lives, names: StackNames) -> DrawnPieces:
     offset = found.piece_address[piece] - found.address[owner]
     life, size = found.life[piece], found.piece_bytes[piece]
     stack = np.where(life >= 0, lives.stack[np.maximum(life, 0)], -1) if len(lives) else life
-    code = np.where(life >= 0, np.maximum(lines_of(names, stack), -1) + 3, FREE)
+    born = lives.born[np.maximum(life, 0)] if len(lives) else life
+    none = np.where(born < 0, _BEFORE, _NO_STACK)
+    line = lines_of(names, stack)
+    code = np.where(life >= 0, np.where(line >= 0, line + _LINES, none), FREE)
     width = WIDTH
     while True:
         # pieces that begin in the same pixel of their segment, where none is larger than it
@@ -60,13 +65,14 @@ def drawn_pieces(found: Layout, lives: Lives, names: StackNames) -> DrawnPieces:
     count = np.bincount(of, minlength=len(first)).astype(np.int64)
     merged_size = np.bincount(of, size, len(first)).astype(np.int64)
     used = np.bincount(of, np.where(life >= 0, size, 0), len(first)).astype(np.int64)
-    line = code[first]
+    kind = code[first]
     differs = np.zeros(len(first), np.bool_)
-    np.logical_or.at(differs, of, code != line[of])
-    kept = np.where(differs, MIXED, line)
+    np.logical_or.at(differs, of, code != kind[of])
+    kept = np.where(differs, MIXED, kind)
     different = np.unique(kept[kept >= 0])
     number = np.searchsorted(different, kept)
-    texts = [names.lines[code - 3] if code >= 3 else NO_STACK for code in different.tolist()]
+    names_of = {_BEFORE: BEFORE_RECORDING, _NO_STACK: NO_STACK}
+    texts = [names_of.get(each) or names.lines[each - _LINES] for each in different.tolist()]
     return DrawnPieces(
         chosen,
         place[owner[first]],

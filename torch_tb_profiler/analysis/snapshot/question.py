@@ -36,7 +36,7 @@ from torch_tb_profiler.analysis.snapshot.lifetimes import lifetime_rows
 from torch_tb_profiler.analysis.snapshot.lives import NEVER
 from torch_tb_profiler.analysis.snapshot.map_pieces import drawn_pieces
 from torch_tb_profiler.analysis.snapshot.moments import device_history, moment, moments, position_of, time_at
-from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_oom
+from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_finding, said_of_oom
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import Axis, BandBy, columns_of, drawing
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
@@ -88,6 +88,8 @@ def _snapshot(subject: Subject, _: NoParameters) -> SnapshotAnswer:
         devices=found.devices,
         ooms=found.ooms,
         oom_sentences=list(map(said_of_oom, found.ooms)),
+        findings=found.findings,
+        finding_texts=list(map(said_of_finding, found.findings)),
         contradictions=found.contradictions,
         cut_off=found.cut_off,
         overflowed=found.overflowed,

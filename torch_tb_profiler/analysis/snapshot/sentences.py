@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.shared.byte_text import size
+from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
 from torch_tb_profiler.analysis.snapshot.oom import Oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
-
-_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-
-
-def size(count: float) -> str:
-    """Bytes as people read them.
-
-    >>> size(5 << 20), size(1536), size(12)
-    ('5 MiB', '1.5 KiB', '12 B')
-    """
-    place = 0
-    while abs(count) >= 1024 and place < len(_UNITS) - 1:
-        count, place = count / 1024, place + 1
-    text = f"{count:.0f}" if place == 0 else f"{count:.2f}".rstrip("0").rstrip(".")
-    return f"{text} {_UNITS[place]}"
 
 
 def said_of_oom(oom: Oom) -> str:
@@ -56,6 +43,36 @@ def said_of_device(device: SnapshotDevice) -> str:
     if device.growth.per_step:
         text += f" Memory grows by {size(device.growth.per_step)} per step ({device.growth.steps} steps)."
     return text
+
+
+def said_of_finding(found: SnapshotFinding) -> str:
+    """What was found, and what to do about it."""
+    most = f" {found.blocks} of them at {found.line}." if found.line else ""
+    if found.id == "leak":
+        return (
+            f"Memory grows by {size(found.bytes)} per step ({found.count} steps), most at {found.line}. Keep numbers "
+            "there, not tensors (`.item()`, `.detach()`), and release what the next step does not need."
+        )
+    if found.id == "fragmentation":
+        held = f" {found.line} has most blocks beside it ({found.blocks})." if found.line else ""
+        return (
+            f"{size(found.bytes)} were free between blocks when most was reserved, in {found.count} segments.{held} "
+            "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate what stays before what comes and goes."
+        )
+    if found.id == "reserved_growth":
+        return (
+            f"Reserved memory grows by {size(found.bytes)} per step ({found.count} steps) though the peak of what is "
+            "requested does not. Pad sizes that change from step to step to few sizes, or use expandable segments."
+        )
+    if found.id == "empty_cache":
+        return (
+            f"{found.count} segments ({size(found.bytes)}) were given back and taken again in the same size: each is "
+            "a wait for the device. Remove `torch.cuda.empty_cache()` from the loop."
+        )
+    return (
+        f"{found.count} allocations of more than 1 MiB ({size(found.bytes)}) were released within 100 µs.{most} Write "
+        "into a tensor that is kept (`out=`), or fuse the operators around them (`torch.compile`)."
+    )
 
 
 def answer(snapshot: MemorySnapshot) -> str:

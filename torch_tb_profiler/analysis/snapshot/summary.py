@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.answer import Bytes, Count, Fraction, Ns
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.device import about
+from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding, snapshot_findings
 from torch_tb_profiler.analysis.snapshot.growth import Growth, growth
 from torch_tb_profiler.analysis.snapshot.layout import PoolRow, fragmentation, layout, pools
 from torch_tb_profiler.analysis.snapshot.lifetimes import Churn, churn
@@ -69,6 +70,7 @@ class SnapshotDevice:
 class MemorySnapshot:
     """A snapshot: its devices, the one with most records first; failed allocations; what of the file is wrong.
 
+    findings        what to change
     contradictions  how many there are in the records and in the state at the end
     cut_off         whether the file ends too early
     overflowed      whether the oldest records were overwritten; None where the file does not say
@@ -77,6 +79,7 @@ class MemorySnapshot:
 
     devices: tuple[SnapshotDevice, ...]
     ooms: tuple[Oom, ...]
+    findings: tuple[SnapshotFinding, ...]
     contradictions: Count
     cut_off: bool
     overflowed: bool | None
@@ -94,6 +97,7 @@ def memory_snapshot(model: Model) -> MemorySnapshot:
     return MemorySnapshot(
         devices,
         ooms(model),
+        snapshot_findings(model),
         of_file + of_records,
         bool(told.get("cut_off")),
         told.get("overflowed"),

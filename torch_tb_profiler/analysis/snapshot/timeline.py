@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
 from torch_tb_profiler.analysis.snapshot.curves import History
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames
+from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, group, least_at
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import NO_TIME
@@ -85,10 +86,12 @@ def columns_of(history: History, axis: Axis, start: int | None, end: int | None,
     after = max(int(np.searchsorted(x, high, "right")), first)
     inside = np.arange(first, after)
     width = max(-(-(high - low + 1) // most), 1)
-    column = (x[first:after] - low) // width
+    # a clock that was set back does not lead back
+    column = np.maximum.accumulate((x[first:after] - low) // width)
     # what held when the window began is its first column
     at_start = first - 1
-    place, of = np.unique(column, return_inverse=True)
+    begins = begins_run(column)
+    place, of = column[begins], np.cumsum(begins) - 1
     values = curves.requested[1:][first:after]
     top = greatest_at(of, values, len(place))
     chosen = np.full(len(place), count, np.int64)

@@ -23,6 +23,63 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
   noRange: "The time range of the link is not in this trace; showing everything.",
   noTotals: (device: string) => `The trace does not hold how much memory of ${device} was in use.`,
 
+  failures: {
+    title: "Out of memory",
+    help: "Allocations that failed ([OutOfMemory] of the profiler), with what the allocator counted then. Which pieces were free is not in a trace: a memory snapshot has it.",
+    pasted: "Text of an OutOfMemoryError",
+    pastedHelp:
+      "What the numbers in the exception say. Sizes in it are rounded, and it does not tell which pieces were free.",
+    placeholder: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …",
+    at: (time: string) => `Show it at ${time}`,
+    reasons: {
+      pieces: "Free, but in pieces",
+      limit: "A limit below the device's memory",
+      outside: "Held outside of PyTorch",
+      full: "Full",
+      host: "Memory of the host",
+      unknown: "The numbers do not say why",
+    },
+    advice: {
+      pieces:
+        "PyTorch had reserved more than was asked for and not in use, but not in one piece that the request could use (or of other streams or pools). Try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot names who keeps the pieces apart.",
+      limit:
+        "The device had room. Look at set_per_process_memory_fraction, MIG, and captures of CUDA graphs.",
+      outside:
+        "NCCL, the CUDA context or other processes hold a large part of the device. End what else runs on it.",
+      full: "Nearly all was in use by tensors. A memory snapshot names who holds it.",
+      host: "The system had no more. A smaller batch or fewer worker processes need less.",
+      unknown: "A memory snapshot would.",
+    },
+    facts: {
+      requested: "Asked for",
+      allocated: "In use by tensors",
+      unallocated: "Reserved, not in use",
+      device_free: "Free on the device",
+      device_total: "Device total",
+      of_process: "Held by the process",
+      of_others: "Held by other processes",
+      limit: "Limit of the process",
+      private_pools: "In private pools",
+    },
+  },
+  snapshot: {
+    title: "Memory snapshot of the same process",
+    help: "A trace and a snapshot are of one process when at least 95 % of the records in the time of both have the same address, kind and device within 1 ms of each other. Each clock has a drift of its own, so a difference of some ms is normal.",
+    reasons: {
+      linked: "The snapshot is of the same process.",
+      nothing_recorded: "One of the two has no allocations of the device with addresses.",
+      no_times: "The snapshot has no times (PyTorch before 2.2).",
+      other_time: "The snapshot is of another time.",
+      other_process: "The snapshot is of another process.",
+    },
+    clocks: (offset: string, spread: string, share: string, records: string) =>
+      `Its clock differs by ${offset} (± ${spread}); ${share} of ${records} records match.`,
+    open: (worker: string) => `Open ${worker}`,
+    calls: (n: string, all: string) =>
+      `What the allocator asked of the driver: the ${n} largest of ${all} calls`,
+    columns: ["Call", "Size", "Time in the trace"],
+    outside: "before the trace",
+  },
   empty: "No memory was recorded",
   emptyReason: "The profiler writes down allocations and releases only when asked to.",
   emptyRemedy: "profile(profile_memory=True)",

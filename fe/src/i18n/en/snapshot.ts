@@ -34,10 +34,27 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     `At most ${peak} were requested and ${reserved} reserved; ${end} were in use at the end.`,
   growsSaid: (bytes: string, steps: string) =>
     `Memory grows by ${bytes} per step (${steps} steps).`,
-  churnSaid: (blocks: string, bytes: string) =>
-    `${blocks} allocations of more than 1 MiB were released within 100 µs (${bytes}).`,
-  emptyCacheSaid: (segments: string, bytes: string) =>
-    `${segments} segments were given back and taken again in the same size (${bytes}).`,
+  findings: "What to change",
+  found: {
+    leak: (bytes: string, n: string, line: string) =>
+      `Memory grows by ${bytes} per step (${n} steps), most at ${line}. Keep numbers there, not tensors (.item(), .detach()), and release what the next step does not need.`,
+    fragmentation: (bytes: string, n: string, line: string) =>
+      `${bytes} were free between blocks when most was reserved, in ${n} segments; ${line} has most blocks beside it. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate what stays before what comes and goes.`,
+    reserved_growth: (bytes: string, n: string, _: string) =>
+      `Reserved memory grows by ${bytes} per step (${n} steps) though the peak of what is requested does not. Pad sizes that change from step to step to few sizes, or use expandable segments.`,
+    empty_cache: (bytes: string, n: string, _: string) =>
+      `${n} segments (${bytes}) were given back and taken again in the same size: each is a wait for the device. Remove torch.cuda.empty_cache() from the loop.`,
+    churn: (bytes: string, n: string, line: string) =>
+      `${n} allocations of more than 1 MiB (${bytes}) were released within 100 µs, most at ${line}. Write into a tensor that is kept (out=), or fuse the operators around them (torch.compile).`,
+  },
+  severities: { high: "High", medium: "Medium", low: "Low" },
+  showMoment: "Show the moment",
+  sameProcess: {
+    linked: (worker: string, offset: string, share: string) =>
+      `The trace ${worker} is of the same process: ${share} of its records match, its clock differs by ${offset}.`,
+    other: (worker: string) => `The trace ${worker} is not of the same process and time.`,
+    open: "Open its memory",
+  },
 
   oom: "Out of memory",
   reasons: {

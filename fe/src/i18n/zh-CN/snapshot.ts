@@ -30,9 +30,27 @@ export const snapshot: typeof en = {
   missing: (actions) => `文件中没有 ${actions} 记录，以其他记录代替。`,
   mostSaid: (peak, reserved, end) => `最多请求 ${peak}，最多预留 ${reserved}；结束时使用 ${end}。`,
   growsSaid: (bytes, steps) => `内存每步增长 ${bytes}（${steps} 步）。`,
-  churnSaid: (blocks, bytes) => `有 ${blocks} 次超过 1 MiB 的分配在 100 µs 内被释放（${bytes}）。`,
-  emptyCacheSaid: (segments, bytes) =>
-    `有 ${segments} 个段被归还后又以相同大小重新取得（${bytes}）。`,
+  findings: "可以改进之处",
+  found: {
+    leak: (bytes, n, line) =>
+      `内存每步增长 ${bytes}（${n} 步），最多在 ${line}。请在该处保存数值而不是张量（.item()、.detach()），并释放下一步不需要的内容。`,
+    fragmentation: (bytes, n, line) =>
+      `预留最多时，${n} 个段中有 ${bytes} 在块之间空闲；旁边的块最多来自 ${line}。请设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True，或先分配长期保留的内容。`,
+    reserved_growth: (bytes, n) =>
+      `预留内存每步增长 ${bytes}（${n} 步），而请求的峰值没有增长。请将逐步变化的大小填充为少数几种，或使用可扩展段。`,
+    empty_cache: (bytes, n) =>
+      `有 ${n} 个段（${bytes}）被归还后又以相同大小重新取得：每次都要等待设备。请从循环中去掉 torch.cuda.empty_cache()。`,
+    churn: (bytes, n, line) =>
+      `有 ${n} 次超过 1 MiB 的分配（${bytes}）在 100 µs 内被释放，最多在 ${line}。请写入保留的张量（out=），或融合其周围的算子（torch.compile）。`,
+  },
+  severities: { high: "高", medium: "中", low: "低" },
+  showMoment: "查看该时刻",
+  sameProcess: {
+    linked: (worker, offset, share) =>
+      `跟踪 ${worker} 属于同一进程：其 ${share} 的记录相符，时钟相差 ${offset}。`,
+    other: (worker) => `跟踪 ${worker} 不属于同一进程和时间。`,
+    open: "打开其内存视图",
+  },
 
   oom: "内存不足",
   reasons: {

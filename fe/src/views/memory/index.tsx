@@ -5,7 +5,9 @@ import { useTrace } from "../../state";
 import { Empty, Panel, QueryPanel } from "../../ui";
 import { CategoriesPanel } from "./Categories";
 import { CurvePanel } from "./CurvePanel";
+import { ErrorTextPanel, FailuresPanel } from "./Failures";
 import { momentOf } from "./look";
+import { SameProcessPanel } from "./SameProcess";
 import { Tables } from "./Tables";
 import { useLook } from "./useLook";
 import "./memory.css";
@@ -27,13 +29,16 @@ export default function Memory() {
 function NotRecorded({ curves }: { curves: MemoryCurves }) {
   const note = curves.meta.notes.find(({ kind }) => kind === "no_memory");
   return (
-    <Panel title={text.curve} help={text.curveHelp}>
-      <Empty
-        title={text.empty}
-        reason={(note && noteText(note)) ?? text.emptyReason}
-        remedy={note?.remedy ?? text.emptyRemedy}
-      />
-    </Panel>
+    <>
+      <Panel title={text.curve} help={text.curveHelp}>
+        <Empty
+          title={text.empty}
+          reason={(note && noteText(note)) ?? text.emptyReason}
+          remedy={note?.remedy ?? text.emptyRemedy}
+        />
+      </Panel>
+      <ErrorTextPanel />
+    </>
   );
 }
 
@@ -51,6 +56,7 @@ function Recorded({ curves, query }: Props) {
   const moment = whole && momentOf(look.cursor, look.range, whole, here);
   return (
     <>
+      <FailuresPanel />
       <CurvePanel query={query} detail={detail} whole={whole} here={here} look={look} />
       <CategoriesPanel device={look.device} />
       <Tables
@@ -60,6 +66,8 @@ function Recorded({ curves, query }: Props) {
         hasCurve={whole !== null}
         moment={moment}
       />
+      <SameProcessPanel />
+      <ErrorTextPanel />
     </>
   );
 }

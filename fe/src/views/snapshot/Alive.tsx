@@ -47,7 +47,8 @@ function RowsPanel({ look, by, actions }: PartProps & { readonly by: "line" | "s
   const { sel } = useTrace();
   const question = { ...asked(look), at: look.at, by, since: look.since ?? undefined };
   const query = useTraceQuery("snapshot/alive", sel, question);
-  const sort = look.since ? "-difference" : "-bytes";
+  // compared, the server puts first what differs most, in either direction
+  const sort = look.since ? "" : "-bytes";
   return (
     <QueryPanel title={text.alive} help={text.aliveHelp} query={query} actions={actions}>
       {(answer) => <Rows answer={answer} sort={sort} />}

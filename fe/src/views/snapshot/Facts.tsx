@@ -1,7 +1,9 @@
 /** The answer in a sentence, and the numbers behind it. */
+import { partnerOf, useSnapshotLink } from "../../api";
 import type { SnapshotAnswer } from "../../api/schema.gen";
-import { bytes, count, fraction } from "../../format";
+import { bytes, count, duration, fraction, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
+import { goToView, selectTrace, useTrace } from "../../state";
 import { Combo, Tile } from "../../ui";
 import type { Look } from "./useSnapshot";
 
@@ -35,6 +37,7 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
             )}{" "}
         {growth.per_step ? text.growsSaid(bytes(growth.per_step), count(growth.steps)) : ""}
       </p>
+      <SameProcess />
       <dl className="tiles">
         <Tile
           label={text.peak}
@@ -66,19 +69,75 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
         )}
       </dl>
       <Warnings answer={answer} look={look} />
+      <Findings answer={answer} look={look} />
     </>
   );
 }
 
+function Findings({ answer, look }: { answer: SnapshotAnswer; look: Look }) {
+  const found = answer.findings.filter(({ device }) => device === look.device.device);
+  if (found.length === 0) return null;
+  return (
+    <>
+      <h3 className="snapshot-findings">{text.findings}</h3>
+      <ul className="snapshot-said">
+        {found.map((each) => (
+          <li key={each.id}>
+            <strong>{text.severities[each.severity]}.</strong>{" "}
+            {text.found[each.id](bytes(each.bytes), count(each.count), frameLabel(each.line))}{" "}
+            {each.position >= 0 && (
+              <button
+                type="button"
+                className="link"
+                onClick={() => look.setAt(String(each.position))}
+              >
+                {text.showMoment}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Which trace of the run is of the same process. */
+function SameProcess() {
+  const { sel, run, trace } = useTrace();
+  const partner = partnerOf(run, trace);
+  const { data } = useSnapshotLink(sel, trace, partner);
+  if (!partner || !data) return null;
+  const { link } = data;
+  const name = { run: run?.name, worker: partner.worker, span: partner.span };
+  return (
+    <p className="muted snapshot-process">
+      {link.offset_ns === null
+        ? text.sameProcess.other(partner.worker)
+        : text.sameProcess.linked(
+            partner.worker,
+            duration(link.offset_ns),
+            fraction(link.matched),
+          )}{" "}
+      <button
+        type="button"
+        className="link"
+        onClick={() => {
+          selectTrace(name);
+          goToView("memory");
+        }}
+      >
+        {text.sameProcess.open}
+      </button>
+    </p>
+  );
+}
+
 function Warnings({ answer, look: { device } }: { answer: SnapshotAnswer; look: Look }) {
-  const { churn } = device;
   const said = [
     answer.contradictions > 0 && text.contradictions(count(answer.contradictions)),
     answer.cut_off && text.cutOff,
     answer.overflowed === true && text.overflowed,
     device.missing.length > 0 && text.missing(device.missing.join(", ")),
-    churn.blocks > 0 && text.churnSaid(count(churn.blocks), bytes(churn.bytes)),
-    churn.empty_cache > 0 && text.emptyCacheSaid(count(churn.empty_cache), bytes(churn.given_back)),
   ].filter((each): each is string => typeof each === "string");
   if (said.length === 0) return null;
   return (

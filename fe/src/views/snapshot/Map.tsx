@@ -2,26 +2,18 @@
 import { type PointerEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useTraceQuery } from "../../api";
 import type { SegmentsAnswer } from "../../api/schema.gen";
-import {
-  crisp,
-  PointerTip,
-  readTheme,
-  seriesColor,
-  type TooltipContent,
-  useBoxWidth,
-} from "../../draw";
+import { crisp, PointerTip, readTheme, type TooltipContent, useBoxWidth } from "../../draw";
 import { bytes, count } from "../../format";
 import { useTheme } from "../../host";
 import { snapshotTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { QueryPanel } from "../../ui";
 import { MomentChoice } from "./Moments";
-import { asked, type Look } from "./useSnapshot";
+import { asked, type Look, useColors } from "./useSnapshot";
 
 const ROW = 10;
 const GAP = 3;
 const MOST_HEIGHT = 420;
-const COLORS = 9;
 const MIXED = -2;
 
 export function MapPanel({ look }: { readonly look: Look }) {
@@ -36,7 +28,7 @@ export function MapPanel({ look }: { readonly look: Look }) {
     >
       {(answer) => (
         <>
-          <Segments answer={answer} />
+          <Segments answer={answer} look={look} />
           {!answer.exact && <p className="muted">{text.inexact}</p>}
           {answer.left_out > 0 && <p className="muted">{text.leftOut(count(answer.left_out))}</p>}
           <Pools answer={answer} />
@@ -69,15 +61,15 @@ export function placesOf(
   return { places, rows: sizes.length ? row + 1 : 0 };
 }
 
-function Segments({ answer }: { readonly answer: SegmentsAnswer }) {
+function Segments({ answer, look }: { readonly answer: SegmentsAnswer; readonly look: Look }) {
   const { box, width } = useBoxWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
   const [tip, setTip] = useState<{ content: TooltipContent; x: number; y: number } | null>(null);
-  const { segments, pieces } = answer;
+  const { segments, pieces, lines } = answer;
   const { places, rows } = useMemo(() => placesOf(segments.bytes, width), [segments, width]);
   const height = rows * (ROW + GAP);
-  const ranks = useMemo(() => ranksOf(answer), [answer]);
+  const colorOf = useColors(look);
   const boxOf = (piece: number) => {
     const segment = pieces.segment[piece] ?? 0;
     const place = places[segment];
@@ -104,14 +96,9 @@ function Segments({ answer }: { readonly answer: SegmentsAnswer }) {
       const line = pieces.line[piece] ?? -1;
       if (line === -1) return;
       const { x, y, width: wide } = boxOf(piece);
-      const rank = ranks[line] ?? COLORS;
       const used = line === MIXED ? (pieces.used[piece] ?? 0) / (pieces.bytes[piece] || 1) : 1;
       context.fillStyle = colors.resolve(
-        line === MIXED
-          ? "var(--series-rest)"
-          : rank < COLORS
-            ? seriesColor(rank)
-            : "var(--series-10)",
+        line === MIXED ? "var(--series-rest)" : colorOf(lines[line] ?? ""),
       );
       context.fillRect(
         x,
@@ -120,7 +107,7 @@ function Segments({ answer }: { readonly answer: SegmentsAnswer }) {
         ROW * used,
       );
     });
-  }, [answer, places, width, theme]);
+  }, [answer, places, colorOf, width, theme]);
 
   const onMove = (event: PointerEvent) => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
@@ -152,21 +139,6 @@ function Segments({ answer }: { readonly answer: SegmentsAnswer }) {
       {tip && <PointerTip {...tip} />}
     </div>
   );
-}
-
-/** Of each line its place by bytes, the most first. */
-function ranksOf({ pieces, lines }: SegmentsAnswer): number[] {
-  const sum = new Float64Array(lines.length);
-  pieces.line.forEach((line, piece) => {
-    if (line >= 0) sum[line] = (sum[line] ?? 0) + (pieces.bytes[piece] ?? 0);
-  });
-  const ranks = new Array<number>(lines.length).fill(0);
-  [...sum.keys()]
-    .sort((a, b) => (sum[b] ?? 0) - (sum[a] ?? 0))
-    .forEach((line, rank) => {
-      ranks[line] = rank;
-    });
-  return ranks;
 }
 
 function tipOf({ segments, pieces, lines }: SegmentsAnswer, piece: number): TooltipContent {

@@ -10,7 +10,6 @@ import {
   PointerTip,
   parseWindow,
   readTheme,
-  seriesColor,
   type TooltipContent,
   useBoxWidth,
 } from "../../draw";
@@ -22,13 +21,12 @@ import { QueryPanel, Segmented } from "../../ui";
 import { momentName } from "./Moments";
 import { params } from "./params";
 import { columnAt, type Layer, layerAt, layersOf, ranksOf } from "./stack";
-import { asked, type Look } from "./useSnapshot";
+import { asked, type Look, useColors } from "./useSnapshot";
 
 const HEIGHT = 320;
 const LEFT = 72;
 const BOTTOM = 24;
 const TOP = 18;
-const COLORS = 9;
 const LEGEND = 8;
 const DRAG_PIXELS = 4;
 const AXES = (["time", "record"] as const).map((value) => ({ value, label: text.axes[value] }));
@@ -87,7 +85,7 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
   const layers = useMemo(() => layersOf(answer), [answer]);
-  const ranks = useMemo(() => ranksOf(answer, answer.lines.length), [answer]);
+  const colorOfLine = useColors(look);
   const top = Math.max(1, ...answer.requested, ...answer.reserved);
   const axis = useMemo(() => bytesAxis(0, top), [top]);
   const [tip, setTip] = useState<{ content: TooltipContent; x: number; y: number } | null>(null);
@@ -102,12 +100,8 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
       answer.start + (Math.min(plot, Math.max(0, x - LEFT)) / plot) * (last - answer.start),
     );
   const yOf = (size: number) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - size / high);
-  const colorOf = (layer: Layer) =>
-    layer.band >= 0
-      ? "var(--series-rest)"
-      : (ranks[layer.line] ?? COLORS) < COLORS
-        ? seriesColor(ranks[layer.line] ?? 0)
-        : "var(--series-10)";
+  const nameOf = ({ band, line }: Layer) => answer.bands[band]?.name ?? answer.lines[line] ?? "";
+  const colorOf = (layer: Layer) => colorOfLine(nameOf(layer));
   const chosen = placeOfMoment(answer, look);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn follows from these, and from the page's style
@@ -205,7 +199,7 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
       context.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
       context.fillText(placeText(answer, place), xOf(answer.start) + share * plot, HEIGHT - 8);
     }
-  }, [answer, layers, ranks, width, theme, chosen]);
+  }, [answer, layers, colorOfLine, width, theme, chosen]);
 
   const columnOf = (event: PointerEvent) => {
     const { left, top: y } = event.currentTarget.getBoundingClientRect();
@@ -234,9 +228,7 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
     if (to - from >= DRAG_PIXELS) onWindow({ start: placeOf(from), end: placeOf(to) });
     else look.setAt(String(answer.position[columnOf(event).column] ?? -1));
   };
-  const legend = answer.lines
-    .map((line, at) => ({ line, rank: ranks[at] ?? 0 }))
-    .sort((a, b) => a.rank - b.rank);
+  const legend = [...ranksOf(answer).keys()];
   return (
     <div ref={box} className="snapshot-timeline">
       <canvas
@@ -279,9 +271,9 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
         onChange={(event) => look.setAt(String(answer.position[Number(event.target.value)] ?? -1))}
       />
       <ul className="snapshot-legend">
-        {legend.slice(0, LEGEND).map(({ line, rank }) => (
+        {legend.slice(0, LEGEND).map((line) => (
           <li key={line} title={line}>
-            <span style={{ background: seriesColor(rank) }} aria-hidden="true" />
+            <span style={{ background: colorOfLine(line) }} aria-hidden="true" />
             {frameLabel(line)}
           </li>
         ))}

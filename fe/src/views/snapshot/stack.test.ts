@@ -41,5 +41,12 @@ it("finds what lies at a place", () => {
 });
 
 it("gives the first colour to the line with most bytes", () => {
-  expect(ranksOf(STACKED, 2)).toEqual([1, 0]);
+  const others = { name: "(others)", blocks: 9, bytes: [99, 99, 99, 99] };
+  const bands = [...STACKED.bands, others];
+  const ranks = ranksOf({ ...STACKED, bands, lines: ["a", "b"] });
+  expect([...ranks]).toEqual([
+    ["b", 0],
+    ["rest", 1],
+    ["a", 2],
+  ]);
 });

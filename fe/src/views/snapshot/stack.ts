@@ -1,6 +1,9 @@
 /** Allocations stacked over columns, and what lies at a place. Pure. */
 import type { SnapshotTimelineAnswer } from "../../api/schema.gen";
 
+/** What the server calls the lines that are not told apart. */
+export const OTHERS = "(others)";
+
 /** One band or allocation: from a column to another, between two heights in each. */
 export interface Layer {
   readonly begin: number;
@@ -79,16 +82,20 @@ export function columnAt(x: readonly number[], place: number): number {
 }
 
 /** Of each line its place by bytes in all columns, the most first: what its colour goes by. */
-export function ranksOf({ shapes }: Pick<Stacked, "shapes">, lines: number): number[] {
-  const area = new Float64Array(lines);
+export function ranksOf({
+  shapes,
+  bands,
+  lines,
+}: Pick<SnapshotTimelineAnswer, "shapes" | "bands" | "lines">): Map<string, number> {
+  const area = new Map<string, number>();
+  const add = (line: string, size: number) => area.set(line, (area.get(line) ?? 0) + size);
   shapes.line.forEach((line, shape) => {
     const columns = (shapes.end[shape] ?? 0) - (shapes.begin[shape] ?? 0);
-    area[line] = (area[line] ?? 0) + columns * (shapes.bytes[shape] ?? 0);
+    add(lines[line] ?? "", columns * (shapes.bytes[shape] ?? 0));
   });
-  const order = [...area.keys()].sort((a, b) => (area[b] ?? 0) - (area[a] ?? 0));
-  const ranks = new Array<number>(lines).fill(0);
-  order.forEach((line, rank) => {
-    ranks[line] = rank;
-  });
-  return ranks;
+  for (const { name, bytes } of bands) {
+    if (name !== OTHERS) for (const size of bytes) add(name, size);
+  }
+  const order = [...area].sort(([, a], [, b]) => b - a);
+  return new Map(order.map(([line], rank) => [line, rank]));
 }

@@ -1,7 +1,11 @@
 /** What is looked at: a device, a moment, a window. */
+import { useMemo } from "react";
+import { useTraceQuery } from "../../api";
 import type { SnapshotAnswer, SnapshotDevice } from "../../api/schema.gen";
-import { useAddress } from "../../state";
+import { seriesColor } from "../../draw";
+import { useAddress, useTrace } from "../../state";
 import { params } from "./params";
+import { OTHERS, ranksOf } from "./stack";
 
 export interface Look {
   readonly device: SnapshotDevice;
@@ -21,6 +25,23 @@ export function useLook(answer: SnapshotAnswer): Look | null {
   const { devices } = answer;
   const device = devices.find((each) => String(each.device) === wanted) ?? devices[0];
   return device ? { device, devices, setDevice, at, setAt, since, setSince } : null;
+}
+
+const COLORS = 9;
+
+/** The colour of a line of the program: by its bytes over the whole recording, wherever it is drawn. */
+export function useColors(look: Look): (line: string) => string {
+  const { sel } = useTrace();
+  const [axis] = useAddress(params.axis);
+  const { data } = useTraceQuery("snapshot/timeline", sel, { ...asked(look), axis });
+  return useMemo(() => {
+    const ranks = data ? ranksOf(data) : new Map<string, number>();
+    return (line) => {
+      if (line === OTHERS) return "var(--series-rest)";
+      const rank = ranks.get(line) ?? COLORS;
+      return rank < COLORS ? seriesColor(rank) : "var(--series-10)";
+    };
+  }, [data]);
 }
 
 /** What stands in every question. */

@@ -1,0 +1,92 @@
+/** Allocations that failed, and what the text of an exception says. */
+import { useState } from "react";
+import { useTraceQuery } from "../../api";
+import type { Failure } from "../../api/schema.gen";
+import { momentIn } from "../../draw";
+import { bytes } from "../../format";
+import { memoryTexts } from "../../i18n";
+import { showInTrace } from "../../shell/findings";
+import { useTrace } from "../../state";
+import { Async, Panel } from "../../ui";
+
+const text = memoryTexts.failures;
+const MOST_TEXT = 4000;
+const FACTS = [
+  "requested",
+  "allocated",
+  "unallocated",
+  "device_free",
+  "device_total",
+  "of_process",
+  "of_others",
+  "limit",
+  "private_pools",
+] as const;
+
+/** Nothing where no allocation failed. */
+export function FailuresPanel() {
+  const { sel } = useTrace();
+  const { data } = useTraceQuery("memory/failures", sel);
+  if (!data || data.failures.length === 0) return null;
+  return (
+    <Panel title={text.title} help={text.help}>
+      {data.failures.map((failure) => (
+        <Explained key={failure.row} failure={failure} />
+      ))}
+    </Panel>
+  );
+}
+
+/** For the text of an OutOfMemoryError. */
+export function ErrorTextPanel() {
+  const { sel } = useTrace();
+  const [typed, setTyped] = useState("");
+  const asked = typed.trim().slice(0, MOST_TEXT);
+  const query = useTraceQuery("memory/error_text", asked ? sel : null, { text: asked });
+  return (
+    <Panel title={text.pasted} help={text.pastedHelp}>
+      <textarea
+        className="field memory-error"
+        rows={3}
+        aria-label={text.pasted}
+        placeholder={text.placeholder}
+        value={typed}
+        spellCheck={false}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+      {asked && (
+        <Async query={query}>
+          {({ failures }) => failures.map((each) => <Explained key={asked} failure={each} />)}
+        </Async>
+      )}
+    </Panel>
+  );
+}
+
+function Explained({ failure }: { readonly failure: Failure }) {
+  const { time_ns: time, row } = failure;
+  return (
+    <div className="memory-failure">
+      <p>
+        <strong>{text.reasons[failure.reason]}.</strong> {text.advice[failure.reason]}{" "}
+        {time !== null && (
+          <button
+            type="button"
+            className="link"
+            onClick={() => showInTrace({ start_ns: time, duration_ns: 1_000_000 }, row)}
+          >
+            {text.at(momentIn(time, { start: 0, end: time }))}
+          </button>
+        )}
+      </p>
+      <dl className="memory-facts num">
+        {FACTS.filter((key) => failure[key] !== null).map((key) => (
+          <div key={key}>
+            <dt>{text.facts[key]}</dt>
+            <dd>{bytes(failure[key])}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}

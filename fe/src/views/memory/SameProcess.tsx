@@ -1,0 +1,88 @@
+/** The memory snapshot of the same process, and what its allocator did in the time of the trace. */
+import { partnerOf, useSnapshotLink } from "../../api";
+import type { AllocatorCalls } from "../../api/schema.gen";
+import { momentIn } from "../../draw";
+import { bytes, count, duration, fraction } from "../../format";
+import { memoryTexts } from "../../i18n";
+import { showInTrace } from "../../shell/findings";
+import { selectTrace, useTrace } from "../../state";
+import { Panel } from "../../ui";
+
+const text = memoryTexts.snapshot;
+const LISTED = 12;
+const STRETCH_NS = 1_000_000;
+
+/** Nothing where the run has no snapshot that may be of the same process. */
+export function SameProcessPanel() {
+  const { sel, run, trace } = useTrace();
+  const partner = partnerOf(run, trace);
+  const { data } = useSnapshotLink(sel, trace, partner);
+  if (!partner || !data) return null;
+  const { link, calls } = data;
+  const name = { run: run?.name, worker: partner.worker, span: partner.span };
+  return (
+    <Panel title={text.title} help={text.help}>
+      <p>
+        {text.reasons[link.reason]}{" "}
+        {link.offset_ns !== null &&
+          text.clocks(
+            duration(link.offset_ns),
+            duration(link.spread_ns ?? 0),
+            fraction(link.matched),
+            count(link.records),
+          )}{" "}
+        <button type="button" className="link" onClick={() => selectTrace(name)}>
+          {text.open(partner.worker)}
+        </button>
+      </p>
+      {calls.time_ns.length > 0 && <Calls calls={calls} />}
+    </Panel>
+  );
+}
+
+function Calls({ calls }: { readonly calls: AllocatorCalls }) {
+  const largest = calls.bytes
+    .map((size, at) => ({ size, at }))
+    .sort((a, b) => b.size - a.size)
+    .slice(0, LISTED);
+  return (
+    <div className="simple-table">
+      <table>
+        <caption>{text.calls(count(largest.length), count(calls.bytes.length))}</caption>
+        <thead>
+          <tr>
+            {text.columns.map((label, column) => (
+              <th key={label} scope="col" className={column > 0 ? "number" : ""}>
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {largest.map(({ size, at }) => {
+            const time = calls.time_ns[at] ?? 0;
+            return (
+              <tr key={calls.position[at]}>
+                <td>{calls.call[at]}</td>
+                <td className="number">{bytes(size)}</td>
+                <td className="number">
+                  {time < 0 ? (
+                    text.outside
+                  ) : (
+                    <button
+                      type="button"
+                      className="link"
+                      onClick={() => showInTrace({ start_ns: time, duration_ns: STRETCH_NS }, null)}
+                    >
+                      {momentIn(time, { start: 0, end: time })}
+                    </button>
+                  )}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+"""`torch-tb-profiler memory`: of snapshots, of traces with failed allocations, and of the text of an exception."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.recorded import ROOT
+from tests.unit.test_memory_failures import SINCE_2_1, GiB, oom
+from torch_tb_profiler.cli import main
+
+SAMPLE = ROOT / "samples" / "out_of_memory"
+
+
+def said(capsys: pytest.CaptureFixture[str], tmp_path: Path, *arguments: str) -> str:
+    assert not main(["memory", *arguments, "--cache-dir", str(tmp_path / "cache")])
+    return capsys.readouterr().out
+
+
+def refused(capsys: pytest.CaptureFixture[str], tmp_path: Path, *arguments: str) -> str:
+    assert main(["memory", *arguments, "--cache-dir", str(tmp_path / "cache")])
+    return capsys.readouterr().err
+
+
+def test_the_page_about_running_out_says_what_the_command_says(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    page = (ROOT / "docs" / "out-of-memory.md").read_text("utf-8")
+    lines = said(capsys, tmp_path, str(SAMPLE)).splitlines()
+    assert lines[0] in page
+    assert any(line in page for line in lines if line.startswith("Memory grows"))
+
+
+def test_json_has_the_names_of_the_truth_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = json.loads(said(capsys, tmp_path, str(SAMPLE / "snapshot.pickle"), "--json", "--at", "peak"))
+    assert (found["leak_per_step"], found["contradictions"], found["oom"]["reason"]) == (65536, 0, "fragmented")
+    assert (found["oom"]["requested"], found["oom"]["pieces"]) == (192 << 20, 74)
+    assert sum(row["bytes"] for row in found["alive"]) == found["peak_requested"]
+    assert [each["id"] for each in found["findings"]] == ["leak"]
+
+
+def test_failed_allocations_of_a_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    events = [oom(10, 2 * GiB, 5 * GiB, 8 * GiB), {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1}]
+    events[1] |= {"ts": 1, "dur": 5}
+    trace = tmp_path / "run" / "w.pt.trace.json"
+    trace.parent.mkdir()
+    trace.write_text(json.dumps({"traceEvents": events}), "utf-8")
+    assert "2 GiB were asked for; 3 GiB were reserved" in said(capsys, tmp_path, str(trace))
+    shutil.rmtree(trace.parent)
+    trace.parent.mkdir()
+    trace.write_text(json.dumps({"traceEvents": events[1:]}), "utf-8")
+    assert "no failed allocation" in refused(capsys, tmp_path, str(trace))
+
+
+def test_the_text_of_an_exception(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SINCE_2_1.format(asked="2.00 GiB", free="1.00 GiB", more="", used="70.00 GiB", rest="6.00 GiB")
+    file = tmp_path / "error.txt"
+    file.write_text(text, "utf-8")
+    from_file = said(capsys, tmp_path, "--error", str(file))
+    assert from_file.startswith("Free in pieces: 2 GiB were asked for; 6 GiB")
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert said(capsys, tmp_path, "--error", "-") == from_file
+    file.write_text("hello", "utf-8")
+    assert "no text of an OutOfMemoryError" in refused(capsys, tmp_path, "--error", str(file))
+
+
+def test_what_export_memory_timeline_wrote(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = ROOT / "tests" / "cases" / "memory_categories"
+    from_sums = said(capsys, tmp_path, str(folder / "memory_timeline.json"))
+    assert from_sums.startswith("At most 2.4 MiB were in use")
+    assert "optimizer_state" in from_sums
+    assert said(capsys, tmp_path, str(folder / "memory_timeline.raw.json.gz")).split()[2:4] == ["2.4", "MiB"]

@@ -1,0 +1,226 @@
+"""Allocations that failed, from totals alone: `[OutOfMemory]` of a trace, and the text of the exception.
+
+Without the blocks it cannot be said which pieces were free; a memory snapshot can (`analysis.snapshot.oom`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
+from torch_tb_profiler.analysis.memory.records import CPU
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.byte_text import size
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import OutOfMemory
+
+FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
+"""What decides: enough was free inside of what PyTorch had reserved, but in pieces, or of other streams or pools; a
+limit below the device's memory; memory that is not PyTorch's; nothing was free; memory of the host; the numbers do not
+say."""
+
+#: of `outside`: at least so much of the device is held by others than PyTorch's allocator
+OUTSIDE_SHARE = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """One failed allocation. Bytes; null is not known.
+
+    reason         what decides
+    requested      what was asked for: of a text the segment that it would have taken of the device
+    allocated      in use by tensors
+    unallocated    reserved by PyTorch, and not in use
+    device_free    that the device had free
+    device_total   that the device has
+    of_process     that the process held of the device, PyTorch's allocator and everything else
+    of_others      that other processes held
+    limit          that the process was allowed (`set_per_process_memory_fraction`)
+    private_pools  of `allocated`, in pools of CUDA graphs
+    device         number of the device; null of the host
+    time_ns        since the start of the trace; null of a text
+    row            number of the event; null of a text
+    """
+
+    reason: FailureReason
+    requested: Bytes | None
+    allocated: Bytes | None = None
+    unallocated: Bytes | None = None
+    device_free: Bytes | None = None
+    device_total: Bytes | None = None
+    of_process: Bytes | None = None
+    of_others: Bytes | None = None
+    limit: Bytes | None = None
+    private_pools: Bytes | None = None
+    device: int | None = None
+    time_ns: Ns | None = None
+    row: Row | None = None
+
+
+def reason_of(
+    requested: int | None,
+    allocated: int | None,
+    unallocated: int | None,
+    device_free: int | None,
+    device_total: int | None,
+    limit: int | None,
+) -> FailureReason:
+    """What decides, in this order; each is only said of numbers that are known."""
+    if requested is None:
+        return "unknown"
+    if unallocated is not None and unallocated >= requested:
+        return "pieces"
+    reserved = None if allocated is None or unallocated is None else allocated + unallocated
+    if limit is not None and reserved is not None and reserved + requested > limit:
+        return "limit"
+    if device_free is None or device_total is None or reserved is None:
+        return "unknown" if device_free is None or device_free < requested else "limit"
+    if device_free >= requested:
+        return "limit"
+    outside = device_total - device_free - reserved
+    return "outside" if outside >= max(requested - device_free, OUTSIDE_SHARE * device_total) else "full"
+
+
+@remembered
+def failures(model: Model) -> tuple[Failure, ...]:
+    """Of a trace, by time; device_total is that of its properties."""
+    trace = model.trace
+    table = trace.table(OutOfMemory)
+    if model.selected is not None:
+        table = table.take(model.selected[table.row])
+    times = trace.events.start[table.row]
+    found = []
+    for i in np.argsort(times, kind="stable").tolist():
+        of_host = int(table.device_type[i]) == CPU
+        allocated, reserved = int(table.total_allocated[i]), int(table.total_reserved[i])
+        number = int(table.device[i])
+        total = None if of_host else (trace.header.device(number) or {}).get("totalGlobalMem")
+        total = total if isinstance(total, int) and total > 0 else None
+        requested = int(table.bytes[i])
+        known = allocated >= 0 and reserved >= allocated and not of_host
+        unallocated = reserved - allocated if known else None
+        reason = (
+            "host" if of_host else reason_of(requested, allocated if known else None, unallocated, None, total, None)
+        )
+        found.append(
+            Failure(
+                reason=reason,
+                requested=requested or None,
+                allocated=allocated if allocated >= 0 else None,
+                unallocated=unallocated,
+                device_total=total,
+                device=None if of_host else number,
+                time_ns=int(times[i]),
+                row=int(table.row[i]),
+            )
+        )
+    return tuple(found)
+
+
+_UNITS = {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_SIZE = r"([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]iB|B)"
+_RUN_OUT = re.compile(r"out of memory|can't allocate memory|not enough memory|OutOfMemoryError", re.IGNORECASE)
+_REQUESTED = re.compile(rf"(?:Tried to allocate|tried to allocate) {_SIZE}", re.IGNORECASE)
+_HOST = re.compile(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
+_DEVICE = re.compile(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
+#: since torch 2.1, then before
+_FIELDS: dict[str, tuple[re.Pattern[str], ...]] = {
+    "device_total": (
+        re.compile(rf"total capacity of {_SIZE}"),
+        re.compile(rf"{_SIZE} total capacity"),
+    ),
+    "device_free": (re.compile(rf"of which {_SIZE} is free"), re.compile(rf"already allocated; {_SIZE} free")),
+    "allocated": (re.compile(rf"{_SIZE} is allocated by PyTorch"), re.compile(rf"{_SIZE} already allocated")),
+    "unallocated": (re.compile(rf"{_SIZE} is reserved by PyTorch but unallocated"),),
+    "reserved": (re.compile(rf"{_SIZE} reserved in total by PyTorch"),),
+    "of_process": (re.compile(rf"this process has {_SIZE} memory in use"),),
+    "limit": (re.compile(rf"{_SIZE} allowed"),),
+    "private_pools": (re.compile(rf"{_SIZE} allocated in private pools"),),
+}
+_OTHER_PROCESS = re.compile(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
+
+
+def failure_of_text(text: str) -> Failure | None:
+    """What the text of an OutOfMemoryError says, of any version of PyTorch; None where it is no such text.
+
+    Sizes in it are rounded to two decimals.
+    """
+    text = " ".join(text.split())
+    asked = _REQUESTED.search(text)
+    if asked is None or not _RUN_OUT.search(text):
+        return None
+    requested = _bytes(asked[1], asked[2])
+    if _HOST.search(text):
+        return Failure(reason="host", requested=requested)
+    values = {key: _first(patterns, text) for key, patterns in _FIELDS.items()}
+    reserved, allocated = values.pop("reserved"), values["allocated"]
+    if values["unallocated"] is None and reserved is not None and allocated is not None:
+        values["unallocated"] = max(reserved - allocated, 0)
+    others = [_bytes(found[1], found[2]) for found in _OTHER_PROCESS.finditer(text)]
+    device = _DEVICE.search(text)
+    reason = reason_of(
+        requested,
+        allocated,
+        values["unallocated"],
+        values["device_free"],
+        values["device_total"],
+        values["limit"],
+    )
+    return Failure(
+        reason=reason,
+        requested=requested,
+        of_others=sum(others) if others else None,
+        device=int(device[1]) if device else None,
+        **values,
+    )
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
+    for pattern in patterns:
+        if found := pattern.search(text):
+            return _bytes(found[1], found[2])
+    return None
+
+
+def _bytes(number: str, unit: str) -> int:
+    return round(float(number) * next(size for name, size in _UNITS.items() if name.lower() == unit.lower()))
+
+
+def said_of_failure(failure: Failure) -> str:
+    """The same in a sentence or two."""
+    asked = "An allocation failed" if failure.requested is None else f"{size(failure.requested)} were asked for"
+    if failure.reason == "host":
+        return (
+            f"Memory of the host: {asked}. The system had no more; a smaller batch or fewer worker processes need less."
+        )
+    unallocated = size(failure.unallocated or 0)
+    if failure.reason == "pieces":
+        return (
+            f"Free in pieces: {asked}; {unallocated} were reserved by PyTorch and not in use, but not in one piece "
+            "that this request could use (or of other streams or pools). Try "
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot names who keeps the pieces apart."
+        )
+    if failure.reason == "limit":
+        allowed = f" of {size(failure.limit)}" if failure.limit is not None else ""
+        free = f"; the device had {size(failure.device_free)} free" if failure.device_free is not None else ""
+        return f"A limit{allowed}: {asked}{free}. Look at set_per_process_memory_fraction, MIG, and captures."
+    if failure.reason == "outside":
+        reserved = (failure.allocated or 0) + (failure.unallocated or 0)
+        outside = (failure.device_total or 0) - (failure.device_free or 0) - reserved
+        whose = (
+            f"{size(failure.of_others)} of it of other processes" if failure.of_others else "NCCL, the context, others"
+        )
+        return (
+            f"Held outside of PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
+            f"({whose}). End what else runs on the device."
+        )
+    if failure.reason == "full":
+        return (
+            f"Full: {asked}; {size(failure.allocated or 0)} were in use by tensors and {unallocated} reserved besides. "
+            "A memory snapshot names who holds it."
+        )
+    return f"{asked}; the numbers do not say why it failed. A memory snapshot would."
