@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIE
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
+from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
 from torch_tb_profiler.analysis.question import AnyQuestion
 from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
@@ -47,6 +48,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     STEP_NAMES,
     FLOPS,
     ROOFLINE,
+    PROGRAM_PHASES,
     MEMORY_CURVE,
     MEMORY_CATEGORIES,
     TIMELINE_STEPS,

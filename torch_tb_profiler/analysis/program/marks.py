@@ -37,10 +37,10 @@ _ALWAYS = (CODE[Phase.COMPILE], CODE[Phase.CAPTURE])
 class Marks:
     """Ranges that mark a phase, nested thread by thread. Positions are those of the nesting.
 
-    nesting   the ranges; `nesting.lane` is an index into Trace.tracks
-    phase     shape (marks,): code of the phase, of `kinds.PHASES`
-    evidence  shape (marks,): Evidence
-    row       shape (marks,): the event, -1 of those that have none
+    nesting     the ranges; `nesting.lane` is an index into Trace.tracks
+    phase       shape (marks,): code of the phase, of `kinds.PHASES`
+    evidence    shape (marks,): Evidence
+    row         shape (marks,): the event, -1 of those that have none
     has_frames  whether Python frames of the backward pass were recorded
     """
 
@@ -84,9 +84,14 @@ def marks(model: Model) -> Marks:
     }
     # of two that begin and end together the one that is surer is outside
     nesting = nest(joined["track"], joined["start"], joined["end"], joined["evidence"].astype(np.int32))
-    phase, evidence = joined["phase"][nesting.order], joined["evidence"][nesting.order]
-    found = Marks(nesting, _settled(nesting, phase, evidence), evidence, joined["row"][nesting.order], has_backward)
-    return found
+    evidence = joined["evidence"][nesting.order]
+    phase = _settled(nesting, joined["phase"][nesting.order], evidence)
+    # what runs again is sure where frames say so, too
+    parent = nesting.parent
+    sure = np.flatnonzero((evidence == Evidence.OPERATORS) & (parent >= 0))
+    sure = sure[phase[parent[sure]] == CODE[Phase.RECOMPUTE]]
+    evidence[sure] = evidence[parent[sure]]
+    return Marks(nesting, phase, evidence, joined["row"][nesting.order], has_backward)
 
 
 def _settled(nesting: Nesting, given: Int8, evidence: Int8) -> Int8:
@@ -153,7 +158,8 @@ def _of_captures(model: Model) -> _Ranges:
     ends = np.flatnonzero(names.where(_END_CAPTURE.match, events.name[row])[events.name[row]])
     pairs = []
     for call in begins.tolist():
-        later = ends[(events.track[row[ends]] == events.track[row[call]]) & (events.start[row[ends]] >= events.start[row[call]])]
+        same = events.track[row[ends]] == events.track[row[call]]
+        later = ends[same & (events.start[row[ends]] >= events.start[row[call]])]
         if len(later):
             pairs.append((call, int(later[np.argmin(events.start[row[later]])])))
     first = row[np.array([a for a, _ in pairs], np.int64)]

@@ -1,0 +1,73 @@
+"""Columns of the tables about what the program did."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.definition import Definition, by_key
+
+MICRO_BATCHES = by_key(
+    "micro_batches",
+    Definition("step", "Step", "number", None, "Index into the steps."),
+    Definition("number", "Pass", "number", None, "Which backward pass of its step, from 0."),
+    Definition("start_ns", "Backward begins", "number", "ns", "When its first autograd node began."),
+    Definition("data_ns", "Data", "number", "ns", "Time of the main thread in data since the pass before."),
+    Definition("forward_ns", "Forward", "number", "ns", "Time of the main thread in forward and loss since then."),
+    Definition("backward_ns", "Backward", "number", "ns", "Time of the main thread in backward, with recomputation."),
+    Definition(
+        "forward_device_ns", "Forward on devices", "number", "ns", "Σ durations of what forward and loss launched."
+    ),
+    Definition("backward_device_ns", "Backward on devices", "number", "ns", "Σ durations of what backward launched."),
+    Definition(
+        "synchronises", "Joins gradients", "bool", None, "Whether gradients are joined over ranks in this pass."
+    ),
+)
+
+OPTIMIZERS = by_key(
+    "optimizers",
+    Definition("name", "Optimizer", "string", None, "Class, with its turn where a class has several in a step."),
+    Definition("calls", "Calls", "number", "count", "Calls of step() in the steps."),
+    Definition("host_ns", "Host", "number", "ns", "Σ durations of the calls."),
+    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched in them."),
+)
+
+RANGES = by_key(
+    "ranges",
+    Definition("id", "Id", "number", None, "Number of the entry in the tree."),
+    Definition("parent", "Inside", "number", None, "The entry around it; -1 at the top."),
+    Definition("name", "Range", "string", None, "Name; digits, addresses and keys that differ are shown as …."),
+    Definition("writer", "Written by", "string", None, "Who writes ranges of this name; user where none is known."),
+    Definition("names", "Names", "number", "count", "How many different names the entry stands for."),
+    Definition("calls", "Calls", "number", "count", "How often it began in the steps."),
+    Definition("host_total_ns", "Host", "number", "ns", "Σ durations; what overlaps counts each time."),
+    Definition("host_self_ns", "Host, self", "number", "ns", "The same without ranges directly inside."),
+    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched inside, on its thread."),
+    Definition(
+        "exposed_ns",
+        "Exposed",
+        "number",
+        "ns",
+        "Of the time of the steps: device work that it launched runs and was launched first of all that runs, or no "
+        "device works while it runs on the main thread.",
+    ),
+    Definition("mean_ns", "Mean", "number", "ns", "Mean duration on the host."),
+    Definition("min_ns", "Shortest", "number", "ns", "Shortest duration."),
+    Definition("median_ns", "Median", "number", "ns", "Median duration."),
+    Definition("p95_ns", "95 %", "number", "ns", "Duration that 95 % of the calls do not exceed."),
+    Definition("max_ns", "Longest", "number", "ns", "Longest duration."),
+    Definition(
+        "between_ns", "Between", "number", "ns", "Median time from the end of a call to the next on the same thread."
+    ),
+    Definition("per_step", "Per step", "number", "count", "Calls divided by steps."),
+    Definition("longest_row", "Longest call", "number", None, "Event of the longest call."),
+    Definition("longest_start_ns", "Longest begins", "number", "ns", "When the longest call began."),
+)
+
+CALLS_OF_RANGE = by_key(
+    "range_calls",
+    Definition("row", "Event", "number", None, "Number of the event in its file."),
+    Definition("name", "Name", "string", None, "The name as it was written."),
+    Definition("step", "Step", "string", None, "The step that it began in."),
+    Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
+    Definition("duration_ns", "Duration", "number", "ns", "On the host."),
+    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched inside, on its thread."),
+    Definition("between_ns", "Since the one before", "number", "ns", "From the end of the call before, same thread."),
+)
