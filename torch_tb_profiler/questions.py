@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURV
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
+from torch_tb_profiler.analysis.program.range_question import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
 from torch_tb_profiler.analysis.question import AnyQuestion
 from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
@@ -49,6 +50,8 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     FLOPS,
     ROOFLINE,
     PROGRAM_PHASES,
+    PROGRAM_RANGES,
+    PROGRAM_RANGE_CALLS,
     MEMORY_CURVE,
     MEMORY_CATEGORIES,
     TIMELINE_STEPS,

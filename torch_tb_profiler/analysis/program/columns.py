@@ -51,7 +51,7 @@ RANGES = by_key(
     Definition("mean_ns", "Mean", "number", "ns", "Mean duration on the host."),
     Definition("min_ns", "Shortest", "number", "ns", "Shortest duration."),
     Definition("median_ns", "Median", "number", "ns", "Median duration."),
-    Definition("p95_ns", "95 %", "number", "ns", "Duration that 95 % of the calls do not exceed."),
+    Definition("p99_ns", "99 %", "number", "ns", "Duration that 99 % of the calls do not exceed."),
     Definition("max_ns", "Longest", "number", "ns", "Longest duration."),
     Definition(
         "between_ns", "Between", "number", "ns", "Median time from the end of a call to the next on the same thread."

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
 from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.foremost import foremost
+from torch_tb_profiler.arrays.foremost import Pieces, foremost
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, Spans
 from torch_tb_profiler.arrays.lookup import take_known
@@ -109,17 +109,26 @@ def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:
     return spans
 
 
+@remembered
+def foremost_work(model: Model) -> tuple[Int64, Pieces, Spans]:
+    """Device work, of all that runs at a moment what was launched first; what has no launch comes before all else.
+
+    Returns the positions in `Model.device_work` of the selected work, to which `Pieces.of` points; its pieces; and when
+    anything ran.
+    """
+    work = np.flatnonzero(model.is_work)
+    row, launch = model.device_work.row[work], model.device_links.launch[work]
+    events = model.trace.events
+    called = take_known(events.start, take_known(model.launches.row, launch))
+    rank = np.where(launch >= 0, called, np.iinfo(np.int64).min)
+    pieces = foremost(events.start[row], events.end[row], rank)
+    return work, pieces, intervals.union(pieces.start, pieces.end)
+
+
 def _exposed(model: Model, found: Phases, host: list[Spans]) -> list[Spans]:
     """By phase: when a moment counts as its own. Of the whole trace."""
-    whole = model.whole
-    work = np.flatnonzero(whole.is_work)
-    row, launch = whole.device_work.row[work], whole.device_links.launch[work]
-    events = model.trace.events
-    called = take_known(whole.launches.row, launch)
-    rank = np.where(launch >= 0, events.start[called], np.iinfo(np.int64).min) if len(work) else called.astype(np.int64)
-    pieces = foremost(events.start[row], events.end[row], rank)
-    phase = device_phase(whole, found)[work][pieces.of]
-    busy = intervals.union(pieces.start, pieces.end)
+    work, pieces, busy = foremost_work(model.whole)
+    phase = device_phase(model.whole, found)[work][pieces.of]
     spans = []
     for code, alone in enumerate(host):
         mine = phase == code
