@@ -71,3 +71,23 @@ CALLS_OF_RANGE = by_key(
     Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched inside, on its thread."),
     Definition("between_ns", "Since the one before", "number", "ns", "From the end of the call before, same thread."),
 )
+
+ENGINE_STEPS = by_key(
+    "engine_steps",
+    Definition("phase", "Phase", "string", None, "What kind of step it is."),
+    Definition("row", "Event", "number", None, "Number of its event in the file."),
+    Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
+    Definition("host_ns", "Host", "number", "ns", "Its duration on the host."),
+    Definition("period_ns", "To the next", "number", "ns", "From its begin to the begin of the next step."),
+    Definition("gap_ns", "Gap", "number", "ns", "From its end on the host to the begin of the next step."),
+    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work that was launched in it."),
+    Definition("graph_ns", "In graphs", "number", "ns", "The part of that which replays of graphs ran."),
+    Definition(
+        "device_gap_ns", "Device gap", "number", "ns", "From the end of its last device work to the first of the next."
+    ),
+    Definition("requests", "Requests", "number", "count", "Requests of the step."),
+    Definition("generation", "Generating", "number", "count", "Requests that generate."),
+    Definition("tokens", "Tokens", "number", "count", "New tokens that the step computes."),
+    Definition("context_tokens", "Prompt tokens", "number", "count", "Those of prompts."),
+    Definition("padded", "Room", "number", "count", "Requests that the captured graph has room for."),
+)
