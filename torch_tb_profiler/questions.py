@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIE
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
+from torch_tb_profiler.analysis.program.compile_question import PROGRAM_COMPILED, PROGRAM_GRAPHS
 from torch_tb_profiler.analysis.program.engine_question import PROGRAM_ENGINE
 from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
 from torch_tb_profiler.analysis.program.range_question import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
@@ -54,6 +55,8 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     PROGRAM_RANGES,
     PROGRAM_RANGE_CALLS,
     PROGRAM_ENGINE,
+    PROGRAM_COMPILED,
+    PROGRAM_GRAPHS,
     MEMORY_CURVE,
     MEMORY_CATEGORIES,
     TIMELINE_STEPS,

@@ -644,6 +644,10 @@ export interface SummaryAnswer {
   steps: SummarySteps;
   /** where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps */
   waterfall: Part[];
+  /** what the average step did: `exposed_ns` of all phases adds up to `steps.mean_ns` exactly; empty without steps */
+  phases: PhaseMean[];
+  /** how the program infers; null where nothing says that it does */
+  engine: EngineSummary | null;
   /** how devices were used */
   device: DeviceSummary;
   /** what is known of who started device work */
@@ -700,6 +704,60 @@ export interface SummarySteps {
   names: string[];
   /** of each step, in order */
   period_ns: number[];
+}
+
+/** A phase of the average step. */
+export interface PhaseMean {
+  /** which one */
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  /** time of the main thread, mean over the steps (nanoseconds) */
+  host_ns: number;
+  /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
+  device_ns: number;
+  /** its part of the step: over all phases they add up to the mean step time exactly (nanoseconds) */
+  exposed_ns: number;
+  /** the part of `host_ns` that no range, frame or autograd node marks (nanoseconds) */
+  inferred_ns: number;
+}
+
+/** How a program infers. */
+export interface EngineSummary {
+  /** vllm, sglang, atom, tensorrt_llm, xdit; loop (ranges of the program's own), model (calls of a model), diffusion */
+  kind: string;
+  /** how its steps were found */
+  how: "embedding" | "modules" | "names" | "ranges" | "stages";
+  /** the phases that occur */
+  steps: EnginePhase[];
+  /** how many new tokens all steps compute; null where some step does not tell */
+  tokens: number | null;
+  /** how many tokens steps generate, one for each request; null where some step does not tell */
+  generated: number | null;
+  /** generated, without the last step ÷ time from the first step to the last; null like it, and with one step */
+  tokens_per_second: number | null;
+  /** time per output token: mean from the begin of a step that generates to the begin of the next, weighted by its requests where all tell them; null with fewer than two steps */
+  tpot_ns: number | null;
+  /** Σ of the gaps between steps, on the host; null where their ends are not told, and with one step */
+  gap_ns: number | null;
+  /** part of the device time of the steps that replays of graphs have, 0…1; null without device time */
+  graph_share: number | null;
+}
+
+/** The steps of one phase. Means and medians are of one step; null where no step says it. */
+export interface EnginePhase {
+  /** which phase */
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  /** how many */
+  steps: number;
+  /** median from the begin of a step to the begin of the next */
+  period_ns: number | null;
+  /** mean duration on the host (nanoseconds) */
+  host_ns: number;
+  /** mean Σ of durations of the device work launched in it (nanoseconds) */
+  device_ns: number;
+  /** mean number of requests */
+  requests: number | null;
+  /** how many new tokens, over the steps that tell them */
+  tokens: number | null;
 }
 
 /** Whether device work has an owner: shares of the device time, 0…1, that add up to 1; null without device time. */
@@ -1110,6 +1168,194 @@ export interface RooflineMeta {
   modules: boolean;
   /** whether it has Python frames to group by */
   lines: boolean;
+}
+
+/** What the steps did. */
+export interface PhasesAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** name of the thread that runs the program; null without one */
+  main_thread: string | null;
+  /** names of the steps */
+  steps: string[];
+  /** their periods */
+  step_ns: number[];
+  /** how long the marks of the steps last on the host */
+  host_ns: number[];
+  /** of the average step; those that occur */
+  phases: PhaseRow[];
+  /** of each step */
+  step_phases: StepPhases;
+  /** part of the host time whose phase no mark says, 0…1; null without host time */
+  inferred: number | null;
+  /** computing again what was not kept */
+  recompute: Recomputation;
+  /** a row for each backward pass */
+  micro_batches: Columns;
+  /** how many backward passes each step has */
+  per_step: number[];
+  /** by class and turn in the step */
+  optimizers: Columns;
+  /** the longest of the phase that was asked for; empty without one */
+  stretches: Stretch[];
+}
+
+/** A phase of the average step, with all that is known of it. */
+export interface PhaseRow {
+  /** which one */
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  /** time of the main thread, mean over the steps (nanoseconds) */
+  host_ns: number;
+  /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
+  device_ns: number;
+  /** its part of the step: over all phases they add up to the mean step time exactly (nanoseconds) */
+  exposed_ns: number;
+  /** the part of `host_ns` that no range, frame or autograd node marks (nanoseconds) */
+  inferred_ns: number;
+  /** the part of `exposed_ns` in which a collective runs and no compute kernel (nanoseconds) */
+  communication_ns: number;
+  /** Σ of its allocations over all steps; null where none were recorded */
+  allocated_bytes: number | null;
+  /** number of FLOP of its operators over all steps; null where none are known */
+  flops: number | null;
+}
+
+/** Time of each step by phase; parallel to the steps. */
+export interface StepPhases {
+  /** of the main thread: adds up to the mark of the step exactly */
+  host: { [key: string]: number[] };
+  /** Σ durations of device work */
+  device: { [key: string]: number[] };
+  /** of the step: adds up to its period exactly */
+  exposed: { [key: string]: number[] };
+}
+
+/** Computing again in the backward pass what was not kept: shares of the backward pass with it; null without one. */
+export interface Recomputation {
+  /** of the time of the main thread */
+  host: number | null;
+  /** of the device time */
+  device: number | null;
+  /** of the exposed time */
+  exposed: number | null;
+}
+
+/** A stretch of the main thread in one phase. */
+export interface Stretch {
+  /** name of the step that it begins in; null outside of steps */
+  step: string | null;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** how long it lasts (nanoseconds) */
+  duration_ns: number;
+  /** how the phase is known */
+  evidence: string;
+}
+
+/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
+export interface TableMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** how many rows the table has */
+  total: number;
+  /** how many rows pass the filter */
+  matched: number;
+  /** how many rows are before the first of this page */
+  offset: number;
+}
+
+/** How a program infers; all but meta is null or empty where nothing says that it does. */
+export interface EngineAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** figures of all steps */
+  engine: EngineSummary | null;
+  /** the time between steps, by what the host did; null where it is not known */
+  gaps: EngineGaps | null;
+  /** Σ durations of device work by phase and kind of kernel */
+  families: { [key: string]: { [key: string]: number } };
+  /** a row for each step */
+  steps: Columns | null;
+}
+
+/** Time of the host between the end of a step and the begin of the next, over all steps, by what it did then. */
+export interface EngineGaps {
+  /** all of it (nanoseconds) */
+  total_ns: number;
+  /** in ranges of sampling (nanoseconds) */
+  sample_ns: number;
+  /** in ranges of scheduling (nanoseconds) */
+  schedule_ns: number;
+  /** in ranges of detokenising (nanoseconds) */
+  detokenise_ns: number;
+  /** in calls that wait for a device (nanoseconds) */
+  wait_ns: number;
+  /** the rest (nanoseconds) */
+  other_ns: number;
+}
+
+/** What torch.compile did. */
+export interface CompiledAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** over all regions; null where nothing was compiled */
+  totals: RegionTotals | null;
+  /** a row for each compiled code */
+  regions: Columns;
+  /** a row for each compilation */
+  compilations: Columns;
+  /** a row for each kernel that Inductor generated */
+  kernels: Columns;
+}
+
+/** Over all compiled regions of the steps that are chosen. Device times are Σ of durations. */
+export interface RegionTotals {
+  /** how many calls of outermost regions */
+  calls: number;
+  /** host time of these: what they hold is in it (nanoseconds) */
+  outer_ns: number;
+  /** checking guards before regions (nanoseconds) */
+  lookup_ns: number;
+  /** compiling (nanoseconds) */
+  compile_ns: number;
+  /** how many, frame by frame */
+  compilations: number;
+  /** how many of these compile a frame again; null where a trace does not name them */
+  again: number | null;
+  /** device work that was launched in regions (nanoseconds) */
+  inside_device_ns: number;
+  /** the eager remainder: device work launched elsewhere (nanoseconds) */
+  outside_device_ns: number;
+  /** how often a call of compiled code goes on in other compiled code: each is a graph break */
+  breaks: number;
+  /** `function:line` at which it goes on; only with Python frames */
+  lines: string[];
+  /** how often tracing began anew, as it does at a break */
+  restarts: number;
+}
+
+/** What devices replayed of graphs (CUDA and HIP). */
+export interface GraphsAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** Σ durations of device work in replays, in the steps that are chosen (nanoseconds) */
+  replayed_ns: number;
+  /** the same of all other device work (nanoseconds) */
+  outside_ns: number;
+  /** a row for each graph that was replayed */
+  graphs: Columns;
+  /** a row for each capture, in the whole recording */
+  captures: Columns;
+  /** of the graph that was asked for; null without one */
+  nodes: Columns | null;
 }
 
 /** Memory in use over time. */
@@ -1612,26 +1858,6 @@ export interface NameOnPath {
   all_calls: number;
   /** median over all of them: how much later one could come, or how much longer the host could take for it, without the end of any step moving; null where it is not known */
   slack_ns: number | null;
-}
-
-/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
-export interface TableMeta {
-  /** name of the run, as in `/api/status` */
-  run: string;
-  /** name of the process that was recorded */
-  worker: string;
-  /** which recording of the worker it is */
-  span: string;
-  /** GPU when a device or a call of its API was recorded */
-  device_type: "CPU" | "GPU";
-  /** what a person should know about this answer */
-  notes: Note[];
-  /** how many rows the table has */
-  total: number;
-  /** how many rows pass the filter */
-  matched: number;
-  /** how many rows are before the first of this page */
-  offset: number;
 }
 
 /** How long the steps take after some changes. Sums are over all steps that were asked about. */
@@ -3441,6 +3667,7 @@ export interface SkippedFile {
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
   "compare": CompareAnswer;
+  "compiled": CompiledAnswer;
   "critical_path": CriticalPathAnswer;
   "critical_path/pieces": {
     /** what stands beside the table */
@@ -3451,9 +3678,11 @@ export interface Answers {
     rows: Rows;
   };
   "distributed": DistributedAnswer;
+  "engine": EngineAnswer;
   "figures": FiguresAnswer;
   "figures/names": StepNames;
   "flops": FlopsAnswer;
+  "graphs": GraphsAnswer;
   "health": HealthAnswer;
   "kernels": {
     /** what stands beside the table */
@@ -3509,6 +3738,23 @@ export interface Answers {
     rows: Rows;
   };
   "overview": OverviewAnswer;
+  "phases": PhasesAnswer;
+  "range_calls": {
+    /** what stands beside the table */
+    meta: TableMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
+  "ranges": {
+    /** what stands beside the table */
+    meta: TableMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
   "ranks": RanksOverview;
   "ranks/clock": Clock;
   "ranks/collectives": CollectiveTable;

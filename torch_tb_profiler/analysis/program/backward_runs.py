@@ -50,7 +50,10 @@ def backward_runs(model: Model, marked: Marks, main: int) -> Runs:
     between = np.concatenate([nesting.start[ends | calls], tree.start[forward_operators(model, marked, main)]])
     # of what begins at one time the program's own doing comes first
     order = np.lexsort(
-        (np.concatenate([np.ones(len(nodes), np.int8), np.zeros(len(between), np.int8)]), np.concatenate([nodes, between]))
+        (
+            np.concatenate([np.ones(len(nodes), np.int8), np.zeros(len(between), np.int8)]),
+            np.concatenate([nodes, between]),
+        )
     )
     passed = np.empty(len(order), np.int64)
     passed[order] = np.cumsum(order >= len(nodes))

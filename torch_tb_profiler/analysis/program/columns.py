@@ -91,3 +91,70 @@ ENGINE_STEPS = by_key(
     Definition("context_tokens", "Prompt tokens", "number", "count", "Those of prompts."),
     Definition("padded", "Room", "number", "count", "Requests that the captured graph has room for."),
 )
+
+REGIONS = by_key(
+    "regions",
+    Definition("id", "Code", "string", None, "Frame / code: a code above 0 is the frame compiled again."),
+    Definition("calls", "Calls", "number", "count", "Calls of the compiled code."),
+    Definition("outer_calls", "Outermost", "number", "count", "Those that are in no other compiled code."),
+    Definition("host_ns", "Host", "number", "ns", "Σ durations of the calls, with compiled code inside of them."),
+    Definition("overhead_ns", "Around graphs", "number", "ns", "In the bytecode and the wrapper before the graph."),
+    Definition("body_ns", "Graph", "number", "ns", "In the bodies of its graphs."),
+    Definition("eager_ns", "Eager inside", "number", "ns", "In operators that are in the region and in no graph."),
+    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched in it, not deeper."),
+    Definition("row", "First call", "number", None, "Event of its first call."),
+)
+
+COMPILATIONS = by_key(
+    "compilations",
+    Definition("id", "Code", "string", None, "Frame / code that is compiled; empty where torch does not say it."),
+    Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
+    Definition("duration_ns", "Duration", "number", "ns", "On the host."),
+    Definition("again", "Again", "bool", None, "Whether the frame had been compiled before, for other inputs."),
+    Definition("row", "Event", "number", None, "Number of its event in the file."),
+)
+
+GENERATED = by_key(
+    "generated",
+    Definition("name", "Kernel", "string", None, "Name of the kernel."),
+    Definition("backend", "Language", "string", None, "triton or cpp."),
+    Definition("kind", "Kind", "string", None, "What kind of Triton kernel; empty where the name does not say it."),
+    Definition("operators", "Fused operators", "string", None, "The operators in its name, joined by _."),
+    Definition("calls", "Calls", "number", "count", "How often it ran in the steps."),
+    Definition("total_ns", "Total", "number", "ns", "Σ durations."),
+    Definition("row", "First call", "number", None, "Event of its first run."),
+)
+
+GRAPHS = by_key(
+    "graphs",
+    Definition("graph", "Graph", "number", None, "Number of the graph: replays that run the same nodes in order."),
+    Definition("replays", "Replays", "number", "count", "How often it was replayed in the steps."),
+    Definition("nodes", "Nodes", "number", "count", "Kernels, copies and fills of one replay."),
+    Definition("device_ns", "Device", "number", "ns", "Σ durations of all nodes that ran."),
+    Definition("span_ns", "Replay", "number", "ns", "Mean time from the first node to the end of the last."),
+    Definition("inside_ns", "Gaps inside", "number", "ns", "Mean time of a replay in which none of its nodes runs."),
+    Definition(
+        "between_ns", "To the next", "number", "ns", "Σ from its end to the next replay of any graph on the device."
+    ),
+    Definition("row", "Launch", "number", None, "Event of the call that launched its first replay."),
+    Definition("start_ns", "Begins", "number", "ns", "When its first replay began on the device."),
+)
+
+GRAPH_NODES = by_key(
+    "graph_nodes",
+    Definition("position", "Node", "number", None, "Its place in the graph."),
+    Definition("name", "Kernel", "string", None, "Name of the kernel, copy or fill."),
+    Definition("mean_ns", "Mean", "number", "ns", "Mean duration over the replays."),
+    Definition("spread", "Spread", "number", "fraction", "Standard deviation ÷ mean over the replays."),
+    Definition("share", "Share", "number", "fraction", "Part of the time of all nodes."),
+    Definition("owner", "Belongs to", "string", None, "Operator of its capture, else what replayed it."),
+    Definition("row", "First run", "number", None, "Event of its first run."),
+)
+
+CAPTURES = by_key(
+    "captures",
+    Definition("name", "Captured in", "string", None, "The range around the capture."),
+    Definition("calls", "Calls", "number", "count", "Calls that became nodes of the graph."),
+    Definition("start_ns", "Begins", "number", "ns", "When the first of these was made."),
+    Definition("row", "First call", "number", None, "Event of that."),
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +12,13 @@ import numpy as np
 from torch_tb_profiler.analysis.program.engine_names import EngineStep, engine_step
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.known_names import known_names
+from torch_tb_profiler.analysis.program.lookups import lookups
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.analysis.shared.backward import in_backward
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at, sums_at
-from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
@@ -62,7 +61,15 @@ class EngineSteps(Tabular):
     padded: Int64
 
     missing_below_zero = (
-        "row", "period_ns", "gap_ns", "device_gap_ns", "requests", "generation", "tokens", "context_tokens", "padded",
+        "row",
+        "period_ns",
+        "gap_ns",
+        "device_gap_ns",
+        "requests",
+        "generation",
+        "tokens",
+        "context_tokens",
+        "padded",
     )
 
     def __len__(self) -> int:
@@ -157,7 +164,7 @@ def _by_ranges(model: Model) -> _Found | None:
     track = _most(tree.track[node])
     node = node[tree.track[node] == track]
     node = node[np.argsort(tree.start[node], kind="stable")]
-    looked = _lookups(model)
+    looked = lookups(model)
     steps = []
     for each in node.tolist():
         phase = said[int(tree.name[each])]
@@ -177,19 +184,21 @@ def _by_modules(model: Model) -> _Found | None:
         return None
     track = _most(frames.track[node])
     node = node[frames.track[node] == track]
-    looked = _lookups(model)
+    looked = lookups(model)
     steps = [
         _of_lookup("model", looked.within(track, int(frames.start[each]), int(frames.end[each])))
         for each in node.tolist()
     ]
-    return _Found("model", "modules", track, frames.row[node].astype(np.int64), frames.start[node], frames.end[node], steps)
+    return _Found(
+        "model", "modules", track, frames.row[node].astype(np.int64), frames.start[node], frames.end[node], steps
+    )
 
 
 def _by_embedding(model: Model) -> _Found | None:
     """Each look-up of tokens begins a pass, which ends with the next, or with the last operator."""
     if in_backward(model).any():
         return None
-    looked = _lookups(model)
+    looked = lookups(model)
     if len(looked.node) < 2:
         return None
     tree = model.tree
@@ -230,7 +239,13 @@ def _by_stages(model: Model) -> _Found | None:
     steps = [EngineStep("diffusion", phase) for _, phase in stages]
     track = _most(frames.track[chosen])
     return _Found(
-        "diffusion", "stages", track, frames.row[chosen].astype(np.int64), frames.start[chosen], frames.end[chosen], steps
+        "diffusion",
+        "stages",
+        track,
+        frames.row[chosen].astype(np.int64),
+        frames.start[chosen],
+        frames.end[chosen],
+        steps,
     )
 
 
@@ -240,61 +255,6 @@ def _outer_modules(model: Model) -> Int64:
     module = model.trace.strings.where(lambda name: name.startswith(NN_MODULE), frames.name)[frames.name]
     node = np.flatnonzero(module & (nearest(frames.parent, module, frames.parent) < 0))
     return node[np.argsort(frames.start[node], kind="stable")]
-
-
-@dataclass(frozen=True)
-class _Lookups:
-    """Look-ups in the table of tokens, which has the most rows of all; parallel, by start.
-
-    node, track     in the call tree
-    batch, length   of the index: requests and new tokens of each; batch -1 where all tokens stand in one row
-    """
-
-    node: Int64
-    track: Int64
-    start: Int64
-    batch: Int64
-    length: Int64
-
-    def within(self, track: int, start: int, end: int) -> tuple[int, int] | None:
-        """The first that begins in a stretch of time of a thread."""
-        low, high = np.searchsorted(self.start, [start, end])
-        for at in range(int(low), int(high)):
-            if self.track[at] == track:
-                return int(self.batch[at]), int(self.length[at])
-        return None
-
-
-@remembered
-def _lookups(model: Model) -> _Lookups:
-    tree, strings = model.tree, model.trace.strings
-    code = strings.code("aten::embedding")
-    node = np.flatnonzero((tree.name == code) & tree.is_operator) if code >= 0 else np.empty(0, np.int64)
-    node = node[np.argsort(tree.start[node], kind="stable")]
-    shapes = [_index(strings[int(dims)]) for dims in take_known(model.trace.operators.input_dims, tree.operator[node], 0)]
-    largest = max((shape[0] for shape in shapes if shape is not None), default=0)
-    kept = [at for at, shape in enumerate(shapes) if shape is not None and shape[0] == largest]
-    node = node[kept]
-    told = [shape for shape in shapes if shape is not None and shape[0] == largest]
-    return _Lookups(
-        node=node,
-        track=tree.track[node].astype(np.int64),
-        start=tree.start[node],
-        batch=np.array([shape[1] for shape in told], np.int64),
-        length=np.array([shape[2] for shape in told], np.int64),
-    )
-
-
-def _index(dims: str) -> tuple[int, int, int] | None:
-    """Rows of the table, requests (-1: not told apart) and tokens of the index; None of what is no look-up."""
-    try:
-        table, index = json.loads(dims)[:2]
-        sizes = [int(each) for each in (*table, *index)]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    if len(table) != 2 or len(index) not in (1, 2) or not all(0 < each < 2**48 for each in sizes):
-        return None
-    return (sizes[0], sizes[2], sizes[3]) if len(index) == 2 else (sizes[0], -1, sizes[2])
 
 
 def _of_lookup(kind: str, found: tuple[int, int] | None, phase: Phase | None = None) -> EngineStep:
@@ -324,6 +284,9 @@ def _measured(model: Model, found: _Found) -> EngineSteps:
     count = len(start)
     following = np.append(start[1:], -1)
     gap = np.append(np.maximum(start[1:] - end[:-1], 0), -1)
+    if found.how == "embedding":
+        # such a step ends where the next begins: how long it lasts is not told
+        gap[:] = -1
     worked = (last[:-1] >= 0) & (first[1:] >= 0)
     return EngineSteps(
         phase=tuple(each.phase.value for each in found.said),
@@ -344,7 +307,7 @@ def _measured(model: Model, found: _Found) -> EngineSteps:
 
 
 def step_of_work(model: Model, found: _Found | Engine) -> tuple[Int64, Int64]:
-    """The selected device work that was launched in a step, by its launch: positions in `Model.device_work`, and steps."""
+    """The selected device work that was launched in a step: positions in `Model.device_work`, and steps."""
     start = found.start if isinstance(found, _Found) else found.steps.start_ns
     end = found.end if isinstance(found, _Found) else found.steps.start_ns + found.steps.host_ns
     work = np.flatnonzero(model.is_work & (model.device_links.launch >= 0))
@@ -386,5 +349,3 @@ def _most(tracks: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:
 def phase_codes(found: EngineSteps) -> Int8:
     """Shape (steps,): the code of the phase of each."""
     return np.array([CODE[Phase(each)] for each in found.phase], np.int8)
-
-

@@ -45,7 +45,8 @@ _VLLM_SCOPE = re.compile(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule
 _SGLANG = re.compile(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
 _ATOM = re.compile(r"(?P<mode>prefill|decode)\[(?P<rest>[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]$")
 _TENSORRT = re.compile(
-    r"\[Executor\] _forward_step [0-9]{1,15}: (?P<c>[0-9]{1,15}) ctx reqs, (?:(?P<t>[0-9]{1,15}) ctx tokens?, )?(?P<g>[0-9]{1,15}) gen(?:eration)? reqs"
+    r"\[Executor\] _forward_step [0-9]{1,15}: (?P<c>[0-9]{1,15}) ctx reqs, "
+    r"(?:(?P<t>[0-9]{1,15}) ctx tokens?, )?(?P<g>[0-9]{1,15}) gen(?:eration)? reqs"
 )
 _XDIT = re.compile(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
 _FIELD = re.compile(r"(?P<key>\w+)=(?P<value>\[[^\]]*\]|[^\s\],]+)")

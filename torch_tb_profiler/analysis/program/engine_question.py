@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import (
     Answer,
@@ -20,7 +22,7 @@ from torch_tb_profiler.analysis.answer import (
 )
 from torch_tb_profiler.analysis.program.columns import ENGINE_STEPS
 from torch_tb_profiler.analysis.program.engine import Engine, How, engine, phase_codes, step_of_work
-from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
 from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
@@ -28,12 +30,16 @@ from torch_tb_profiler.analysis.shared.quantities import share
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import sums_at
-from torch_tb_profiler.arrays.intervals import Coverage, Spans
+from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.trace import Category
+
+#: a mean number
+CountMean = Annotated[float, Meta(description="how many, a mean")]
+PerSecond = Annotated[float, Meta(description="how many in a second")]
 
 _GENERATING = (CODE[Phase.DECODE], CODE[Phase.MIXED], CODE[Phase.VERIFY])
 _DETOKENISE = re.compile(r"detokeni[sz]e", re.IGNORECASE)
@@ -48,15 +54,15 @@ class EnginePhase(msgspec.Struct, frozen=True, kw_only=True):
     host_ns    mean duration on the host
     device_ns  mean Σ of durations of the device work launched in it
     requests   mean number of requests
-    tokens     Σ of new tokens over the steps that tell them
+    tokens     how many new tokens, over the steps that tell them
     """
 
-    name: Phase
+    name: PhaseName
     steps: Count
     period_ns: NsMean | None
     host_ns: NsMean
     device_ns: NsMean
-    requests: float | None
+    requests: CountMean | None
     tokens: Count | None
 
 
@@ -86,13 +92,13 @@ class EngineSummary(msgspec.Struct, frozen=True, kw_only=True):
                        model), diffusion
     how                how its steps were found
     steps              the phases that occur
-    tokens             Σ of new tokens of all steps; null where some step does not tell
-    generated          Σ of tokens that are generated in decode steps, one for each request; null where some does not
-                       tell
-    tokens_per_second  generated ÷ time from the first step to the last; null like it
+    tokens             how many new tokens all steps compute; null where some step does not tell
+    generated          how many tokens steps generate, one for each request; null where some step does not tell
+    tokens_per_second  generated, without the last step ÷ time from the first step to the last; null like it, and with
+                       one step
     tpot_ns            time per output token: mean from the begin of a step that generates to the begin of the next,
                        weighted by its requests where all tell them; null with fewer than two steps
-    gap_ns             Σ of the gaps between steps, on the host
+    gap_ns             Σ of the gaps between steps, on the host; null where their ends are not told, and with one step
     graph_share        part of the device time of the steps that replays of graphs have, 0…1; null without device time
     """
 
@@ -101,9 +107,9 @@ class EngineSummary(msgspec.Struct, frozen=True, kw_only=True):
     steps: Sequence[EnginePhase]
     tokens: Count | None
     generated: Count | None
-    tokens_per_second: float | None
+    tokens_per_second: PerSecond | None
     tpot_ns: NsMean | None
-    gap_ns: Ns
+    gap_ns: Ns | None
     graph_share: Fraction | None
 
 
@@ -112,7 +118,7 @@ class EngineAnswer(Answer, frozen=True, kw_only=True):
 
     meta      which trace
     engine    figures of all steps
-    gaps      the time between steps, by what the host did
+    gaps      the time between steps, by what the host did; null where it is not known
     families  Σ durations of device work by phase and kind of kernel
     steps     a row for each step
     """
@@ -120,7 +126,7 @@ class EngineAnswer(Answer, frozen=True, kw_only=True):
     meta: TraceMeta
     engine: EngineSummary | None
     gaps: EngineGaps | None
-    families: Mapping[Phase, Mapping[str, Ns]]
+    families: Mapping[str, Mapping[str, Ns]]
     steps: Columns | None
 
 
@@ -137,16 +143,18 @@ def engine_summary(model: Model) -> EngineSummary | None:
     period = steps.period_ns[followed].astype(np.float64)
     decodes = code == CODE[Phase.DECODE]
     generated = int(steps.generation[generating].sum()) if (steps.generation[generating] >= 0).all() else None
-    window = int((steps.start_ns + steps.host_ns)[-1] - steps.start_ns[0])
+    window = int(steps.start_ns[-1] - steps.start_ns[0])
+    early = generating & (np.arange(len(steps)) < len(steps) - 1)
+    gaps = steps.gap_ns[steps.gap_ns >= 0]
     return EngineSummary(
         kind=found.kind,
         how=found.how,
         steps=[_phase(found, PHASES[each], code == each) for each in distinct(code).tolist()],
         tokens=int(steps.tokens.sum()) if (steps.tokens >= 0).all() else None,
         generated=generated if decodes.any() else None,
-        tokens_per_second=generated / window * 1e9 if generated and window else None,
+        tokens_per_second=int(steps.generation[early].sum()) / window * 1e9 if generated and window else None,
         tpot_ns=float(np.average(period, weights=weight if known else None)) if len(period) else None,
-        gap_ns=int(steps.gap_ns[steps.gap_ns >= 0].sum()),
+        gap_ns=int(gaps.sum()) if len(gaps) else None,
         graph_share=share(int(steps.graph_ns.sum()), int(steps.device_ns.sum())),
     )
 
@@ -156,7 +164,7 @@ def _phase(found: Engine, phase: Phase, mine: np.ndarray[tuple[int], np.dtype[np
     period = steps.period_ns[mine & (steps.period_ns >= 0)]
     requests, tokens = (column[mine & (column >= 0)] for column in (steps.requests, steps.tokens))
     return EnginePhase(
-        name=phase,
+        name=name_of(phase),
         steps=int(mine.sum()),
         period_ns=median(period) if len(period) else None,
         host_ns=float(steps.host_ns[mine].mean()),
@@ -166,9 +174,11 @@ def _phase(found: Engine, phase: Phase, mine: np.ndarray[tuple[int], np.dtype[np
     )
 
 
-def _gaps(model: Model, found: Engine) -> EngineGaps:
+def _gaps(model: Model, found: Engine) -> EngineGaps | None:
     """Σ by priority: what a range says comes before waiting, and that before the rest."""
     steps = found.steps
+    if not (steps.gap_ns >= 0).any():
+        return None
     start = (steps.start_ns + steps.host_ns)[:-1]
     between = intervals.union(start, steps.start_ns[1:])
     segments = phases(model).segments
@@ -204,7 +214,7 @@ def _waiting(model: Model, track: int) -> Spans:
     return intervals.union(events.start[row[chosen]], events.end[row[chosen]])
 
 
-def _families(model: Model, found: Engine) -> dict[Phase, dict[str, int]]:
+def _families(model: Model, found: Engine) -> dict[str, dict[str, int]]:
     work, step = step_of_work(model, found)
     events, row = model.trace.events, model.device_work.row[work]
     duration = np.maximum(events.duration[row], 0)
@@ -218,7 +228,7 @@ def _families(model: Model, found: Engine) -> dict[Phase, dict[str, int]]:
     place: Int64 = phase_codes(found.steps)[step].astype(np.int64) * max(len(kinds), 1) + of_name[name]
     sums = sums_at(place, duration, size).reshape(len(PHASES), -1)
     return {
-        phase: {kind: int(sums[code, at]) for kind, at in kinds.items() if sums[code, at]}
+        phase.value: {kind: int(sums[code, at]) for kind, at in kinds.items() if sums[code, at]}
         for code, phase in enumerate(PHASES)
         if sums[code].any()
     }

@@ -11,11 +11,9 @@ from torch_tb_profiler.analysis.program.backward_runs import Runs, forward_opera
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.marks import Marks
 from torch_tb_profiler.arrays.distinct import begins_run, one_of
-from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category
 
 _LOSS = re.compile(r"aten::(?:\w*loss\w*|binary_cross_entropy\w*|kl_div|cross_entropy\w*)$")
 #: what DDP runs when all gradients are there
@@ -116,14 +114,14 @@ def _backward(model: Model, outer: _Outer, runs: Runs, has_frames: bool) -> list
     )
     found = []
     reducers = np.flatnonzero(outer.is_reducer)
-    for start, end in zip(runs.start.tolist(), runs.end.tolist(), strict=True):
+    for start, last in zip(runs.start.tolist(), runs.end.tolist(), strict=True):
         before = int(np.searchsorted(outer.end, start, side="right")) - 1
         begin = start
         if before >= 0 and outer.is_root[before] and not outer.marked[before]:
             begin = int(outer.start[before])
-        limit = min(_next(outer.barriers, end), _next(runs.start, end))
-        trailing = reducers[(outer.start[reducers] >= end) & (outer.start[reducers] < limit)]
-        end = int(outer.end[trailing].max(initial=end))
+        limit = min(_next(outer.barriers, last), _next(runs.start, last))
+        trailing = reducers[(outer.start[reducers] >= last) & (outer.start[reducers] < limit)]
+        end = int(outer.end[trailing].max(initial=last))
         if not has_frames:
             after = int(np.searchsorted(shown, end, side="left"))
             reach = _end_of_step(model, start)

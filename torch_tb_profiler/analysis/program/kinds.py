@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, IntEnum
+from typing import Literal
 
 
 class Phase(str, Enum):
@@ -36,8 +37,38 @@ class Phase(str, Enum):
     NO_LAUNCH = "no_launch"
 
 
+#: the values of `Phase`, for answers and parameters
+PhaseName = Literal[
+    "data",
+    "forward",
+    "loss",
+    "backward",
+    "recompute",
+    "optimizer",
+    "zero_grad",
+    "logging",
+    "schedule",
+    "prefill",
+    "decode",
+    "mixed",
+    "draft",
+    "verify",
+    "sample",
+    "encode",
+    "denoise",
+    "decode_image",
+    "compile",
+    "capture",
+    "other",
+    "no_launch",
+]
+
 PHASES = tuple(Phase)
 CODE = {phase: code for code, phase in enumerate(PHASES)}
+
+
+def name_of(phase: Phase) -> PhaseName:
+    return phase.value
 
 
 class Evidence(IntEnum):

@@ -105,7 +105,9 @@ def micro_batches(model: Model) -> MicroBatches:
         chosen = there & one_of(phase, codes)
         return sums_at(place[chosen], duration[chosen], len(start))
 
-    number = np.arange(len(step)) - np.maximum.accumulate(np.where(first, np.arange(len(step)), 0)) if len(step) else step
+    number = (
+        np.arange(len(step)) - np.maximum.accumulate(np.where(first, np.arange(len(step)), 0)) if len(step) else step
+    )
     return MicroBatches(
         step=step,
         number=number,

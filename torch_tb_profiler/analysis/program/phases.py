@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 import numpy as np
 
 from torch_tb_profiler.analysis.program.backward_runs import Runs, backward_runs

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, NsMean, TraceMeta, columns_of
 from torch_tb_profiler.analysis.program.columns import MICRO_BATCHES, OPTIMIZERS
-from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
 from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_amounts, phase_times
 from torch_tb_profiler.analysis.program.phases import phases
@@ -31,7 +31,7 @@ LARGEST_PAGE = 1_000
 class WhichPhase(msgspec.Struct, frozen=True):
     """Of which phase the stretches are listed."""
 
-    phase: Annotated[Phase | None, Meta(description="A phase: its longest stretches are listed.")] = None
+    phase: Annotated[PhaseName | None, Meta(description="A phase: its longest stretches are listed.")] = None
     limit: Annotated[int, Meta(description="Stretches of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
 
 
@@ -45,7 +45,7 @@ class PhaseMean(msgspec.Struct, frozen=True, kw_only=True):
     inferred_ns  the part of `host_ns` that no range, frame or autograd node marks
     """
 
-    name: Phase
+    name: PhaseName
     host_ns: NsMean
     device_ns: NsMean
     exposed_ns: NsMean
@@ -62,7 +62,7 @@ class PhaseRow(PhaseMean, frozen=True, kw_only=True):
     inferred_ns       the part of `host_ns` that no range, frame or autograd node marks
     communication_ns  the part of `exposed_ns` in which a collective runs and no compute kernel
     allocated_bytes   Σ of its allocations over all steps; null where none were recorded
-    flops             FLOP of its operators over all steps; null where none are known
+    flops             number of FLOP of its operators over all steps; null where none are known
     """
 
     communication_ns: NsMean
@@ -78,9 +78,9 @@ class StepPhases(Answer, frozen=True, kw_only=True):
     exposed  of the step: adds up to its period exactly
     """
 
-    host: Mapping[Phase, Sequence[Ns]]
-    device: Mapping[Phase, Sequence[Ns]]
-    exposed: Mapping[Phase, Sequence[Ns]]
+    host: Mapping[str, Sequence[Ns]]
+    device: Mapping[str, Sequence[Ns]]
+    exposed: Mapping[str, Sequence[Ns]]
 
 
 class Recomputation(Answer, frozen=True, kw_only=True):
@@ -124,7 +124,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     inferred        part of the host time whose phase no mark says, 0…1; null without host time
     recompute       computing again what was not kept
     micro_batches   a row for each backward pass
-    per_step        backward passes of each step
+    per_step        how many backward passes each step has
     optimizers      by class and turn in the step
     stretches       the longest of the phase that was asked for; empty without one
     """
@@ -161,8 +161,8 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
             PhaseRow(
                 **msgspec.structs.asdict(mean),
                 communication_ns=float(exposed),
-                allocated_bytes=_amount(amounts.allocated_bytes, mean.name),
-                flops=_amount(amounts.flops, mean.name),
+                allocated_bytes=_amount(amounts.allocated_bytes, Phase(mean.name)),
+                flops=_amount(amounts.flops, Phase(mean.name)),
             )
             for mean, exposed in zip(phase_means(model), communication, strict=True)
         ],
@@ -176,7 +176,7 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
         micro_batches=columns_of(passes, list(MICRO_BATCHES.values())),
         per_step=np.bincount(passes.step, minlength=len(steps)).tolist(),
         optimizers=columns_of(optimizers(model), list(OPTIMIZERS.values())),
-        stretches=[] if asked.phase is None else _stretches(model, asked.phase, asked.limit),
+        stretches=[] if asked.phase is None else _stretches(model, Phase(asked.phase), asked.limit),
     )
 
 
@@ -192,7 +192,7 @@ def phase_means(model: Model) -> tuple[PhaseMean, ...]:
         (column.sum(axis=0) / count).tolist() for column in (times.host_ns, times.device_ns, times.inferred_ns)
     )
     return tuple(
-        PhaseMean(name=name, host_ns=h, device_ns=d, exposed_ns=e, inferred_ns=i)
+        PhaseMean(name=name_of(name), host_ns=h, device_ns=d, exposed_ns=e, inferred_ns=i)
         for name, h, d, e, i in zip(times.phases, host, device, exposed, inferred, strict=True)
     )
 
@@ -220,8 +220,8 @@ def _amount(amounts: Mapping[Phase, int] | None, phase: Phase) -> int | None:
     return None if amounts is None else amounts.get(phase, 0)
 
 
-def _by_phase(times: PhaseTimes, column: Int64) -> dict[Phase, list[int]]:
-    return {phase: column[:, at].tolist() for at, phase in enumerate(times.phases)}
+def _by_phase(times: PhaseTimes, column: Int64) -> dict[str, list[int]]:
+    return {phase.value: column[:, at].tolist() for at, phase in enumerate(times.phases)}
 
 
 def _stretches(model: Model, phase: Phase, limit: int) -> list[Stretch]:

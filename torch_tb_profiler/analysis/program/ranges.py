@@ -84,6 +84,10 @@ class RangeCalls(Tabular):
         return len(self.row)
 
 
+_NOTHING = np.empty(0, np.int64)
+NO_CALLS = RangeCalls(_NOTHING, (), (), _NOTHING, _NOTHING, _NOTHING, _NOTHING)
+
+
 @dataclass(frozen=True)
 class _Calls:
     """Every range of the steps, in preorder. Parallel, but for `entries`.
