@@ -26,6 +26,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   operators: "c g m n o q",
   kernels: "c g n o q",
   roofline: "g o q",
+  program: "c f g m o q x",
   trace: "a c d e f g h i j l m mark n o o2 p q q2 t u w x y",
   stacks: "c f g m o p q x",
   memory: "c d g m o q t x",
