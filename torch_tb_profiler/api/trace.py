@@ -41,6 +41,7 @@ from torch_tb_profiler.analysis.operators.table import (
     operators,
 )
 from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_times
 from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, TraceQuestion
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change
@@ -201,6 +202,10 @@ class TraceProfile:
     def waterfall(self) -> Waterfall:
         """Where the time of each step went, by cause: exactly all of it (docs/waterfall.md)."""
         return self.ask(waterfall)
+
+    def phases(self) -> PhaseTimes:
+        """Time of each step by phase, on the host, on devices and of the step: exactly all of it."""
+        return self.ask(phase_times)
 
     def flops(self) -> StepFlops:
         """FLOP of the average step, MFU and HFU, and how much of them is known (docs/views/roofline.md)."""

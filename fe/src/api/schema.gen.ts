@@ -1306,7 +1306,7 @@ export interface EngineGaps {
 export interface CompiledAnswer {
   /** which trace */
   meta: TraceMeta;
-  /** over all regions; null where nothing was compiled */
+  /** over all regions; null where neither a region nor a compilation was recorded */
   totals: RegionTotals | null;
   /** a row for each compiled code */
   regions: Columns;

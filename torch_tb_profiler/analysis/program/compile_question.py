@@ -55,7 +55,7 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
     """What torch.compile did.
 
     meta          which trace
-    totals        over all regions; null where nothing was compiled
+    totals        over all regions; null where neither a region nor a compilation was recorded
     regions       a row for each compiled code
     compilations  a row for each compilation
     kernels       a row for each kernel that Inductor generated
@@ -87,7 +87,7 @@ def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
     )
     return CompiledAnswer(
         meta=TraceMeta(**subject.about("overview")),
-        totals=totals if len(table) or len(made) or len(kernels) else None,
+        totals=totals if len(table) or len(made) else None,
         regions=columns_of(table, list(REGIONS.values())),
         compilations=columns_of(made, list(COMPILATIONS.values())),
         kernels=columns_of(kernels, list(GENERATED.values())),

@@ -13,6 +13,7 @@ export const program = area("program", {
   none: "No steps",
   noneReason: "Nothing in this trace has a duration on the host.",
   noneRemedy: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+  average: "Phases of the average step",
   steps: "Each step by phase",
   step: "Step",
   time: "Time",

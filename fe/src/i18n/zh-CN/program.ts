@@ -11,6 +11,7 @@ export const program: typeof en = {
   none: "没有步",
   noneReason: "该跟踪中主机上没有任何带时长的内容。",
   noneRemedy: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+  average: "平均每步的阶段",
   steps: "各步按阶段",
   step: "步",
   time: "时间",

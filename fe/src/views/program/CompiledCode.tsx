@@ -14,22 +14,36 @@ const MOST = 50;
 export function CompiledCode() {
   const { sel } = useTrace();
   const { data } = useCompiled(sel);
-  if (!data?.totals) return null;
-  return <Shown answer={data} totals={data.totals} />;
+  if (!data || (!data.totals && rowsOf(data.kernels) === 0)) return null;
+  return <Shown answer={data} />;
 }
 
 interface ShownProps {
   readonly answer: Compiled;
-  readonly totals: NonNullable<Compiled["totals"]>;
 }
 
-function Shown({ answer, totals }: ShownProps) {
+interface TotalsProps {
+  readonly totals: NonNullable<Compiled["totals"]>;
+  readonly onDevice: boolean;
+}
+
+function Shown({ answer }: ShownProps) {
   const regions = useMemo(() => firstRows(answer.regions), [answer]);
   const compilations = useMemo(() => firstRows(answer.compilations), [answer]);
   const kernels = useMemo(() => firstRows(answer.kernels), [answer]);
   const onDevice = answer.meta.device_type === "GPU";
   return (
     <Panel title={text.compiled} help={text.compiledHelp}>
+      {answer.totals && <Totals totals={answer.totals} onDevice={onDevice} />}
+      {regions && <SimpleTable caption={text.regions} table={regions} />}
+      {compilations && <SimpleTable caption={text.compilationRows} table={compilations} />}
+      {kernels && <SimpleTable caption={text.kernels} table={kernels} />}
+    </Panel>
+  );
+}
+
+function Totals({ totals, onDevice }: TotalsProps) {
+  return (
       <dl className="tiles">
         <Tile
           label={text.inRegions}
@@ -64,18 +78,17 @@ function Shown({ answer, totals }: ShownProps) {
         )}
         <Tile label={text.guards} help={text.guardsHelp} value={duration(totals.lookup_ns)} />
       </dl>
-      {regions && <SimpleTable caption={text.regions} table={regions} />}
-      {compilations && <SimpleTable caption={text.compilationRows} table={compilations} />}
-      {kernels && <SimpleTable caption={text.kernels} table={kernels} />}
-    </Panel>
   );
 }
 
 function firstRows({ columns, rows }: Compiled["regions"]) {
-  const size = Object.values(rows)[0]?.length ?? 0;
-  if (size === 0) return null;
+  if (rowsOf({ columns, rows }) === 0) return null;
   const shown = Object.fromEntries(
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, MOST)]),
   );
   return derive({ columns: columns.filter(({ key }) => key !== "row"), rows: shown }, []);
+}
+
+function rowsOf({ rows }: Compiled["regions"]): number {
+  return Object.values(rows)[0]?.length ?? 0;
 }

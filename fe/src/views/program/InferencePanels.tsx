@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import { type Inference, useInference } from "../../api";
 import { StackedBars } from "../../charts";
-import { count, duration, fraction, significant } from "../../format";
+import { count, decimal, duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { useTrace } from "../../state";
 import { derive, SimpleTable } from "../../table";
@@ -52,7 +52,7 @@ function Shown({ answer, engine }: ShownProps) {
               ...(each.tokens === null ? [] : ([[text.tokens, count(each.tokens)]] as const)),
               ...(each.requests === null
                 ? []
-                : ([[text.requests, significant(each.requests, 3)]] as const)),
+                : ([[text.requests, decimal(each.requests, 1)]] as const)),
             ]}
           />
         ))}
@@ -65,7 +65,7 @@ function Shown({ answer, engine }: ShownProps) {
           label={text.rate}
           help={text.rateHelp}
           value={
-            engine.tokens_per_second === null ? unknown : significant(engine.tokens_per_second, 3)
+            engine.tokens_per_second === null ? unknown : decimal(engine.tokens_per_second, 1)
           }
         />
         <Tile

@@ -36,7 +36,7 @@ export function PhasePanels() {
               labelled
               label={text.time}
               value={time}
-              options={(["exposed", "host", "device"] as const).map((value) => ({
+              options={timesOf(query.data).map((value) => ({
                 value,
                 label: text.times[value].name,
               }))}
@@ -50,6 +50,11 @@ export function PhasePanels() {
       {query.data && <Passes answer={query.data} />}
     </>
   );
+}
+
+function timesOf({ meta }: Phases) {
+  const times = ["exposed", "host", "device"] as const;
+  return meta.device_type === "GPU" ? times : times.slice(0, 2);
 }
 
 interface AverageProps {
@@ -92,7 +97,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
       </div>
       <div className="simple-table">
         <table>
-          <caption>{text.question}</caption>
+          <caption>{text.average}</caption>
           <thead>
             <tr>
               <th scope="col">{text.phase}</th>
