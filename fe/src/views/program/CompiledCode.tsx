@@ -44,40 +44,40 @@ function Shown({ answer }: ShownProps) {
 
 function Totals({ totals, onDevice }: TotalsProps) {
   return (
-      <dl className="tiles">
+    <dl className="tiles">
+      <Tile
+        label={text.inRegions}
+        help={text.inRegionsHelp}
+        value={duration(totals.outer_ns)}
+        facts={[[text.regionCalls, count(totals.calls)]]}
+      />
+      <Tile
+        label={text.compiling}
+        help={text.compilingHelp}
+        value={duration(totals.compile_ns)}
+        facts={[
+          [text.compilations, count(totals.compilations)],
+          ...(totals.again === null || totals.compilations === 0
+            ? []
+            : ([[text.again, count(totals.again)]] as const)),
+        ]}
+      />
+      <Tile
+        label={text.breaks}
+        help={text.breaksHelp}
+        value={count(totals.breaks)}
+        {...(totals.lines.length > 0 && { remark: totals.lines.join(", ") })}
+      />
+      {onDevice && (
         <Tile
-          label={text.inRegions}
-          help={text.inRegionsHelp}
-          value={duration(totals.outer_ns)}
-          facts={[[text.regionCalls, count(totals.calls)]]}
+          label={text.remainder}
+          help={text.remainderHelp}
+          value={duration(totals.outside_device_ns)}
+          facts={[[text.insideDevice, duration(totals.inside_device_ns)]]}
         />
-        <Tile
-          label={text.compiling}
-          help={text.compilingHelp}
-          value={duration(totals.compile_ns)}
-          facts={[
-            [text.compilations, count(totals.compilations)],
-            ...(totals.again === null || totals.compilations === 0
-              ? []
-              : ([[text.again, count(totals.again)]] as const)),
-          ]}
-        />
-        <Tile
-          label={text.breaks}
-          help={text.breaksHelp}
-          value={count(totals.breaks)}
-          {...(totals.lines.length > 0 && { remark: totals.lines.join(", ") })}
-        />
-        {onDevice && (
-          <Tile
-            label={text.remainder}
-            help={text.remainderHelp}
-            value={duration(totals.outside_device_ns)}
-            facts={[[text.insideDevice, duration(totals.inside_device_ns)]]}
-          />
-        )}
-        <Tile label={text.guards} help={text.guardsHelp} value={duration(totals.lookup_ns)} />
-      </dl>
+      )}
+      <Tile label={text.guards} help={text.guardsHelp} value={duration(totals.lookup_ns)} />
+    </dl>
   );
 }
 

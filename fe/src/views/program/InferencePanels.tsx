@@ -64,9 +64,7 @@ function Shown({ answer, engine }: ShownProps) {
         <Tile
           label={text.rate}
           help={text.rateHelp}
-          value={
-            engine.tokens_per_second === null ? unknown : decimal(engine.tokens_per_second, 1)
-          }
+          value={engine.tokens_per_second === null ? unknown : decimal(engine.tokens_per_second, 1)}
         />
         <Tile
           label={text.gaps}
