@@ -347,13 +347,12 @@ class TraceProfile:
         files: str = "",
         root: int = 0,
         smallest_share: float = SMALLEST_SHARE,
+        with_forward: bool = False,
     ) -> StackTable:
         """Time by call stack; what the parameters mean: docs/views/stacks.md."""
         chosen = None if weight is None else one_of(Weight, weight)
         direction = one_of(Direction, direction)
-        found = self.ask(
-            partial(stacks, weight=chosen, direction=direction, files=files, root=root, smallest_share=smallest_share)
-        )
+        found = self.ask(lambda model: stacks(model, chosen, direction, files, root, smallest_share, with_forward))
         if found is None:
             raise ProfileError(f"{self.file} has no call stack {root}")
         return found

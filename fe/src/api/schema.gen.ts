@@ -1190,6 +1190,8 @@ export interface PhasesAnswer {
   inferred: number | null;
   /** computing again what was not kept */
   recompute: Recomputation;
+  /** whether backward is linked to its forward; empty without a backward pass */
+  backward: BackwardShare[];
   /** a row for each backward pass */
   micro_batches: Columns;
   /** how many backward passes each step has */
@@ -1238,6 +1240,16 @@ export interface Recomputation {
   device: number | null;
   /** of the exposed time */
   exposed: number | null;
+}
+
+/** A part of the time of autograd nodes. */
+export interface BackwardShare {
+  /** linked: it is known which operator they are the backward of; else why not: script (TorchScript), no_number (none was recorded), no_forward (it is not in the trace) */
+  link: "linked" | "no_forward" | "no_number" | "script";
+  /** part of their host time, 0…1; null without any */
+  host: number | null;
+  /** part of the time of the device work that they launched, 0…1; null without any */
+  device: number | null;
 }
 
 /** A stretch of the main thread in one phase. */
@@ -1662,6 +1674,8 @@ export interface StacksMeta {
   limit_ns: number;
   /** whether Python frames were recorded */
   has_frames: boolean;
+  has_backward: boolean;
+  with_forward: boolean;
   /** the entries around `root`, from the top down; null when everything is shown */
   above: { [key: string]: Cell[] } | null;
 }

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_amo
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.backward_links import LINKS, Link, backward_times
 from torch_tb_profiler.analysis.shared.quantities import share
 from torch_tb_profiler.analysis.waterfall.waterfall import apportioned
 from torch_tb_profiler.arrays.grouping import descending
@@ -96,6 +97,20 @@ class Recomputation(Answer, frozen=True, kw_only=True):
     exposed: Fraction | None
 
 
+class BackwardShare(Answer, frozen=True, kw_only=True):
+    """A part of the time of autograd nodes.
+
+    link    linked: it is known which operator they are the backward of; else why not: script (TorchScript), no_number
+            (none was recorded), no_forward (it is not in the trace)
+    host    part of their host time, 0…1; null without any
+    device  part of the time of the device work that they launched, 0…1; null without any
+    """
+
+    link: Link
+    host: Fraction | None
+    device: Fraction | None
+
+
 class Stretch(Answer, frozen=True, kw_only=True):
     """A stretch of the main thread in one phase.
 
@@ -123,6 +138,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     step_phases     of each step
     inferred        part of the host time whose phase no mark says, 0…1; null without host time
     recompute       computing again what was not kept
+    backward        whether backward is linked to its forward; empty without a backward pass
     micro_batches   a row for each backward pass
     per_step        how many backward passes each step has
     optimizers      by class and turn in the step
@@ -138,6 +154,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     step_phases: StepPhases
     inferred: Fraction | None
     recompute: Recomputation
+    backward: Sequence[BackwardShare]
     micro_batches: Columns
     per_step: Sequence[Count]
     optimizers: Columns
@@ -173,6 +190,7 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
         ),
         inferred=share(int(times.inferred_ns.sum()), int(times.host_ns.sum())),
         recompute=recompute_shares(model),
+        backward=_backward(model),
         micro_batches=columns_of(passes, list(MICRO_BATCHES.values())),
         per_step=np.bincount(passes.step, minlength=len(steps)).tolist(),
         optimizers=columns_of(optimizers(model), list(OPTIMIZERS.values())),
@@ -205,6 +223,16 @@ def recompute_shares(model: Model) -> Recomputation:
         return share(again, again + times.of(Phase.BACKWARD, column))
 
     return Recomputation(host=part(times.host_ns), device=part(times.device_ns), exposed=part(times.exposed_ns))
+
+
+def _backward(model: Model) -> list[BackwardShare]:
+    times = backward_times(model)
+    host, device = int(times.host.sum()), int(times.device.sum())
+    return [
+        BackwardShare(link=link, host=share(int(times.host[at]), host), device=share(int(times.device[at]), device))
+        for at, link in enumerate(LINKS)
+        if times.host[at] or times.device[at]
+    ]
 
 
 def _adding_up(total: Int64, mean: float) -> list[float]:

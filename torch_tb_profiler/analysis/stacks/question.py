@@ -11,6 +11,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta, columns_of
 from torch_tb_profiler.analysis.health.recording import NO_STACKS
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.shared.backward_links import backward_links
 from torch_tb_profiler.analysis.stacks.columns import STACKS as COLUMNS
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
@@ -38,6 +39,9 @@ class WhichStacks(msgspec.Struct, frozen=True):
     smallest_share: Annotated[
         float, Meta(description="Entries with less of the whole are folded into one.", ge=0, le=1)
     ] = SMALLEST_SHARE
+    with_forward: Annotated[
+        bool, Meta(description="Whether autograd nodes stand below the operator that they are the backward of.")
+    ] = False
 
 
 class StacksMeta(TraceMeta, frozen=True, kw_only=True):
@@ -54,6 +58,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     entries      how many different stacks have time of this weight, shown or not
     limit_ns     entries with less are folded together
     has_frames   whether Python frames were recorded
+    has_backward whether it is known of some autograd nodes which operator they are the backward of
+    with_forward whether these stand below that operator
     above        the entries around `root`, from the top down; null when everything is shown
     """
 
@@ -68,6 +74,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     entries: Count
     limit_ns: Ns
     has_frames: bool
+    has_backward: bool
+    with_forward: bool
     above: Rows | None
 
 
@@ -82,10 +90,10 @@ class StacksAnswer(Columns, frozen=True, kw_only=True):
 
 def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
     model, files = subject.model, asked.files.strip()[:LONGEST_FILTER]
-    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share)
+    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, asked.with_forward)
     if found is None:
         raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
-    has_frames = all_stacks(model).has_frames
+    has_frames = all_stacks(model, asked.with_forward).has_frames
     columns = list(COLUMNS.values())
     meta = StacksMeta(
         **subject.about("stacks", *([] if has_frames else [NO_STACKS])),
@@ -100,6 +108,8 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
         entries=found.entries,
         limit_ns=found.limit_ns,
         has_frames=has_frames,
+        with_forward=asked.with_forward,
+        has_backward=bool((backward_links(model).forward >= 0).any()),
         above=None if found.above is None else columns_of(found.above, columns).rows,
     )
     table = columns_of(found, columns)

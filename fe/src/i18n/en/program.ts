@@ -88,6 +88,13 @@ export const program = area("program", {
     other: "Nothing says what it is for.",
     no_launch: "Device work whose launch is not in the trace.",
   },
+  linked: (share: string) =>
+    `Of ${share} of the backward pass it is known which operator it is the backward of (Stacks can show it there).`,
+  unlinked: {
+    script: (share: string) => `${share} is of TorchScript, which writes no numbers.`,
+    no_number: (share: string) => `${share} has no sequence number.`,
+    no_forward: (share: string) => `The forward of ${share} is not in the trace.`,
+  },
   stretches: (phase: string) => `The longest stretches: ${phase}`,
   noStretches: "None begins within the steps on the main thread.",
   stretch: (time: string, step: string) => `${time} in step ${step}, in the trace`,

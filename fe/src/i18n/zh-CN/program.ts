@@ -80,6 +80,12 @@ export const program: typeof en = {
     other: "没有任何信息说明其用途。",
     no_launch: "启动调用不在跟踪中的设备工作。",
   },
+  linked: (share) => `反向传播的 ${share} 已知属于哪个算子的反向（调用栈视图可在该处显示）。`,
+  unlinked: {
+    script: (share) => `${share} 属于 TorchScript，它不写序号。`,
+    no_number: (share) => `${share} 没有序号。`,
+    no_forward: (share) => `${share} 的前向不在跟踪中。`,
+  },
   stretches: (phase) => `最长的时段：${phase}`,
   noStretches: "主线程上没有从各步内开始的时段。",
   stretch: (time, step) => `第 ${step} 步中的 ${time}，在时间线中查看`,

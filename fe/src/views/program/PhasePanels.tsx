@@ -164,8 +164,25 @@ function Average({ answer, picked, onPick }: AverageProps) {
           </tbody>
         </table>
       </div>
+      <Linked answer={answer} />
       {picked && <Stretches answer={answer} phase={picked} />}
     </>
+  );
+}
+
+/** Which part of the backward pass is linked to its forward, and why the rest is not. */
+function Linked({ answer: { backward, meta } }: { answer: Phases }) {
+  const share = (link: string) => {
+    const found = backward.find((each) => each.link === link);
+    return (meta.device_type === "GPU" ? found?.device : found?.host) ?? found?.host ?? 0;
+  };
+  if (backward.length === 0) return null;
+  const rest = (["script", "no_number", "no_forward"] as const).filter((link) => share(link) > 0);
+  return (
+    <p className="muted program-linked">
+      {text.linked(fraction(share("linked")))}
+      {rest.map((link) => ` ${text.unlinked[link](fraction(share(link)))}`)}
+    </p>
   );
 }
 
