@@ -1674,8 +1674,10 @@ export interface StacksMeta {
   limit_ns: number;
   /** whether Python frames were recorded */
   has_frames: boolean;
+  /** whether it is known of some autograd nodes which operator they are the backward of */
   has_backward: boolean;
-  with_forward: boolean;
+  /** as_run: these stand where they ran; with_forward: below that operator */
+  backward: "as_run" | "with_forward";
   /** the entries around `root`, from the top down; null when everything is shown */
   above: { [key: string]: Cell[] } | null;
 }

@@ -50,6 +50,6 @@ export function useStacks(sel: TraceKey | null, question: StackQuestion): Result
     direction: question.direction,
     files: question.files || undefined,
     root: question.root || undefined,
-    with_forward: question.withForward ? "true" : undefined,
+    backward: question.withForward ? "with_forward" : undefined,
   }) as Result<unknown> as Result<StacksTable>;
 }

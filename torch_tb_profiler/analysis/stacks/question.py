@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -23,6 +23,10 @@ from torch_tb_profiler.reason import Reason
 LONGEST_FILTER = 1000
 
 
+#: where autograd nodes stand
+Backward = Literal["as_run", "with_forward"]
+
+
 class WhichStacks(msgspec.Struct, frozen=True):
     """Which stacks, and how they are seen."""
 
@@ -39,9 +43,10 @@ class WhichStacks(msgspec.Struct, frozen=True):
     smallest_share: Annotated[
         float, Meta(description="Entries with less of the whole are folded into one.", ge=0, le=1)
     ] = SMALLEST_SHARE
-    with_forward: Annotated[
-        bool, Meta(description="Whether autograd nodes stand below the operator that they are the backward of.")
-    ] = False
+    backward: Annotated[
+        Backward,
+        Meta(description="Autograd nodes stand where they ran, or below the operator that they are the backward of."),
+    ] = "as_run"
 
 
 class StacksMeta(TraceMeta, frozen=True, kw_only=True):
@@ -58,8 +63,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     entries      how many different stacks have time of this weight, shown or not
     limit_ns     entries with less are folded together
     has_frames   whether Python frames were recorded
-    has_backward whether it is known of some autograd nodes which operator they are the backward of
-    with_forward whether these stand below that operator
+    has_backward  whether it is known of some autograd nodes which operator they are the backward of
+    backward     as_run: these stand where they ran; with_forward: below that operator
     above        the entries around `root`, from the top down; null when everything is shown
     """
 
@@ -75,7 +80,7 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     limit_ns: Ns
     has_frames: bool
     has_backward: bool
-    with_forward: bool
+    backward: Backward
     above: Rows | None
 
 
@@ -89,11 +94,11 @@ class StacksAnswer(Columns, frozen=True, kw_only=True):
 
 
 def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
-    model, files = subject.model, asked.files.strip()[:LONGEST_FILTER]
-    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, asked.with_forward)
+    model, files, with_forward = subject.model, asked.files.strip()[:LONGEST_FILTER], asked.backward == "with_forward"
+    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, with_forward)
     if found is None:
         raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
-    has_frames = all_stacks(model, asked.with_forward).has_frames
+    has_frames = all_stacks(model, with_forward).has_frames
     columns = list(COLUMNS.values())
     meta = StacksMeta(
         **subject.about("stacks", *([] if has_frames else [NO_STACKS])),
@@ -108,7 +113,7 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
         entries=found.entries,
         limit_ns=found.limit_ns,
         has_frames=has_frames,
-        with_forward=asked.with_forward,
+        backward=asked.backward,
         has_backward=bool((backward_links(model).forward >= 0).any()),
         above=None if found.above is None else columns_of(found.above, columns).rows,
     )

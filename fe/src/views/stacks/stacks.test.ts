@@ -35,7 +35,7 @@ function answer(shown: StackRows, above: StackRows | null = null): StacksTable {
       limit_ns: 1,
       has_frames: true,
       has_backward: false,
-      with_forward: false,
+      backward: "as_run",
       above,
     },
     columns: ["id", "parent", "name", "total_ns"].map((key) => ({
