@@ -99,7 +99,7 @@ export const program = area("program", {
   noStretches: "None begins within the steps on the main thread.",
   stretch: (time: string, step: string) => `${time} in step ${step}, in the trace`,
   evidence: {
-    none: "",
+    none: "nothing says it",
     autograd: "an autograd node",
     torch: "a range of torch",
     named: "a named range",

@@ -90,7 +90,7 @@ export const program: typeof en = {
   noStretches: "主线程上没有从各步内开始的时段。",
   stretch: (time, step) => `第 ${step} 步中的 ${time}，在时间线中查看`,
   evidence: {
-    none: "",
+    none: "没有依据",
     autograd: "autograd 节点",
     torch: "torch 的范围",
     named: "命名的范围",
