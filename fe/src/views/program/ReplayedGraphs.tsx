@@ -1,7 +1,7 @@
 /** Graphs that devices replay: captures, replays, the nodes of one. */
 import { useMemo } from "react";
 import { type Graphs, useGraphs } from "../../api";
-import { duration, fraction } from "../../format";
+import { duration, fraction, kernelLabel } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
@@ -31,7 +31,7 @@ interface ShownProps {
 function Shown({ answer, graph, onGraph }: ShownProps) {
   const graphs = useMemo(() => tableOf(answer.graphs, ["row", "start_ns"]), [answer]);
   const captures = useMemo(() => tableOf(answer.captures, ["row"]), [answer]);
-  const nodes = useMemo(() => (answer.nodes ? tableOf(answer.nodes, ["row"]) : null), [answer]);
+  const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
   const every = answer.replayed_ns + answer.outside_ns;
   return (
     <Panel title={text.graphs} help={text.graphsHelp}>
@@ -88,4 +88,12 @@ function tableOf({ columns, rows }: Graphs["graphs"], hidden: readonly string[])
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, MOST)]),
   );
   return derive({ columns: columns.filter(({ key }) => !hidden.includes(key)), rows: shown }, []);
+}
+
+/** Names of kernels are long: they come last, and short. */
+function nodeTable(nodes: Graphs["graphs"]): Table {
+  const named = (nodes.rows.name ?? []).map((name) => kernelLabel(String(name)));
+  const last = ({ key }: { readonly key: string }) => (key === "name" ? 1 : 0);
+  const columns = nodes.columns.toSorted((a, b) => last(a) - last(b));
+  return tableOf({ columns, rows: { ...nodes.rows, name: named } }, ["row"]);
 }
