@@ -11,6 +11,10 @@ from torch_tb_profiler.analysis.memory.failure_question import MEMORY_ERROR_TEXT
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
+from torch_tb_profiler.analysis.program.compile_question import PROGRAM_COMPILED, PROGRAM_GRAPHS
+from torch_tb_profiler.analysis.program.engine_question import PROGRAM_ENGINE
+from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
+from torch_tb_profiler.analysis.program.range_question import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
 from torch_tb_profiler.analysis.question import AnyQuestion
 from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
@@ -50,6 +54,12 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     STEP_NAMES,
     FLOPS,
     ROOFLINE,
+    PROGRAM_PHASES,
+    PROGRAM_RANGES,
+    PROGRAM_RANGE_CALLS,
+    PROGRAM_ENGINE,
+    PROGRAM_COMPILED,
+    PROGRAM_GRAPHS,
     MEMORY_CURVE,
     MEMORY_CATEGORIES,
     MEMORY_FAILURES,

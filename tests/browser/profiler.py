@@ -23,6 +23,7 @@ VIEWS = {
     "roofline": "Roofline",
     "memory": "Memory",
     "distributed": "Distributed",
+    "program": "Program",
     "modules": "Module",
     "lightning": "Lightning",
     "compare": "Diff",

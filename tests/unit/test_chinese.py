@@ -47,7 +47,7 @@ def source(name: str) -> str:
 
 def known_columns() -> set[str]:
     """The ids that have Chinese words."""
-    files = ("serverColumns", "serverMemory", "serverRoofline")
+    files = ("serverColumns", "serverMemory", "serverRoofline", "serverProgram")
     return set(re.findall(r'^  "([\w.]+)": \[', "".join(map(source, files)), re.MULTILINE))
 
 

@@ -54,6 +54,17 @@ VIEWS = {
     "SNAPSHOT_LIFETIMES": "snapshot",
     "SNAPSHOT_STACKS": "snapshot",
     "PATH_PIECES": "critical-path",
+    "MICRO_BATCHES": "program",
+    "OPTIMIZERS": "program",
+    "RANGES": "program",
+    "CALLS_OF_RANGE": "program",
+    "ENGINE_STEPS": "program",
+    "REGIONS": "program",
+    "COMPILATIONS": "program",
+    "GENERATED": "program",
+    "GRAPHS": "program",
+    "GRAPH_NODES": "program",
+    "CAPTURES": "program",
 }
 
 

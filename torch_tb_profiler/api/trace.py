@@ -43,6 +43,7 @@ from torch_tb_profiler.analysis.operators.table import (
     operators,
 )
 from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_times
 from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, TraceQuestion
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change
@@ -204,6 +205,10 @@ class TraceProfile:
         """Where the time of each step went, by cause: exactly all of it (docs/waterfall.md)."""
         return self.ask(waterfall)
 
+    def phases(self) -> PhaseTimes:
+        """Time of each step by phase, on the host, on devices and of the step: exactly all of it."""
+        return self.ask(phase_times)
+
     def flops(self) -> StepFlops:
         """FLOP of the average step, MFU and HFU, and how much of them is known (docs/views/roofline.md)."""
         return self.ask(step_flops)
@@ -349,13 +354,12 @@ class TraceProfile:
         files: str = "",
         root: int = 0,
         smallest_share: float = SMALLEST_SHARE,
+        with_forward: bool = False,
     ) -> StackTable:
         """Time by call stack; what the parameters mean: docs/views/stacks.md."""
         chosen = None if weight is None else one_of(Weight, weight)
         direction = one_of(Direction, direction)
-        found = self.ask(
-            partial(stacks, weight=chosen, direction=direction, files=files, root=root, smallest_share=smallest_share)
-        )
+        found = self.ask(lambda model: stacks(model, chosen, direction, files, root, smallest_share, with_forward))
         if found is None:
             raise ProfileError(f"{self.file} has no call stack {root}")
         return found

@@ -71,6 +71,14 @@ class Model:
         selected = events_of(self.structure, steps)
         return Model(self.trace, self.step_choice, self.structure, (steps, selected))
 
+    @property
+    def whole(self) -> Model:
+        """The same trace with everything selected; itself where nothing was chosen."""
+        if self.selected is None:
+            return self
+        key = ("whole", self.step_choice)
+        return self.structure.parts.get(key, lambda: Model(self.trace, self.step_choice, self.structure))
+
     def of_overview(self) -> Model:
         """The same with the steps of the old plugin's /overview, for that alone.
 

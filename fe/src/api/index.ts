@@ -5,6 +5,7 @@ export * from "./distributed";
 export * from "./memory";
 export * from "./modules";
 export { isBusy, isPending } from "./poll";
+export * from "./program";
 export * from "./queries";
 export * from "./ranks";
 export * from "./replay";

@@ -644,6 +644,10 @@ export interface SummaryAnswer {
   steps: SummarySteps;
   /** where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps */
   waterfall: Part[];
+  /** what the average step did: `exposed_ns` of all phases adds up to `steps.mean_ns` exactly; empty without steps */
+  phases: PhaseMean[];
+  /** how the program infers; null where nothing says that it does */
+  engine: EngineSummary | null;
   /** how devices were used */
   device: DeviceSummary;
   /** what is known of who started device work */
@@ -700,6 +704,60 @@ export interface SummarySteps {
   names: string[];
   /** of each step, in order */
   period_ns: number[];
+}
+
+/** A phase of the average step. */
+export interface PhaseMean {
+  /** which one */
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  /** time of the main thread, mean over the steps (nanoseconds) */
+  host_ns: number;
+  /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
+  device_ns: number;
+  /** its part of the step: over all phases they add up to the mean step time exactly (nanoseconds) */
+  exposed_ns: number;
+  /** the part of `host_ns` that no range, frame or autograd node marks (nanoseconds) */
+  inferred_ns: number;
+}
+
+/** How a program infers. */
+export interface EngineSummary {
+  /** vllm, sglang, atom, tensorrt_llm, xdit; loop (ranges of the program's own), model (calls of a model), diffusion */
+  kind: string;
+  /** how its steps were found */
+  how: "embedding" | "modules" | "names" | "ranges" | "stages";
+  /** the phases that occur */
+  steps: EnginePhase[];
+  /** how many new tokens all steps compute; null where some step does not tell */
+  tokens: number | null;
+  /** how many tokens steps generate, one for each request; null where some step does not tell */
+  generated: number | null;
+  /** generated, without the last step ÷ time from the first step to the last; null like it, and with one step */
+  tokens_per_second: number | null;
+  /** time per output token: mean from the begin of a step that generates to the begin of the next, weighted by its requests where all tell them; null with fewer than two steps */
+  tpot_ns: number | null;
+  /** Σ of the gaps between steps, on the host; null where their ends are not told, and with one step */
+  gap_ns: number | null;
+  /** part of the device time of the steps that replays of graphs have, 0…1; null without device time */
+  graph_share: number | null;
+}
+
+/** The steps of one phase. Means and medians are of one step; null where no step says it. */
+export interface EnginePhase {
+  /** which phase */
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  /** how many */
+  steps: number;
+  /** median from the begin of a step to the begin of the next */
+  period_ns: number | null;
+  /** mean duration on the host (nanoseconds) */
+  host_ns: number;
+  /** mean Σ of durations of the device work launched in it (nanoseconds) */
+  device_ns: number;
+  /** mean number of requests */
+  requests: number | null;
+  /** how many new tokens, over the steps that tell them */
+  tokens: number | null;
 }
 
 /** Whether device work has an owner: shares of the device time, 0…1, that add up to 1; null without device time. */
@@ -840,8 +898,6 @@ export interface Clock {
   workers: string[];
   /** by which the clock differs from that of the lowest rank at the middle of its trace, once times since the epoch are compared; null where it shares no clock with it */
   offset_ns: (number | null)[];
-  /** what to add to a time since the start of the trace for one since the start of the first trace: from times since the epoch, with the offset where `corrected`; null likewise */
-  shift_ns: (number | null)[];
   /** how many parts in a million faster it runs; null likewise */
   drift_ppm: (number | null)[];
   /** median distance of the ends of collectives from the lines; null where nothing was fitted */
@@ -1076,10 +1132,6 @@ export interface DeviceRoofs {
   host: number | null;
   /** whether it has some */
   tensor_cores: boolean;
-  /** FLOP/s by element type that long products of this trace reach; without those of fewer than 3 */
-  reached_flops: { [key: string]: number };
-  /** bytes/s that its large elementwise kernels reach; null with fewer than 10 */
-  reached_bandwidth: number | null;
   /** how far `flops` may be off either way: of a device that is not listed they are an estimate (0…1) */
   spread: number;
   /** where the values are from; null where nothing is known */
@@ -1116,6 +1168,206 @@ export interface RooflineMeta {
   modules: boolean;
   /** whether it has Python frames to group by */
   lines: boolean;
+}
+
+/** What the steps did. */
+export interface PhasesAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** name of the thread that runs the program; null without one */
+  main_thread: string | null;
+  /** names of the steps */
+  steps: string[];
+  /** their periods */
+  step_ns: number[];
+  /** how long the marks of the steps last on the host */
+  host_ns: number[];
+  /** of the average step; those that occur */
+  phases: PhaseRow[];
+  /** of each step */
+  step_phases: StepPhases;
+  /** part of the host time whose phase no mark says, 0…1; null without host time */
+  inferred: number | null;
+  /** computing again what was not kept */
+  recompute: Recomputation;
+  /** whether backward is linked to its forward; empty without a backward pass */
+  backward: BackwardShare[];
+  /** a row for each backward pass */
+  micro_batches: Columns;
+  /** how many backward passes each step has */
+  per_step: number[];
+  /** by class and turn in the step */
+  optimizers: Columns;
+  /** the longest of the phase that was asked for; empty without one */
+  stretches: Stretch[];
+}
+
+/** A phase of the average step, with all that is known of it. */
+export interface PhaseRow {
+  /** which one */
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  /** time of the main thread, mean over the steps (nanoseconds) */
+  host_ns: number;
+  /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
+  device_ns: number;
+  /** its part of the step: over all phases they add up to the mean step time exactly (nanoseconds) */
+  exposed_ns: number;
+  /** the part of `host_ns` that no range, frame or autograd node marks (nanoseconds) */
+  inferred_ns: number;
+  /** the part of `exposed_ns` in which a collective runs and no compute kernel (nanoseconds) */
+  communication_ns: number;
+  /** Σ of its allocations over all steps; null where none were recorded */
+  allocated_bytes: number | null;
+  /** number of FLOP of its operators over all steps; null where none are known */
+  flops: number | null;
+}
+
+/** Time of each step by phase; parallel to the steps. */
+export interface StepPhases {
+  /** of the main thread: adds up to the mark of the step exactly */
+  host: { [key: string]: number[] };
+  /** Σ durations of device work */
+  device: { [key: string]: number[] };
+  /** of the step: adds up to its period exactly */
+  exposed: { [key: string]: number[] };
+}
+
+/** Computing again in the backward pass what was not kept: shares of the backward pass with it; null without one. */
+export interface Recomputation {
+  /** of the time of the main thread */
+  host: number | null;
+  /** of the device time */
+  device: number | null;
+  /** of the exposed time */
+  exposed: number | null;
+}
+
+/** A part of the time of autograd nodes. */
+export interface BackwardShare {
+  /** linked: it is known which operator they are the backward of; else why not: script (TorchScript), no_number (none was recorded), no_forward (it is not in the trace) */
+  link: "linked" | "no_forward" | "no_number" | "script";
+  /** part of their host time, 0…1; null without any */
+  host: number | null;
+  /** part of the time of the device work that they launched, 0…1; null without any */
+  device: number | null;
+}
+
+/** A stretch of the main thread in one phase. */
+export interface Stretch {
+  /** name of the step that it begins in; null outside of steps */
+  step: string | null;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** how long it lasts (nanoseconds) */
+  duration_ns: number;
+  /** how the phase is known */
+  evidence: string;
+}
+
+/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
+export interface TableMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** how many rows the table has */
+  total: number;
+  /** how many rows pass the filter */
+  matched: number;
+  /** how many rows are before the first of this page */
+  offset: number;
+}
+
+/** How a program infers; all but meta is null or empty where nothing says that it does. */
+export interface EngineAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** figures of all steps */
+  engine: EngineSummary | null;
+  /** the time between steps, by what the host did; null where it is not known */
+  gaps: EngineGaps | null;
+  /** Σ durations of device work by phase and kind of kernel */
+  families: { [key: string]: { [key: string]: number } };
+  /** a row for each step */
+  steps: Columns | null;
+}
+
+/** Time of the host between the end of a step and the begin of the next, over all steps, by what it did then. */
+export interface EngineGaps {
+  /** all of it (nanoseconds) */
+  total_ns: number;
+  /** in ranges of sampling (nanoseconds) */
+  sample_ns: number;
+  /** in ranges of scheduling (nanoseconds) */
+  schedule_ns: number;
+  /** in ranges of detokenising (nanoseconds) */
+  detokenise_ns: number;
+  /** in calls that wait for a device (nanoseconds) */
+  wait_ns: number;
+  /** the rest (nanoseconds) */
+  other_ns: number;
+}
+
+/** What torch.compile did. */
+export interface CompiledAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** over all regions; null where neither a region nor a compilation was recorded */
+  totals: RegionTotals | null;
+  /** a row for each compiled code */
+  regions: Columns;
+  /** a row for each compilation */
+  compilations: Columns;
+  /** a row for each kernel that Inductor generated */
+  kernels: Columns;
+}
+
+/** Over all compiled regions of the steps that are chosen. Device times are Σ of durations. */
+export interface RegionTotals {
+  /** how many calls of outermost regions */
+  calls: number;
+  /** host time of these: what they hold is in it (nanoseconds) */
+  outer_ns: number;
+  /** checking guards before regions (nanoseconds) */
+  lookup_ns: number;
+  /** compiling (nanoseconds) */
+  compile_ns: number;
+  /** how many, frame by frame */
+  compilations: number;
+  /** how many of these compile a frame again; null where a trace does not name them */
+  again: number | null;
+  /** device work that was launched in regions (nanoseconds) */
+  inside_device_ns: number;
+  /** the eager remainder: device work launched elsewhere (nanoseconds) */
+  outside_device_ns: number;
+  /** how often a call of compiled code goes on in other compiled code: each is a graph break */
+  breaks: number;
+  /** `function:line` at which it goes on; only with Python frames */
+  lines: string[];
+  /** how often tracing began anew, as it does at a break */
+  restarts: number;
+}
+
+/** What devices replayed of graphs (CUDA and HIP). */
+export interface GraphsAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** Σ durations of device work in replays, in the steps that are chosen (nanoseconds) */
+  replayed_ns: number;
+  /** the same of all other device work (nanoseconds) */
+  outside_ns: number;
+  /** a row for each graph that was replayed */
+  graphs: Columns;
+  /** a row for each capture, in the whole recording */
+  captures: Columns;
+  /** of the graph that was asked for; null without one */
+  nodes: Columns | null;
 }
 
 /** Memory in use over time. */
@@ -1228,46 +1480,6 @@ export interface CategoryOfMemory {
   blocks: number;
   /** bytes at each time */
   bytes: number[];
-}
-
-/** Allocations that failed, and why. */
-export interface MemoryFailuresAnswer {
-  /** which trace */
-  meta: TraceMeta;
-  /** by time */
-  failures: Failure[];
-  /** the same in words */
-  sentences: string[];
-}
-
-/** One failed allocation. Bytes; null is not known. */
-export interface Failure {
-  /** what decides */
-  reason: "full" | "host" | "limit" | "outside" | "pieces" | "unknown";
-  /** what was asked for: of a text the segment that it would have taken of the device */
-  requested: number | null;
-  /** in use by tensors */
-  allocated: number | null;
-  /** reserved by PyTorch, and not in use */
-  unallocated: number | null;
-  /** that the device had free */
-  device_free: number | null;
-  /** that the device has */
-  device_total: number | null;
-  /** that the process held of the device, PyTorch's allocator and everything else */
-  of_process: number | null;
-  /** that other processes held */
-  of_others: number | null;
-  /** that the process was allowed (`set_per_process_memory_fraction`) */
-  limit: number | null;
-  /** of `allocated`, in pools of CUDA graphs */
-  private_pools: number | null;
-  /** number of the device; null of the host */
-  device: number | null;
-  /** since the start of the trace; null of a text */
-  time_ns: number | null;
-  /** number of the event; null of a text */
-  row: number | null;
 }
 
 /** The steps of a trace. */
@@ -1462,6 +1674,10 @@ export interface StacksMeta {
   limit_ns: number;
   /** whether Python frames were recorded */
   has_frames: boolean;
+  /** whether it is known of some autograd nodes which operator they are the backward of */
+  has_backward: boolean;
+  /** as_run: these stand where they ran; with_forward: below that operator */
+  backward: "as_run" | "with_forward";
   /** the entries around `root`, from the top down; null when everything is shown */
   above: { [key: string]: Cell[] } | null;
 }
@@ -1660,26 +1876,6 @@ export interface NameOnPath {
   slack_ns: number | null;
 }
 
-/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
-export interface TableMeta {
-  /** name of the run, as in `/api/status` */
-  run: string;
-  /** name of the process that was recorded */
-  worker: string;
-  /** which recording of the worker it is */
-  span: string;
-  /** GPU when a device or a call of its API was recorded */
-  device_type: "CPU" | "GPU";
-  /** what a person should know about this answer */
-  notes: Note[];
-  /** how many rows the table has */
-  total: number;
-  /** how many rows pass the filter */
-  matched: number;
-  /** how many rows are before the first of this page */
-  offset: number;
-}
-
 /** How long the steps take after some changes. Sums are over all steps that were asked about. */
 export interface WhatIfAnswer {
   /** which trace */
@@ -1804,64 +2000,6 @@ export interface CompareTotals {
   exp_total_ns: number;
   /** of each node its device time, of nodes without any the duration (nanoseconds) */
   delta_total_ns: number;
-}
-
-/** FLOP, utilizations and lost time of two traces. */
-export interface CompareRooflineAnswer {
-  /** which traces */
-  meta: CompareRooflineMeta;
-  /** one of them */
-  baseline: RooflineSide;
-  /** the experiment */
-  exp: RooflineSide;
-  /** what the difference of MFU is made of; null where one side has none */
-  change: UtilizationChange | null;
-  /** operators by their shapes, of both sides */
-  calls: Columns;
-}
-
-/** Beside a comparison of rooflines; the fields of one trace are of the baseline. */
-export interface CompareRooflineMeta {
-  /** name of the run, as in `/api/status` */
-  run: string;
-  /** name of the process that was recorded */
-  worker: string;
-  /** which recording of the worker it is */
-  span: string;
-  /** GPU when a device or a call of its API was recorded */
-  device_type: "CPU" | "GPU";
-  /** what a person should know about this answer */
-  notes: Note[];
-  /** the experiment */
-  exp: TraceMeta;
-}
-
-/** One of two traces. */
-export interface RooflineSide {
-  /** how many */
-  steps: number;
-  /** FLOP that the model needs in an average step (FLOP) */
-  per_step: number;
-  /** model FLOP utilization */
-  mfu: Utilization;
-  /** hardware FLOP utilization */
-  hfu: Utilization;
-  /** the same while a compute kernel ran */
-  busy_mfu: Utilization;
-  /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
-  total_ns: number;
-  /** of an average step, lost beside the roofline; null where the time at the roof is known of nothing */
-  lost_ns: number | null;
-}
-
-/** What the difference of two MFU is made of; `idle` + `kernels` = `total`. */
-export interface UtilizationChange {
-  /** MFU of the experiment − MFU of the baseline (the difference of two numbers 0…1) */
-  total: number;
-  /** because devices compute for another part of the time (the difference of two numbers 0…1) */
-  idle: number;
-  /** because kernels reach another part of the peak while they run (the difference of two numbers 0…1) */
-  kernels: number;
 }
 
 /** All ranks of a run. */
@@ -2034,7 +2172,7 @@ export interface RunTiles {
   slowest_rank: number | null;
   /** why; null where none is named */
   slowest_cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown" | null;
-  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where none can be (while ranks are read, of fewer than three ranks or steps) or it cannot be told */
+  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where it cannot be told */
   lost_ns: number | null;
 }
 
@@ -2486,10 +2624,6 @@ export interface SnapshotAnswer {
   ooms: Oom[];
   /** the same in words */
   oom_sentences: string[];
-  /** what to change */
-  findings: SnapshotFinding[];
-  /** the same in words */
-  finding_texts: string[];
   /** how often there is what cannot be, in the records and the state at the end */
   contradictions: number;
   /** whether the file ends too early: then what is in use counts from the first record */
@@ -2684,26 +2818,6 @@ export interface Holder {
   joins: number;
 }
 
-/** Something to change. */
-export interface SnapshotFinding {
-  /** the rule */
-  id: "churn" | "empty_cache" | "fragmentation" | "leak" | "reserved_growth";
-  /** high: memory runs out of it soon, or it keeps a quarter of what is reserved */
-  severity: "high" | "low" | "medium";
-  /** number of the device */
-  device: number;
-  /** what removing it would save: of a leak and of growth per step, else once (bytes) */
-  bytes: number;
-  /** how many steps, segments or allocations show it */
-  count: number;
-  /** the line of the program that has most of it, empty where no line has */
-  line: string;
-  /** how many of its allocations */
-  blocks: number;
-  /** number of a record after which it can be seen, -1 where it is seen over time */
-  position: number;
-}
-
 /** Allocations stacked over time: in every column Σ shapes + Σ bands = requested. */
 export interface SnapshotTimelineAnswer {
   /** which snapshot */
@@ -2892,58 +3006,6 @@ export interface StacksOfSnapshotMeta {
   all_bytes: number;
   /** entries with less are folded together (bytes) */
   limit_bytes: number;
-}
-
-/** A trace and a memory snapshot. */
-export interface SnapshotLinkAnswer {
-  /** of the trace */
-  meta: TraceMeta;
-  /** whether they are of one process */
-  link: SnapshotLink;
-  /** of the allocator; empty where they are not linked */
-  calls: AllocatorCalls;
-  /** how many calls are not in the answer */
-  left_out: number;
-  /** of the snapshot, in the time of the trace; empty where they are not linked */
-  curve: LinkedCurve;
-}
-
-/** How a snapshot and a trace belong together. */
-export interface SnapshotLink {
-  /** whether they do, else why not */
-  reason: "linked" | "no_times" | "nothing_recorded" | "other_process" | "other_time";
-  /** number of the device; null where not linked */
-  device: number | null;
-  /** to be added to Unix times of the snapshot; null where not known */
-  offset_ns: number | null;
-  /** the 95th percentile of how far single records are from that */
-  spread_ns: number | null;
-  /** which part of the records in the time that both cover has a counterpart */
-  matched: number | null;
-  /** how many records of the trace that is */
-  records: number;
-}
-
-/** Calls of the allocator by time: parallel lists, the largest ones of them. */
-export interface AllocatorCalls {
-  /** since the start of the trace */
-  time_ns: number[];
-  /** what was called */
-  call: ("oom" | "segment_alloc" | "segment_free" | "segment_map" | "segment_unmap" | "snapshot")[];
-  /** of the segment, or what was asked for */
-  bytes: number[];
-  /** number of the record of the snapshot */
-  position: number[];
-}
-
-/** What the snapshot says was in use: parallel lists. */
-export interface LinkedCurve {
-  /** since the start of the trace */
-  time_ns: number[];
-  /** bytes in use at the highest record of each column */
-  requested: number[];
-  /** most bytes of segments in it */
-  reserved: number[];
 }
 
 /** What a page needs before it asks for tiles. */
@@ -3621,7 +3683,7 @@ export interface SkippedFile {
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
   "compare": CompareAnswer;
-  "compare/roofline": CompareRooflineAnswer;
+  "compiled": CompiledAnswer;
   "critical_path": CriticalPathAnswer;
   "critical_path/pieces": {
     /** what stands beside the table */
@@ -3632,9 +3694,11 @@ export interface Answers {
     rows: Rows;
   };
   "distributed": DistributedAnswer;
+  "engine": EngineAnswer;
   "figures": FiguresAnswer;
   "figures/names": StepNames;
   "flops": FlopsAnswer;
+  "graphs": GraphsAnswer;
   "health": HealthAnswer;
   "kernels": {
     /** what stands beside the table */
@@ -3647,7 +3711,6 @@ export interface Answers {
   "memory/alive": MemoryAliveAnswer;
   "memory/categories": MemoryCategoriesAnswer;
   "memory/curve": MemoryCurveAnswer;
-  "memory/error_text": MemoryFailuresAnswer;
   "memory/events": {
     /** what stands beside the table */
     meta: MemoryEventsMeta;
@@ -3656,7 +3719,6 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
-  "memory/failures": MemoryFailuresAnswer;
   "memory/operators": {
     /** what stands beside the table */
     meta: MemoryOperatorsMeta;
@@ -3692,6 +3754,23 @@ export interface Answers {
     rows: Rows;
   };
   "overview": OverviewAnswer;
+  "phases": PhasesAnswer;
+  "range_calls": {
+    /** what stands beside the table */
+    meta: TableMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
+  "ranges": {
+    /** what stands beside the table */
+    meta: TableMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
   "ranks": RanksOverview;
   "ranks/clock": Clock;
   "ranks/collectives": CollectiveTable;
@@ -3722,7 +3801,6 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
-  "snapshot/link": SnapshotLinkAnswer;
   "snapshot/segments": SegmentsAnswer;
   "snapshot/stacks": SnapshotStacksAnswer;
   "snapshot/timeline": SnapshotTimelineAnswer;

@@ -38,6 +38,8 @@ export interface StackQuestion {
   weight?: StackWeight | undefined;
   direction: StackDirection;
   files: string;
+  /** Autograd nodes stand below the operator that they are the backward of. */
+  withForward?: boolean;
   /** Id of the entry to show with all its details; 0 for everything. */
   root: number;
 }
@@ -48,5 +50,6 @@ export function useStacks(sel: TraceKey | null, question: StackQuestion): Result
     direction: question.direction,
     files: question.files || undefined,
     root: question.root || undefined,
+    backward: question.withForward ? "with_forward" : undefined,
   }) as Result<unknown> as Result<StacksTable>;
 }

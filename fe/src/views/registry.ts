@@ -11,6 +11,7 @@ import { view as memory } from "./memory/view";
 import { lightning, modules } from "./modules/view";
 import { view as operators } from "./operators/view";
 import { view as overview } from "./overview/view";
+import { view as program } from "./program/view";
 import { view as roofline } from "./roofline/view";
 import { view as snapshot } from "./snapshot/view";
 import { view as stacks } from "./stacks/view";
@@ -29,6 +30,7 @@ export const VIEWS: readonly View[] = [
   memory,
   snapshot,
   distributed,
+  program,
   modules,
   lightning,
   compare,

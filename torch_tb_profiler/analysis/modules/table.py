@@ -13,6 +13,7 @@ from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import group, least_at, sums_at
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest, nest
+from torch_tb_profiler.arrays.paths import paths
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
@@ -89,7 +90,7 @@ def _nn(model: Model) -> ModuleTable:
     id_of_row = np.full(len(model.trace.events), -1, np.int64)
     id_of_row[frames.row] = frames.module_id
     calls = _Calls.of(timed)
-    path, parent = _paths_by_nesting(calls, timed.tree.name[calls.node], id_of_row[timed.tree.row[calls.node]])
+    path, parent = paths(calls.outer, [timed.tree.name[calls.node], id_of_row[timed.tree.row[calls.node]]])
     return _table("nn", model, timed, calls, path, parent, id_of_row)
 
 
@@ -116,25 +117,6 @@ class _Calls:
         place = np.append(np.cumsum(is_module) - 1, -1).astype(np.int32)
         outer = nearest(tree.parent, is_module, tree.parent[node])
         return cls(node, np.where(outer >= 0, place[outer], -1).astype(np.int32))
-
-
-def _paths_by_nesting(calls: _Calls, name: Int32, module_id: Int64) -> tuple[Int64, Int32]:
-    """The path of each call, and the parent of each path, level by level: equal name and id under an equal path."""
-    path = np.full(len(calls.node) + 1, -1, np.int64)
-    parents: list[Int64] = []
-    known = 0
-    level = np.flatnonzero(calls.outer < 0)
-    waiting = np.flatnonzero(calls.outer >= 0)
-    while len(level):
-        above = path[calls.outer[level]]
-        groups = group([above, name[level], module_id[level]])
-        path[level] = known + groups.of
-        parents.append(above[groups.first])
-        known += len(groups)
-        ready = path[calls.outer[waiting]] >= 0
-        level, waiting = waiting[ready], waiting[~ready]
-    parent = np.concatenate(parents) if parents else np.empty(0, np.int64)
-    return path[:-1], parent.astype(np.int32)
 
 
 def _paths_by_name(model: Model, timed: TimedProgram, calls: _Calls) -> tuple[Int64, Int32]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -14,6 +16,27 @@ from torch_tb_profiler.model.program_tree import EVALUATE
 
 #: fewer operators than these may be like others by chance
 LEAST = 5
+
+
+#: an operator of the backward pass as torch named it before 1.11
+_OLD_NODE = re.compile(r"\w*Backward\d*$|torch::autograd::AccumulateGrad$")
+
+
+@remembered
+def autograd_nodes(model: Model) -> Bool:
+    """Shape (call tree of the whole trace,): whether a node of it is a node of the autograd engine.
+
+    Before torch 1.11 their ranges had no name of their own: there it is the operator itself that tells.
+    """
+    tree, strings = model.structure.tree, model.trace.strings
+    if not len(tree):
+        return np.zeros(0, np.bool_)
+    found: Bool = tree.is_operator & strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
+    if found.any():
+        return found
+    by_name = strings.where(_OLD_NODE.fullmatch, tree.name)[tree.name]
+    by_thread = take_known(model.trace.operators.forward_thread, tree.operator) > 0
+    return tree.is_operator & (by_name | by_thread)
 
 
 @remembered

@@ -31,6 +31,7 @@ def stacks(
     files: str = "",
     root: int = 0,
     smallest_share: float = SMALLEST_SHARE,
+    with_forward: bool = False,
 ) -> StackTable | None:
     """Time by call stack; None when there is no entry `root`.
 
@@ -40,8 +41,9 @@ def stacks(
                     left out and their time is that of what is around them
     root            the `id` of an entry: only it and what is below
     smallest_share  entries with less than this share of what is asked for are folded together
+    with_forward    autograd nodes stand below the operator that they are the backward of
     """
-    found = all_stacks(model)
+    found = all_stacks(model, with_forward)
     if files.strip():
         found = only_files(found, files)
     chosen = weight or stack_weights(model)[0]

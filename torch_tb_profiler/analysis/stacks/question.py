@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +11,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta, columns_of
 from torch_tb_profiler.analysis.health.recording import NO_STACKS
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.shared.backward_links import backward_links
 from torch_tb_profiler.analysis.stacks.columns import STACKS as COLUMNS
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
@@ -20,6 +21,10 @@ from torch_tb_profiler.reason import Reason
 
 #: of file filters: longer ones are no words that anybody typed
 LONGEST_FILTER = 1000
+
+
+#: where autograd nodes stand
+Backward = Literal["as_run", "with_forward"]
 
 
 class WhichStacks(msgspec.Struct, frozen=True):
@@ -38,6 +43,10 @@ class WhichStacks(msgspec.Struct, frozen=True):
     smallest_share: Annotated[
         float, Meta(description="Entries with less of the whole are folded into one.", ge=0, le=1)
     ] = SMALLEST_SHARE
+    backward: Annotated[
+        Backward,
+        Meta(description="Autograd nodes stand where they ran, or below the operator that they are the backward of."),
+    ] = "as_run"
 
 
 class StacksMeta(TraceMeta, frozen=True, kw_only=True):
@@ -54,6 +63,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     entries      how many different stacks have time of this weight, shown or not
     limit_ns     entries with less are folded together
     has_frames   whether Python frames were recorded
+    has_backward  whether it is known of some autograd nodes which operator they are the backward of
+    backward     as_run: these stand where they ran; with_forward: below that operator
     above        the entries around `root`, from the top down; null when everything is shown
     """
 
@@ -68,6 +79,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     entries: Count
     limit_ns: Ns
     has_frames: bool
+    has_backward: bool
+    backward: Backward
     above: Rows | None
 
 
@@ -81,11 +94,11 @@ class StacksAnswer(Columns, frozen=True, kw_only=True):
 
 
 def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
-    model, files = subject.model, asked.files.strip()[:LONGEST_FILTER]
-    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share)
+    model, files, with_forward = subject.model, asked.files.strip()[:LONGEST_FILTER], asked.backward == "with_forward"
+    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, with_forward)
     if found is None:
         raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
-    has_frames = all_stacks(model).has_frames
+    has_frames = all_stacks(model, with_forward).has_frames
     columns = list(COLUMNS.values())
     meta = StacksMeta(
         **subject.about("stacks", *([] if has_frames else [NO_STACKS])),
@@ -100,6 +113,8 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
         entries=found.entries,
         limit_ns=found.limit_ns,
         has_frames=has_frames,
+        backward=asked.backward,
+        has_backward=bool((backward_links(model).forward >= 0).any()),
         above=None if found.above is None else columns_of(found.above, columns).rows,
     )
     table = columns_of(found, columns)

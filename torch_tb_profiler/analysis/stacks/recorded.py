@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.shared.backward_links import selected_links
 from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, StackEntries, merged
 from torch_tb_profiler.arrays.distinct import distinct_places
@@ -25,9 +26,20 @@ ANY_STEP = "ProfilerStep#…"
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-@remembered
-def all_stacks(model: Model) -> StackEntries:
-    """Every stack that ran, with the device work that was launched from it at its end, merged."""
+#: between an operator and what its backward ran
+BACKWARD = "backward"
+
+
+def all_stacks(model: Model, with_forward: bool = False) -> StackEntries:
+    """Every stack that ran, with the device work that was launched from it at its end, merged.
+
+    with_forward   autograd nodes stand below the operator that they are the backward of, in an entry `backward`
+    """
+    return _all_stacks(model, with_forward)
+
+
+@remembered_by
+def _all_stacks(model: Model, with_forward: bool) -> StackEntries:
     trace, labels, calls = model.trace, Labels(), model.tree
     strings = trace.strings
     found = stack_contexts(model)
@@ -44,6 +56,9 @@ def all_stacks(model: Model) -> StackEntries:
     recorded = not len(model.frames) and bool((trace.operators.call_stack > 0).any())
     if recorded:
         ran = _with_recorded_stacks(model, labels, ran)
+
+    if with_forward:
+        ran = _with_forward(model, labels, ran)
 
     rows = model.device_work.row[model.is_work]
     launch = model.device_links.launch[model.is_work]
@@ -67,6 +82,16 @@ def all_stacks(model: Model) -> StackEntries:
     return merged(
         EntryColumns.joined(ran, around, work), labels, int(duration[lost].sum()), recorded or len(model.frames) > 0
     )
+
+
+def _with_forward(model: Model, labels: Labels, ran: EntryColumns) -> EntryColumns:
+    """What autograd nodes ran moves with all its time; the context of a node of the call tree has its number."""
+    node, forward = selected_links(model)
+    heads, head = distinct_places(forward)
+    parent = ran.parent.copy()
+    parent[node] = len(parent) + head
+    label = np.full(len(heads), labels.number(BACKWARD, "other"), np.int64)
+    return EntryColumns.joined(replace(ran, parent=parent), EntryColumns.of(heads, label))
 
 
 def _call_labels(model: Model, labels: Labels) -> Int64:

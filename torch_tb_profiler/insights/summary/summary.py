@@ -9,6 +9,8 @@ import msgspec
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
+from torch_tb_profiler.analysis.program.engine_question import EngineSummary, engine_summary
+from torch_tb_profiler.analysis.program.question import PhaseMean, phase_means
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops
@@ -136,6 +138,9 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     trace      which one
     steps      how long they take
     waterfall  where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps
+    phases     what the average step did: `exposed_ns` of all phases adds up to `steps.mean_ns` exactly; empty without
+               steps
+    engine     how the program infers; null where nothing says that it does
     device     how devices were used
     owners     what is known of who started device work
     flops      FLOP of the average step
@@ -153,6 +158,8 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     trace: SummaryTrace
     steps: SummarySteps
     waterfall: Sequence[Part]
+    phases: Sequence[PhaseMean]
+    engine: EngineSummary | None
     device: DeviceSummary
     owners: SummaryOwners
     flops: SummaryFlops
@@ -174,6 +181,8 @@ def summary(subject: Subject) -> SummaryAnswer:
         trace=_trace(subject),
         steps=_steps(model.steps),
         waterfall=average(waterfall(model)),
+        phases=phase_means(model),
+        engine=engine_summary(model),
         device=device_summary(model),
         owners=_owners(owner_shares(model)),
         flops=_flops(step),

@@ -92,6 +92,12 @@ class Replays:
             found[self.work[place]] = take_known(captured.call, call)
         return found
 
+    def graphs(self) -> Int64:
+        """Shape (replays,): equal numbers for those that ran the same sequence."""
+        first = np.flatnonzero(begins_run(self.replay))
+        count = np.diff(np.append(first, len(self.work)))
+        return self._graphs(first, count) if len(first) else first
+
     def _graphs(self, first: Int64, count: Int64) -> Int64:
         """Shape (replays,): equal numbers for those that ran the same sequence."""
         place = np.arange(len(self.work)) - np.repeat(first, count)

@@ -11,6 +11,8 @@ Top-down: from what was called first, in the order in which it was first seen. L
   weights: { device: "Device time", host: "Host time" },
   mode: "Order",
   modes: { top_down: "Top-down", left_heavy: "Left heavy", bottom_up: "Bottom-up" },
+  backward: "Backward",
+  backwards: { as_run: "Backward as it ran", with_forward: "Backward with its forward" },
   show: "Show as",
   shows: { flame: "Flame graph", table: "Table" },
   filter: "Call stacks",

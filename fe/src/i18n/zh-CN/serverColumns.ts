@@ -1,5 +1,6 @@
 import type { ServerMessages } from "../values";
 import { memoryColumns } from "./serverMemory";
+import { programColumns } from "./serverProgram";
 import { rooflineColumns } from "./serverRoofline";
 
 /** Label and definition of each column, by its id: see `Definition` of the server. */
@@ -339,5 +340,6 @@ export const columns: ServerMessages["columns"] = {
     "延迟中未配对的调用在运行、而没有已配对的调用在传输数据的部分。",
   ],
   ...memoryColumns,
+  ...programColumns,
   ...rooflineColumns,
 };

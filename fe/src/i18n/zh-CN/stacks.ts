@@ -11,6 +11,8 @@ export const stacks: typeof en = {
   weights: { device: "设备时间", host: "主机时间" },
   mode: "排列",
   modes: { top_down: "自顶向下", left_heavy: "最大居左", bottom_up: "自底向上" },
+  backward: "反向",
+  backwards: { as_run: "反向按运行位置", with_forward: "反向归入前向" },
   show: "显示方式",
   shows: { flame: "火焰图", table: "表格" },
   filter: "调用栈",

@@ -32,7 +32,12 @@ export default function Stacks() {
   const [files, setFiles] = useAddress(params.files);
   const [root, setRoot] = useAddress(params.zoom);
   const direction = mode === "bottom_up" ? "bottom_up" : "top_down";
-  const { query, shown, gone } = useZoom({ weight: weight ?? undefined, direction, files }, root);
+  const [backward, setBackward] = useAddress(params.backward);
+  const withForward = backward === "with_forward";
+  const { query, shown, gone } = useZoom(
+    { weight: weight ?? undefined, direction, files, withForward },
+    root,
+  );
   const weights = query.data?.meta.weights ?? [];
   const shownWeight = query.data?.meta.weight ?? "host";
   // What is zoomed into from the top is something else seen from the bottom.
@@ -57,6 +62,17 @@ export default function Stacks() {
             />
           )}
           <Segmented label={text.mode} value={mode} options={MODES} onChange={chooseMode} />
+          {(withForward || query.data?.meta.has_backward) && (
+            <Segmented
+              label={text.backward}
+              value={backward}
+              options={(["as_run", "with_forward"] as const).map((value) => ({
+                value,
+                label: text.backwards[value],
+              }))}
+              onChange={setBackward}
+            />
+          )}
           <Segmented label={text.show} value={show} options={SHOWS} onChange={setShow} />
         </>
       }

@@ -6,6 +6,8 @@ export const params = {
   weight: param("m", oneOf(["host", "device"])),
   mode: param("g", choice(["top_down", "left_heavy", "bottom_up"])),
   show: param("c", choice(["flame", "table"])),
+  /** Whether autograd nodes stand where they ran, or below the operator that they are the backward of. */
+  backward: param("w", choice(["as_run", "with_forward"])),
   /** Part of the paths of files. */
   files: param("p", text()),
   /** Id of the entry that is zoomed into; 0 for everything. */

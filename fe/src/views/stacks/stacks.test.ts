@@ -34,6 +34,8 @@ function answer(shown: StackRows, above: StackRows | null = null): StacksTable {
       entries: 4,
       limit_ns: 1,
       has_frames: true,
+      has_backward: false,
+      backward: "as_run",
       above,
     },
     columns: ["id", "parent", "name", "total_ns"].map((key) => ({

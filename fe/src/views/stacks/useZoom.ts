@@ -38,7 +38,7 @@ export function useZoom(question: Omit<StackQuestion, "root">, root: number): Zo
 function sameQuestion({ meta }: StacksTable, whole: StacksTable | undefined): boolean {
   return (
     whole !== undefined &&
-    (["run", "worker", "span", "weight", "direction", "files"] as const).every(
+    (["run", "worker", "span", "weight", "direction", "files", "backward"] as const).every(
       (key) => meta[key] === whole.meta[key],
     )
   );

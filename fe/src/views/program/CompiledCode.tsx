@@ -1,0 +1,94 @@
+/** What torch.compile did: regions, breaks, compilations, generated kernels. */
+import { useMemo } from "react";
+import { type Compiled, useCompiled } from "../../api";
+import { count, duration } from "../../format";
+import { program as text } from "../../i18n/en/program";
+import { useTrace } from "../../state";
+import { derive, SimpleTable } from "../../table";
+import { Panel, Tile } from "../../ui";
+
+/** Rows of each table. */
+const MOST = 50;
+
+/** Nothing where nothing was compiled. */
+export function CompiledCode() {
+  const { sel } = useTrace();
+  const { data } = useCompiled(sel);
+  if (!data || (!data.totals && rowsOf(data.kernels) === 0)) return null;
+  return <Shown answer={data} />;
+}
+
+interface ShownProps {
+  readonly answer: Compiled;
+}
+
+interface TotalsProps {
+  readonly totals: NonNullable<Compiled["totals"]>;
+  readonly onDevice: boolean;
+}
+
+function Shown({ answer }: ShownProps) {
+  const regions = useMemo(() => firstRows(answer.regions), [answer]);
+  const compilations = useMemo(() => firstRows(answer.compilations), [answer]);
+  const kernels = useMemo(() => firstRows(answer.kernels), [answer]);
+  const onDevice = answer.meta.device_type === "GPU";
+  return (
+    <Panel title={text.compiled} help={text.compiledHelp}>
+      {answer.totals && <Totals totals={answer.totals} onDevice={onDevice} />}
+      {regions && <SimpleTable caption={text.regions} table={regions} />}
+      {compilations && <SimpleTable caption={text.compilationRows} table={compilations} />}
+      {kernels && <SimpleTable caption={text.kernels} table={kernels} />}
+    </Panel>
+  );
+}
+
+function Totals({ totals, onDevice }: TotalsProps) {
+  return (
+    <dl className="tiles">
+      <Tile
+        label={text.inRegions}
+        help={text.inRegionsHelp}
+        value={duration(totals.outer_ns)}
+        facts={[[text.regionCalls, count(totals.calls)]]}
+      />
+      <Tile
+        label={text.compiling}
+        help={text.compilingHelp}
+        value={duration(totals.compile_ns)}
+        facts={[
+          [text.compilations, count(totals.compilations)],
+          ...(totals.again === null || totals.compilations === 0
+            ? []
+            : ([[text.again, count(totals.again)]] as const)),
+        ]}
+      />
+      <Tile
+        label={text.breaks}
+        help={text.breaksHelp}
+        value={count(totals.breaks)}
+        {...(totals.lines.length > 0 && { remark: totals.lines.join(", ") })}
+      />
+      {onDevice && (
+        <Tile
+          label={text.remainder}
+          help={text.remainderHelp}
+          value={duration(totals.outside_device_ns)}
+          facts={[[text.insideDevice, duration(totals.inside_device_ns)]]}
+        />
+      )}
+      <Tile label={text.guards} help={text.guardsHelp} value={duration(totals.lookup_ns)} />
+    </dl>
+  );
+}
+
+function firstRows({ columns, rows }: Compiled["regions"]) {
+  if (rowsOf({ columns, rows }) === 0) return null;
+  const shown = Object.fromEntries(
+    Object.entries(rows).map(([key, values]) => [key, values.slice(0, MOST)]),
+  );
+  return derive({ columns: columns.filter(({ key }) => key !== "row"), rows: shown }, []);
+}
+
+function rowsOf({ rows }: Compiled["regions"]): number {
+  return Object.values(rows)[0]?.length ?? 0;
+}

@@ -1,0 +1,139 @@
+/** How the program infers: figures of its steps by phase, gaps between them, kinds of kernels. */
+import { useMemo } from "react";
+import { type Inference, useInference } from "../../api";
+import { StackedBars } from "../../charts";
+import { count, decimal, duration, fraction } from "../../format";
+import { program as text } from "../../i18n/en/program";
+import { useTrace } from "../../state";
+import { derive, SimpleTable } from "../../table";
+import { Panel, Tile } from "../../ui";
+import { phaseName } from "./phaseColors";
+
+/** Steps in the table. */
+const MOST_STEPS = 100;
+/** Kinds of kernels with a bar of their own. */
+const MOST_KINDS = 8;
+
+/** Nothing where nothing says that the program infers. */
+export function InferencePanels() {
+  const { sel } = useTrace();
+  const { data } = useInference(sel);
+  if (!data?.engine) return null;
+  return <Shown answer={data} engine={data.engine} />;
+}
+
+interface ShownProps {
+  readonly answer: Inference;
+  readonly engine: NonNullable<Inference["engine"]>;
+}
+
+function Shown({ answer, engine }: ShownProps) {
+  const { gaps, steps } = answer;
+  const table = useMemo(() => stepTable(steps), [steps]);
+  const total = steps?.rows.phase?.length ?? 0;
+  const unknown = text.unknown;
+  return (
+    <Panel title={text.inference} help={text.inferenceHelp}>
+      <p className="program-sentence">
+        {text.engine(
+          text.engines[engine.kind as keyof typeof text.engines] ?? engine.kind,
+          text.hows[engine.how],
+        )}
+      </p>
+      <dl className="tiles">
+        {engine.steps.map((each) => (
+          <Tile
+            key={each.name}
+            label={phaseName(each.name)}
+            help={text.phaseHelp[each.name]}
+            value={text.steps_(each.steps)}
+            facts={[
+              [text.period, each.period_ns === null ? unknown : duration(each.period_ns)],
+              ...(each.tokens === null ? [] : ([[text.tokens, count(each.tokens)]] as const)),
+              ...(each.requests === null
+                ? []
+                : ([[text.requests, decimal(each.requests, 1)]] as const)),
+            ]}
+          />
+        ))}
+        <Tile
+          label={text.tpot}
+          help={text.tpotHelp}
+          value={engine.tpot_ns === null ? unknown : duration(engine.tpot_ns)}
+        />
+        <Tile
+          label={text.rate}
+          help={text.rateHelp}
+          value={engine.tokens_per_second === null ? unknown : decimal(engine.tokens_per_second, 1)}
+        />
+        <Tile
+          label={text.gaps}
+          help={text.gapsHelp}
+          value={engine.gap_ns === null ? unknown : duration(engine.gap_ns)}
+          facts={
+            gaps
+              ? (["sample", "schedule", "detokenise", "wait", "other"] as const)
+                  .filter((kind) => gaps[`${kind}_ns`] > 0)
+                  .map((kind) => [text.gapKinds[kind], duration(gaps[`${kind}_ns`])] as const)
+              : []
+          }
+        />
+        {engine.graph_share !== null && (
+          <Tile
+            label={text.inGraphs}
+            help={text.inGraphsHelp}
+            value={fraction(engine.graph_share)}
+          />
+        )}
+      </dl>
+      <Families families={answer.families} />
+      <SimpleTable caption={text.engineSteps(Math.min(total, MOST_STEPS), total)} table={table} />
+    </Panel>
+  );
+}
+
+function Families({ families }: { families: Inference["families"] }) {
+  const phases = Object.keys(families);
+  if (phases.length === 0) return null;
+  const sums = new Map<string, number>();
+  for (const kinds of Object.values(families))
+    for (const [kind, ns] of Object.entries(kinds)) sums.set(kind, (sums.get(kind) ?? 0) + ns);
+  const largest = [...sums].toSorted((a, b) => b[1] - a[1]).map(([kind]) => kind);
+  const shown = largest.slice(0, MOST_KINDS);
+  const rest = largest.slice(MOST_KINDS);
+  const value = (phase: string, kinds: readonly string[]) =>
+    kinds.reduce((sum, kind) => sum + (families[phase]?.[kind] ?? 0), 0);
+  const series = shown.map((kind) => ({
+    key: kind,
+    label: kind,
+    values: phases.map((phase) => value(phase, [kind])),
+  }));
+  if (rest.length > 0)
+    series.push({
+      key: "rest",
+      label: text.otherKinds,
+      values: phases.map((phase) => value(phase, rest)),
+    });
+  return (
+    <StackedBars
+      title={text.families}
+      x={phases.map(phaseName)}
+      xLabel={text.phase}
+      series={series}
+      mode="percent"
+      unit="ns"
+      height={220}
+    />
+  );
+}
+
+function stepTable(steps: Inference["steps"]) {
+  const rows = Object.fromEntries(
+    Object.entries(steps?.rows ?? {}).map(([key, values]) => [key, values.slice(0, MOST_STEPS)]),
+  );
+  const columns = (steps?.columns ?? []).filter(
+    ({ key }) => key !== "row" && (rows[key] ?? []).some((value) => value !== null && value !== 0),
+  );
+  const named = (rows.phase ?? []).map((phase) => phaseName(String(phase)));
+  return derive({ columns, rows: { ...rows, phase: named } }, []);
+}

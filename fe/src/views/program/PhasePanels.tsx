@@ -1,0 +1,274 @@
+/** Time by phase: of the average step, of each step, of each backward pass, of each optimizer. */
+import { useMemo } from "react";
+import { type Phase, type Phases, usePhases } from "../../api";
+import { StackedBars } from "../../charts";
+import { bytes, duration, exact, fraction } from "../../format";
+import { program as text } from "../../i18n/en/program";
+import { showInTrace } from "../../shell/findings";
+import { useAddress, useTrace } from "../../state";
+import { derive, SimpleTable } from "../../table";
+import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
+import { params } from "./params";
+import { phaseColor, phaseName } from "./phaseColors";
+
+/** Backward passes in the table. */
+const MOST_PASSES = 50;
+
+export function PhasePanels() {
+  const { sel } = useTrace();
+  const [time, setTime] = useAddress(params.time);
+  const [wanted, setPhase] = useAddress(params.phase);
+  const phase = wanted in text.phases ? (wanted as Phase) : null;
+  const query = usePhases(sel, phase);
+  return (
+    <>
+      <QueryPanel title={text.question} help={text.questionHelp} query={query}>
+        {(answer) => (
+          <Average answer={answer} picked={phase} onPick={(next) => setPhase(next ?? "")} />
+        )}
+      </QueryPanel>
+      {query.data && query.data.phases.length > 0 && (
+        <Panel
+          title={text.steps}
+          help={text.times[time].help}
+          actions={
+            <Segmented
+              labelled
+              label={text.time}
+              value={time}
+              options={timesOf(query.data).map((value) => ({
+                value,
+                label: text.times[value].name,
+              }))}
+              onChange={setTime}
+            />
+          }
+        >
+          <Steps answer={query.data} time={time} />
+        </Panel>
+      )}
+      {query.data && <Passes answer={query.data} />}
+    </>
+  );
+}
+
+function timesOf({ meta }: Phases) {
+  const times = ["exposed", "host", "device"] as const;
+  return meta.device_type === "GPU" ? times : times.slice(0, 2);
+}
+
+interface AverageProps {
+  readonly answer: Phases;
+  readonly picked: Phase | null;
+  readonly onPick: (phase: Phase | null) => void;
+}
+
+function Average({ answer, picked, onPick }: AverageProps) {
+  const { phases, recompute, per_step: passes, inferred } = answer;
+  if (phases.length === 0)
+    return <Empty title={text.none} reason={text.noneReason} remedy={text.noneRemedy} />;
+  const total = phases.reduce((sum, each) => sum + each.exposed_ns, 0);
+  const hasDevice = answer.meta.device_type === "GPU";
+  const largest = phases.toSorted((a, b) => b.exposed_ns - a.exposed_ns)[0];
+  const accumulates = passes.some((count) => count > 1);
+  return (
+    <>
+      <p className="program-sentence">
+        {largest &&
+          text.sentence(
+            phaseName(largest.name),
+            fraction(largest.exposed_ns / total),
+            duration(total),
+          )}
+        {recompute.exposed !== null &&
+          recompute.exposed > 0 &&
+          ` ${text.recomputes(fraction(recompute.exposed))}`}
+        {accumulates && ` ${text.accumulates(range(passes))}`}
+        {inferred !== null && inferred > 0 && ` ${text.inferred(fraction(inferred))}`}
+      </p>
+      <div className="program-bar" aria-hidden="true">
+        {phases.map(({ name, exposed_ns: ns }) => (
+          <i
+            key={name}
+            title={`${phaseName(name)}: ${fraction(ns / total)}`}
+            style={{ width: `${(100 * ns) / total}%`, background: phaseColor(name) }}
+          />
+        ))}
+      </div>
+      <div className="simple-table">
+        <table>
+          <caption>{text.average}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{text.phase}</th>
+              <th scope="col" className="number" title={text.times.exposed.help}>
+                {text.times.exposed.name}
+              </th>
+              <th scope="col" className="number" title={text.shareHelp}>
+                {text.share}
+              </th>
+              <th scope="col" className="number" title={text.times.host.help}>
+                {text.times.host.name}
+              </th>
+              <th scope="col" className="number" title={text.inferredHelp}>
+                {text.inferredName}
+              </th>
+              {hasDevice && (
+                <>
+                  <th scope="col" className="number" title={text.times.device.help}>
+                    {text.times.device.name}
+                  </th>
+                  <th scope="col" className="number" title={text.communicationHelp}>
+                    {text.communication}
+                  </th>
+                </>
+              )}
+              <th scope="col" className="number" title={text.allocatedHelp}>
+                {text.allocated}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {phases.map((each) => (
+              <tr key={each.name} className={each.name === picked ? "is-picked" : undefined}>
+                <th scope="row" title={text.phaseHelp[each.name]}>
+                  <i className="swatch" style={{ background: phaseColor(each.name) }} />
+                  <button
+                    type="button"
+                    className="link"
+                    aria-pressed={each.name === picked}
+                    onClick={() => onPick(each.name === picked ? null : each.name)}
+                  >
+                    {phaseName(each.name)}
+                  </button>
+                </th>
+                <td className="number" title={exact(each.exposed_ns, "ns")}>
+                  {duration(each.exposed_ns)}
+                </td>
+                <td className="number">{fraction(each.exposed_ns / total)}</td>
+                <td className="number">{duration(each.host_ns)}</td>
+                <td className="number">
+                  {each.host_ns > 0 ? fraction(each.inferred_ns / each.host_ns) : "–"}
+                </td>
+                {hasDevice && (
+                  <>
+                    <td className="number">{duration(each.device_ns)}</td>
+                    <td className="number">{duration(each.communication_ns)}</td>
+                  </>
+                )}
+                <td className="number">
+                  {each.allocated_bytes === null ? "–" : bytes(each.allocated_bytes)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Linked answer={answer} />
+      {picked && <Stretches answer={answer} phase={picked} />}
+    </>
+  );
+}
+
+/** Which part of the backward pass is linked to its forward, and why the rest is not. */
+function Linked({ answer: { backward, meta } }: { answer: Phases }) {
+  const share = (link: string) => {
+    const found = backward.find((each) => each.link === link);
+    return (meta.device_type === "GPU" ? found?.device : found?.host) ?? found?.host ?? 0;
+  };
+  if (backward.length === 0) return null;
+  const rest = (["script", "no_number", "no_forward"] as const).filter((link) => share(link) > 0);
+  return (
+    <p className="muted program-linked">
+      {text.linked(fraction(share("linked")))}
+      {rest.map((link) => ` ${text.unlinked[link](fraction(share(link)))}`)}
+    </p>
+  );
+}
+
+/** `4`, or `3–4` where steps differ. */
+function range(counts: readonly number[]): string {
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most ? `${most}` : `${least}–${most}`;
+}
+
+function Stretches({ answer, phase }: { answer: Phases; phase: Phase }) {
+  return (
+    <div className="program-stretches">
+      <h3>{text.stretches(phaseName(phase))}</h3>
+      {answer.stretches.length === 0 ? (
+        <p className="muted">{text.noStretches}</p>
+      ) : (
+        <ul>
+          {answer.stretches.map((each) => (
+            <li key={each.start_ns}>
+              <button type="button" className="button" onClick={() => showInTrace(each, null)}>
+                {text.stretch(duration(each.duration_ns), each.step ?? "–")}
+              </button>{" "}
+              <span className="muted">
+                {(text.evidence as Readonly<Record<string, string>>)[each.evidence]}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Steps({ answer, time }: { answer: Phases; time: "exposed" | "host" | "device" }) {
+  const series = answer.phases.map(({ name }) => ({
+    key: name,
+    label: phaseName(name),
+    values: answer.step_phases[time][name] ?? [],
+    color: phaseColor(name),
+  }));
+  return (
+    <StackedBars
+      title={`${text.steps}: ${text.times[time].name}`}
+      x={answer.steps}
+      xLabel={text.step}
+      series={series.filter(({ values }) => values.some((value) => value > 0))}
+      mode="absolute"
+      unit="ns"
+      height={240}
+    />
+  );
+}
+
+function Passes({ answer }: { answer: Phases }) {
+  const { micro_batches: batches, optimizers, steps, meta } = answer;
+  const onDevice = meta.device_type === "GPU";
+  const table = useMemo(() => {
+    const hidden = (key: string) => !onDevice && key.endsWith("device_ns");
+    const rows = Object.fromEntries(
+      Object.entries(batches.rows).map(([key, values]) => [key, values.slice(0, MOST_PASSES)]),
+    );
+    const named = (rows.step ?? []).map((step) => steps[Number(step)] ?? "");
+    const columns = batches.columns
+      .filter(({ key }) => !hidden(key))
+      .map((column) =>
+        column.key === "step" ? { ...column, type: "string" as const, unit: null } : column,
+      );
+    return derive({ columns, rows: { ...rows, step: named } }, []);
+  }, [batches, steps, onDevice]);
+  const used = useMemo(() => {
+    const columns = optimizers.columns.filter(({ key }) => onDevice || key !== "device_ns");
+    return derive({ columns, rows: optimizers.rows }, []);
+  }, [optimizers, onDevice]);
+  const count = batches.rows.step?.length ?? 0;
+  if (count === 0 && (optimizers.rows.name?.length ?? 0) === 0) return null;
+  return (
+    <Panel title={text.passes} help={text.passesHelp}>
+      {count > 0 && (
+        <SimpleTable
+          caption={text.passesCaption(Math.min(count, MOST_PASSES), count)}
+          table={table}
+        />
+      )}
+      {(optimizers.rows.name?.length ?? 0) > 0 && (
+        <SimpleTable caption={text.optimizers} table={used} />
+      )}
+    </Panel>
+  );
+}

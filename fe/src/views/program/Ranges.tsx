@@ -1,0 +1,128 @@
+/** The ranges that the program names, as a tree; the calls of one of them. */
+import { useMemo } from "react";
+import { useRangeCalls, useRanges } from "../../api";
+import { duration } from "../../format";
+import { program as text } from "../../i18n/en/program";
+import { showInTrace } from "../../shell/findings";
+import { useAddress, useTableParams, useTrace } from "../../state";
+import { derive, numberAt, rowCount, type Table, TreeTable, textAt } from "../../table";
+import { Async, QueryPanel } from "../../ui";
+import { params } from "./params";
+
+const HIDDEN: ReadonlySet<string> = new Set([
+  "id",
+  "parent",
+  "names",
+  "min_ns",
+  "p99_ns",
+  "mean_ns",
+  "per_step",
+  "longest_row",
+  "longest_start_ns",
+]);
+const FIRST = ["name", "exposed_ns", "host_total_ns", "device_ns", "calls"];
+const NOTHING = { title: text.noRanges, reason: text.noRangesReason, remedy: text.noRangesRemedy };
+
+/** Calls that are listed, the longest. */
+const MOST_CALLS = 20;
+
+export function Ranges() {
+  const { sel } = useTrace();
+  const query = useRanges(sel);
+  return (
+    <QueryPanel
+      title={text.ranges}
+      help={text.rangesHelp}
+      query={query}
+      empty={(answer) => (rowCount(answer) === 0 ? NOTHING : null)}
+    >
+      {(answer) => <Tree answer={answer} />}
+    </QueryPanel>
+  );
+}
+
+function Tree({ answer }: { answer: Table }) {
+  const state = useTableParams(params.filter, params.sort);
+  const [expansion, setExpansion] = useAddress(params.expansion);
+  const [range, setRange] = useAddress(params.range);
+  const chosen = /^\d+$/.test(range) && Number(range) < rowCount(answer) ? Number(range) : -1;
+  const table = useMemo(() => rangeTable(answer), [answer]);
+  const parent = useMemo(
+    () => (answer.rows.parent ?? []).map((each) => (each === null ? -1 : Number(each))),
+    [answer],
+  );
+  return (
+    <>
+      <div className="program-ranges">
+        <TreeTable
+          id="ranges"
+          label={text.ranges}
+          table={table}
+          parent={parent}
+          {...state}
+          expansion={expansion}
+          onExpansion={setExpansion}
+          usuallyOpen={() => true}
+          selected={chosen}
+          onSelect={(row) => setRange(row === chosen ? "" : String(row))}
+        />
+      </div>
+      {chosen >= 0 && <Calls range={chosen} name={textAt(answer.rows, "name", chosen)} />}
+    </>
+  );
+}
+
+function rangeTable({ columns, rows }: Table): Table {
+  const ordered = [
+    ...FIRST.flatMap((key) => columns.filter((column) => column.key === key)),
+    ...columns.filter(({ key }) => !FIRST.includes(key)),
+  ];
+  return derive(
+    { columns: ordered.map((column) => ({ ...column, hidden: HIDDEN.has(column.key) })), rows },
+    [],
+  );
+}
+
+function Calls({ range, name }: { range: number; name: string }) {
+  const { sel } = useTrace();
+  const query = useRangeCalls(sel, range);
+  return (
+    <div className="program-stretches">
+      <h3>{text.calls(name)}</h3>
+      <Async query={query}>
+        {({ rows }) => {
+          const order = (rows.duration_ns ?? []).map((_, row) => row);
+          order.sort(
+            (a, b) =>
+              (numberAt(rows, "duration_ns", b) ?? 0) - (numberAt(rows, "duration_ns", a) ?? 0),
+          );
+          return (
+            <ul>
+              {order.slice(0, MOST_CALLS).map((row) => {
+                const stretch = {
+                  start_ns: numberAt(rows, "start_ns", row) ?? 0,
+                  duration_ns: numberAt(rows, "duration_ns", row) ?? 0,
+                };
+                return (
+                  <li key={row}>
+                    <button
+                      type="button"
+                      className="button"
+                      onClick={() => showInTrace(stretch, numberAt(rows, "row", row))}
+                    >
+                      {text.stretch(
+                        duration(stretch.duration_ns),
+                        textAt(rows, "step", row) || "–",
+                      )}
+                    </button>{" "}
+                    <span className="muted">{textAt(rows, "name", row)}</span>
+                  </li>
+                );
+              })}
+            </ul>
+          );
+        }}
+      </Async>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+/** Graphs that devices replay: captures, replays, the nodes of one. */
+import { useMemo } from "react";
+import { type Graphs, useGraphs } from "../../api";
+import { duration, fraction, kernelLabel } from "../../format";
+import { program as text } from "../../i18n/en/program";
+import { showInTrace } from "../../shell/findings";
+import { useAddress, useTrace } from "../../state";
+import { derive, SimpleTable, type Table } from "../../table";
+import { Panel } from "../../ui";
+import { params } from "./params";
+
+/** Rows of each table. */
+const MOST = 200;
+
+/** Nothing where nothing was captured or replayed. */
+export function ReplayedGraphs() {
+  const { sel } = useTrace();
+  const [wanted, setGraph] = useAddress(params.graph);
+  const graph = /^\d{1,9}$/.test(wanted) ? Number(wanted) : null;
+  const { data } = useGraphs(sel, graph);
+  if (!data || (rowsOf(data.graphs) === 0 && rowsOf(data.captures) === 0)) return null;
+  return <Shown answer={data} graph={graph} onGraph={setGraph} />;
+}
+
+interface ShownProps {
+  readonly answer: Graphs;
+  readonly graph: number | null;
+  readonly onGraph: (graph: string) => void;
+}
+
+function Shown({ answer, graph, onGraph }: ShownProps) {
+  const graphs = useMemo(() => tableOf(answer.graphs, ["row", "start_ns"]), [answer]);
+  const captures = useMemo(() => tableOf(answer.captures, ["row"]), [answer]);
+  const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
+  const every = answer.replayed_ns + answer.outside_ns;
+  return (
+    <Panel title={text.graphs} help={text.graphsHelp}>
+      {rowsOf(answer.graphs) > 0 && (
+        <>
+          <p className="program-sentence">
+            {text.replayed(
+              duration(answer.replayed_ns),
+              fraction(every > 0 ? answer.replayed_ns / every : 0),
+            )}
+          </p>
+          <SimpleTable
+            caption={text.graphRows}
+            table={graphs}
+            renderName={(row, name) => {
+              const number = String(answer.graphs.rows.graph?.[row] ?? "");
+              const start = Number(answer.graphs.rows.start_ns?.[row] ?? 0);
+              const span = Number(answer.graphs.rows.span_ns?.[row] ?? 0);
+              return (
+                <>
+                  <button
+                    type="button"
+                    className="link"
+                    aria-pressed={Number(number) === graph}
+                    onClick={() => onGraph(Number(number) === graph ? "" : number)}
+                  >
+                    {text.graph(name)}
+                  </button>{" "}
+                  <button
+                    type="button"
+                    className="button"
+                    onClick={() => showInTrace({ start_ns: start, duration_ns: span }, null)}
+                  >
+                    {text.inTrace}
+                  </button>
+                </>
+              );
+            }}
+          />
+        </>
+      )}
+      {nodes && <SimpleTable caption={text.nodes} table={nodes} />}
+      {rowsOf(answer.captures) > 0 && <SimpleTable caption={text.captures} table={captures} />}
+    </Panel>
+  );
+}
+
+function rowsOf(table: Graphs["graphs"]): number {
+  return Object.values(table.rows)[0]?.length ?? 0;
+}
+
+function tableOf({ columns, rows }: Graphs["graphs"], hidden: readonly string[]): Table {
+  const shown = Object.fromEntries(
+    Object.entries(rows).map(([key, values]) => [key, values.slice(0, MOST)]),
+  );
+  return derive({ columns: columns.filter(({ key }) => !hidden.includes(key)), rows: shown }, []);
+}
+
+/** Names of kernels are long: they come last, and short. */
+function nodeTable(nodes: Graphs["graphs"]): Table {
+  const named = (nodes.rows.name ?? []).map((name) => kernelLabel(String(name)));
+  const last = ({ key }: { readonly key: string }) => (key === "name" ? 1 : 0);
+  const columns = nodes.columns.toSorted((a, b) => last(a) - last(b));
+  return tableOf({ columns, rows: { ...nodes.rows, name: named } }, ["row"]);
+}

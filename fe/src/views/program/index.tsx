@@ -1,0 +1,19 @@
+/** What the program did: phases, its own ranges, inference, compiled code, graphs. */
+import { CompiledCode } from "./CompiledCode";
+import { InferencePanels } from "./InferencePanels";
+import { PhasePanels } from "./PhasePanels";
+import { Ranges } from "./Ranges";
+import { ReplayedGraphs } from "./ReplayedGraphs";
+import "./program.css";
+
+export default function Program() {
+  return (
+    <div className="program">
+      <PhasePanels />
+      <InferencePanels />
+      <Ranges />
+      <CompiledCode />
+      <ReplayedGraphs />
+    </div>
+  );
+}

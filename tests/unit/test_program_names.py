@@ -1,0 +1,180 @@
+"""Names that mark phases, and what engines write into the names of their steps."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from torch_tb_profiler.analysis.program.engine_names import engine_step
+from torch_tb_profiler.analysis.program.kinds import Phase, PhaseName
+from torch_tb_profiler.analysis.program.known_names import known_names, normalised
+from torch_tb_profiler.analysis.program.ranges import template
+
+
+def test_the_names_of_answers_are_the_phases() -> None:
+    assert get_args(PhaseName) == tuple(phase.value for phase in Phase)
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [
+        ("forward", Phase.FORWARD),
+        ("## forward ##", Phase.FORWARD),
+        ("Forward-Pass", Phase.FORWARD),
+        ("[pl][profile][Strategy]SingleDeviceStrategy.training_step", Phase.FORWARD),
+        ("[pl][profile][Strategy]SingleDeviceStrategy.backward", Phase.BACKWARD),
+        ("[pl][profile][_TrainingEpochLoop].train_dataloader_next", Phase.DATA),
+        ("[pl][profile][LightningModule]M.configure_gradient_clipping", Phase.OPTIMIZER),
+        ("[param|pytorch.model.alex_net|0|0|0|measure|backward]", Phase.BACKWARD),
+        ("## wait_for_batch ##", Phase.DATA),
+        ("clip_grad_norm", Phase.OPTIMIZER),
+        ("optimizer.zero_grad", Phase.ZERO_GRAD),
+        ("update", Phase.OPTIMIZER),
+        ("## forward:over_arch ##", None),
+        ("forward_something", None),
+        ("[pl][profile]run_training_batch", None),
+        ("ProfilerStep#3", None),
+        ("", None),
+        ("#" * 10_000, None),
+    ],
+)
+def test_a_name_marks_a_phase_as_a_whole(name: str, phase: Phase | None) -> None:
+    assert known_names().by_user(name) is phase
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [
+        ("Optimizer.step#AdamW.step", Phase.OPTIMIZER),
+        ("Optimizer.zero_grad#SGD.zero_grad", Phase.ZERO_GRAD),
+        ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", Phase.DATA),
+        ("DistributedDataParallel.forward", Phase.FORWARD),
+        ("FSDP::root_pre_forward", Phase.FORWARD),
+        ("FSDP::pre_backward (blocks.0)", Phase.BACKWARD),
+        ("FSDP::all_gather (blocks.0)", None),
+        ("Torch-Compiled Region: !0/2/0", Phase.BACKWARD),
+        ("Torch-Compiled Region: 0/0", None),
+        ("_compile.compile_inner (dynamo_timed)", Phase.COMPILE),
+    ],
+)
+def test_ranges_of_torch(name: str, phase: Phase | None) -> None:
+    assert known_names().by_torch(name) is phase
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [
+        ("torch/_tensor.py(570): backward", Phase.BACKWARD),
+        ("/usr/lib/python3/site-packages/torch/autograd/__init__.py(300): grad", Phase.BACKWARD),
+        ("torch/optim/optimizer.py(480): wrapper", Phase.OPTIMIZER),
+        ("torch/nn/utils/clip_grad.py(10): anything", Phase.OPTIMIZER),
+        ("torch/utils/data/dataloader.py(700): __next__", Phase.DATA),
+        ("torch/utils/checkpoint.py(1100): recompute_fn", Phase.RECOMPUTE),
+        ("my_torch/_tensor.pyx(1): backward", None),
+        ("train.py(12): backward", None),
+    ],
+)
+def test_frames_of_torch(name: str, phase: Phase | None) -> None:
+    assert known_names().by_frame(name) is phase
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "phase", "requests", "tokens", "context", "generation"),
+    [
+        ("execute_context_1(888)_generation_0(0)", "vllm", Phase.PREFILL, 1, 888, 1, 0),
+        ("execute_context_1(888_788544)_generation_3(3_9)", "vllm", Phase.MIXED, 4, 891, 1, 3),
+        ("execute_context_0(0)_generation_32(32)", "vllm", Phase.DECODE, 32, 32, 0, 32),
+        (
+            "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086sqsq32sqsk55086)",
+            *("vllm", Phase.DECODE, 32, 32, 0, 32),
+        ),
+        ("execute_new_2_cached_5", "vllm", Phase.MIXED, 7, None, 2, 5),
+        ("step[EXTEND bs=2 toks=300]", "sglang", Phase.PREFILL, 2, 300, 2, 0),
+        ("step[DECODE bs=16]", "sglang", Phase.DECODE, 16, 16, 0, 16),
+        ("step[MIXED bs=4 toks=90]", "sglang", Phase.MIXED, 4, 90, None, None),
+        ("step[MIXED bs=4 toks=90 c=1 g=3]", "sglang", Phase.MIXED, 4, 90, 1, 3),
+        ("step[TARGET_VERIFY bs=4]", "sglang", Phase.VERIFY, 4, None, None, None),
+        ("step[DRAFT_EXTEND_V2 bs=4]", "sglang", Phase.DRAFT, 4, None, None, None),
+        ("prefill[bs=2 tok=14721 ctx=[7000, 7721]]", "atom", Phase.PREFILL, 2, 14721, 2, 0),
+        ("decode[bs=117/128 tok=117 d=117]", "atom", Phase.DECODE, 117, 117, 0, 117),
+        (
+            "[Executor] _forward_step 7: 2 ctx reqs, 100 ctx tokens, 3 gen reqs",
+            *("tensorrt_llm", Phase.MIXED, 5, 103, 2, 3),
+        ),
+        ("execute_diffusion_1_256x256", "xdit", Phase.DENOISE, 1, None, None, None),
+        ("model_inference", "xdit", Phase.DENOISE, None, None, None, None),
+        ("gpu_model_runner: sample", "vllm", Phase.SAMPLE, None, None, None, None),
+    ],
+)
+def test_names_of_engines(
+    name: str,
+    engine: str,
+    phase: Phase,
+    requests: int | None,
+    tokens: int | None,
+    context: int | None,
+    generation: int | None,
+) -> None:
+    found = engine_step(name)
+    assert found is not None
+    assert (found.engine, found.phase, found.requests, found.tokens) == (engine, phase, requests, tokens)
+    assert (found.context, found.generation) == (context, generation)
+
+
+def test_what_the_captured_graph_has_room_for() -> None:
+    found = engine_step("decode[bs=117/128 tok=117 d=117]")
+    assert found is not None
+    assert found.padded == 128
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "execute",
+        "execute_context_1(888)",
+        f"execute_context_{'9' * 5000}(1)_generation_0(0)",
+        "step[UNHEARD_OF bs=1]",
+        "step[DECODE",
+        "prefill",
+        "decode[" + "[" * 5000,
+        "step[" + "A=" * 5000,
+    ],
+)
+def test_names_that_no_engine_writes(name: str) -> None:
+    assert engine_step(name) is None
+
+
+def test_numbers_that_are_none_are_not_known() -> None:
+    found = engine_step("step[EXTEND bs=² toks=" + "9" * 5000 + "]")
+    assert found is not None
+    assert (found.requests, found.tokens) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "writer"),
+    [
+        ("[pl][profile]run_training_batch", "lightning"),
+        ("FSDP::all_gather (blocks.1)", "fsdp"),
+        ("DistributedDataParallel.forward", "ddp"),
+        ("nccl:all_reduce", "collective"),
+        ("PP:0F3", "pipeline"),
+        ("step[DECODE bs=1]", "sglang"),
+        ("KJTAllToAllPooled", "user"),
+        ("## KJTListAwaitable wait() ##", "torchrec"),
+        ("forward", "user"),
+    ],
+)
+def test_who_writes_a_range(name: str, writer: str) -> None:
+    assert known_names().writer(name) == writer
+
+
+def test_templates_hide_what_differs() -> None:
+    assert template("layer 3 at 0x7f12ab") == "layer … at …"
+    assert template("dynamo_data: compile_id=0/0") == template("_compile.compile_inner (dynamo_timed)")
+    assert template("forward") == "forward"
+
+
+def test_normalising_is_whole() -> None:
+    assert normalised("a.b.c") == "c"

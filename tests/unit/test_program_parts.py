@@ -1,0 +1,238 @@
+"""Ranges, inference, compiled code and graphs: hand-made programs, and recorded ones with a known truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.events import US, Event, annotation, event, frame, kernel, launch, model_of, op
+from tests.recorded import SHARED
+from tests.recorded import model_of as recorded
+from torch_tb_profiler.analysis.program.engine import engine
+from torch_tb_profiler.analysis.program.engine_question import engine_summary
+from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
+from torch_tb_profiler.analysis.program.regions import compilations, generated_kernels, region_sums, regions
+from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
+
+PROGRAM = SHARED / "program"
+needs_recordings = pytest.mark.skipif(not PROGRAM.exists(), reason="recorded traces are not here")
+
+
+def of(run: str) -> Path:
+    return PROGRAM / run / "worker0.pt.trace.json.gz"
+
+
+def lookup(start: float, requests: int, tokens: int) -> Event:
+    return op("aten::embedding", start, 5, **{"Input Dims": [[1000, 64], [requests, tokens], [], [], []]})
+
+
+# ranges ------------------------------------------------------------------------------------------------------
+
+
+def test_ranges_are_a_tree_of_names() -> None:
+    events = [annotation("ProfilerStep#0", 0, 1000)]
+    for number, start in enumerate((0, 400)):
+        events += [
+            annotation("iteration", start, 300),
+            annotation(f"layer {number}", start + 10, 100),
+            launch(start + 20, number + 1),
+            kernel(start + 100, 50, number + 1),
+        ]
+    found = ranges(model_of(events))
+    assert found.name == ("ProfilerStep#…", "iteration", "layer …")
+    assert found.parent.tolist() == [-1, 0, 1]
+    assert found.calls.tolist() == [1, 2, 2]
+    assert found.names.tolist() == [1, 1, 2]
+    assert found.host_self_ns.tolist() == [400 * US, 400 * US, 200 * US]
+    assert found.device_ns.tolist() == [100 * US] * 3
+    assert found.between_ns.tolist() == [-1, 100 * US, 300 * US]
+    # while its work runs, and while it runs and nothing works: 90 before the kernel and 50 of it
+    assert found.exposed_ns.tolist() == [1000 * US, 600 * US, 280 * US]
+
+
+def test_the_calls_of_a_range() -> None:
+    model = model_of([annotation("a", 0, 10), annotation("a", 30, 20)])
+    calls = calls_of_range(model, 0)
+    assert calls is not None
+    assert calls.duration_ns.tolist() == [10 * US, 20 * US]
+    assert calls.between_ns.tolist() == [-1, 20 * US]
+    assert calls_of_range(model, 1) is None
+
+
+@needs_recordings
+def test_nested_ranges_of_a_recording() -> None:
+    found = ranges(recorded(of("nested_ranges")))
+    calls = dict(zip(found.name, found.calls.tolist(), strict=True))
+    assert {name: calls[name] for name in ("iteration", "forward", "block", "inner", "loss", "logging")} == {
+        **dict.fromkeys(("iteration", "forward", "loss", "logging"), 4),
+        **dict.fromkeys(("block", "inner"), 12),
+    }
+
+
+# inference ---------------------------------------------------------------------------------------------------
+
+
+def test_steps_of_an_engine_by_their_names() -> None:
+    model = model_of(
+        [
+            annotation("execute_context_1(100)_generation_0(0)", 0, 100),
+            annotation("step[EXTEND bs=1 toks=100]", 10, 50),
+            annotation("execute_context_0(0)_generation_2(2)", 200, 50),
+            annotation("execute_context_0(0)_generation_3(3)", 300, 50),
+            annotation("execute_context_0(0)_generation_3(3)", 380, 50),
+            annotation("gpu_model_runner: sample", 255, 20),
+        ]
+    )
+    found, summary = engine(model), engine_summary(model)
+    assert found is not None
+    assert summary is not None
+    assert found.steps.phase == ("prefill", "decode", "decode", "decode")
+    assert found.steps.gap_ns.tolist() == [100 * US, 50 * US, 30 * US, -1]
+    assert summary.tpot_ns == pytest.approx((2 * 100 + 3 * 80) / 5 * US)
+    assert summary.generated == 8
+    assert summary.gap_ns == 180 * US
+
+
+def test_a_single_step_tells_no_rate() -> None:
+    summary = engine_summary(model_of([annotation("execute_context_0(0)_generation_2(2)", 200, 50)]))
+    assert summary is not None
+    assert (summary.tpot_ns, summary.tokens_per_second, summary.gap_ns, summary.graph_share) == (None,) * 4
+
+
+def test_look_ups_of_tokens_begin_steps() -> None:
+    positions = op("aten::embedding", 7, 2, **{"Input Dims": [[128, 64], [2, 24], [], [], []]})
+    model = model_of([lookup(0, 2, 24), positions, lookup(100, 2, 1), lookup(150, 2, 1), op("aten::argmax", 190, 10)])
+    found, summary = engine(model), engine_summary(model)
+    assert found is not None
+    assert summary is not None
+    assert found.how == "embedding"
+    assert found.steps.phase == ("prefill", "decode", "decode")
+    assert found.steps.tokens.tolist() == [48, 2, 2]
+    assert summary.gap_ns is None
+
+
+@pytest.mark.parametrize("dims", ["[[1000,64],[2", "[]", "[[1000],[2]]", '[["a",64],[2,1]]', "[[-1,64],[2,1]]", "7"])
+def test_shapes_that_are_damaged_say_nothing(dims: str) -> None:
+    damaged = {"Input Dims": dims}
+    model = model_of([op("aten::embedding", 0, 5, **damaged), op("aten::embedding", 10, 5, **damaged)])
+    assert engine(model) is None
+
+
+def test_training_does_not_infer() -> None:
+    backward = op("autograd::engine::evaluate_function: EmbeddingBackward0", 200, 10)
+    assert engine(model_of([lookup(0, 2, 24), lookup(100, 2, 24), backward])) is None
+
+
+@needs_recordings
+@pytest.mark.parametrize(
+    ("run", "how", "steps"),
+    [
+        ("hf_generate", "modules", {"prefill": 1, "decode": 7}),
+        ("hf_generate_plain", "embedding", {"prefill": 1, "decode": 7}),
+        ("generate_loop", "ranges", {"prefill": 1, "decode": 5}),
+        ("diffusers_sd", "stages", {"encode": 1, "denoise": 3, "decode_image": 1}),
+    ],
+)
+def test_inference_of_recordings(run: str, how: str, steps: dict[str, int]) -> None:
+    summary = engine_summary(recorded(of(run)))
+    assert summary is not None
+    assert summary.how == how
+    assert {each.name: each.steps for each in summary.steps} == steps
+
+
+# compiled code -----------------------------------------------------------------------------------------------
+
+REGION = "Torch-Compiled Region: "
+
+
+def test_regions_and_what_is_around_them() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 1000),
+            op("TorchDynamo Cache Lookup", 5, 5),
+            op(f"{REGION}0/0", 10, 500),
+            op("Pregraph bytecode", 15, 10),
+            annotation("## Call CompiledFxGraph fabc ##", 30, 100),
+            launch(40, 1),
+            kernel(60, 50, 1, "triton_poi_fused_add_relu_0"),
+            op("aten::item", 200, 50),
+            op(f"{REGION}1/0", 300, 150),
+            op(f"{REGION}1/1", 600, 50),
+            op("aten::mm", 700, 50),
+            launch(710, 2),
+            kernel(720, 30, 2, "gemm"),
+            frame("model.py(9): torch_dynamo_resume_in_forward_at_7", 290, 200),
+        ]
+    )
+    found, sums = regions(model), region_sums(model)
+    assert found.id == ("0/0", "1/0", "1/1")
+    assert found.outer_calls.tolist() == [1, 0, 1]
+    assert found.body_ns.tolist() == [100 * US, 0, 0]
+    assert found.overhead_ns.tolist() == [10 * US, 0, 0]
+    assert found.eager_ns.tolist() == [50 * US, 0, 0]
+    assert found.device_ns.tolist() == [50 * US, 0, 0]
+    assert (sums.outer_ns, sums.lookup_ns, sums.breaks, sums.lines) == (550 * US, 5 * US, 1, ("forward:7",))
+    assert (sums.inside_device_ns, sums.outside_device_ns) == (50 * US, 30 * US)
+    made = generated_kernels(model)
+    assert (made.name, made.kind, made.operators) == (("triton_poi_fused_add_relu_0",), ("pointwise",), ("add_relu",))
+
+
+@needs_recordings
+def test_compilations_of_a_recording() -> None:
+    model = recorded(of("compile_cold"))
+    made = compilations(model)
+    assert made.id == ("0/0", "1/0", "0/1", "1/1", "0/2", "1/2")
+    assert sum(bool(each) for each in made.again) == 4
+    assert made.duration_ns.sum() == region_sums(model).compile_ns
+    assert region_sums(model).breaks == 6
+
+
+@needs_recordings
+def test_graph_breaks_of_a_recording() -> None:
+    sums = region_sums(recorded(of("compile_break")))
+    assert sums.lines == ("scale:5", "scale:7")
+    assert sums.breaks == 6
+    assert 1.33 < sums.outer_ns / 1e6 < 1.34
+
+
+# graphs ------------------------------------------------------------------------------------------------------
+
+
+def replay(at: float, correlation: int, **args: Any) -> list[Event]:
+    return [
+        event("cuda_runtime", "cudaGraphLaunch", at, 5, correlation=correlation),
+        kernel(at + 10, 10, correlation, "a", **args),
+        kernel(at + 30, 20, correlation, "b", **args),
+    ]
+
+
+def test_replays_of_one_graph_are_aligned() -> None:
+    model = model_of(
+        [annotation("ProfilerStep#0", 0, 500), *replay(0, 1), *replay(100, 2), launch(200, 3), kernel(210, 50, 3, "c")]
+    )
+    found = graphs(model)
+    assert (found.replays.tolist(), found.nodes.tolist()) == ([2], [2])
+    assert found.device_ns.tolist() == [60 * US]
+    assert found.inside_ns.tolist() == [10 * US]
+    assert found.between_ns.tolist() == [60 * US]
+    assert outside_ns(model) == (60 * US, 50 * US)
+    nodes = graph_nodes(model, 0)
+    assert nodes is not None
+    assert (nodes.name, nodes.mean_ns.tolist()) == (("a", "b"), [10 * US, 20 * US])
+    assert graph_nodes(model, 1) is None
+
+
+def test_a_trace_without_graphs() -> None:
+    model = model_of([annotation("ProfilerStep#0", 0, 500), op("aten::mm", 10, 5)])
+    assert len(graphs(model)) == len(captures(model)) == len(regions(model)) == len(compilations(model)) == 0
+    assert outside_ns(model) == (0, 0)
+
+
+@needs_recordings
+def test_a_capture_and_a_replay_of_recordings() -> None:
+    captured = captures(recorded(PROGRAM / "vllm_capture_hipgraph_mi300" / "rank0.pt.trace.json.gz"))
+    assert captured.calls.tolist() == [421]
+    replayed = graphs(recorded(SHARED / "TraceLens" / "vllm_decode_hipgraph_mi300" / "rank0.pt.trace.json.gz"))
+    assert replayed.nodes.tolist() == [421]

@@ -1,0 +1,1 @@
+"""What the program did: phases of training and inference, its own ranges, compiled code, graphs."""

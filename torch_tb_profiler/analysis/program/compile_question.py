@@ -1,0 +1,160 @@
+"""The questions about compiled code and about graphs that devices replay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceMeta, columns_of
+from torch_tb_profiler.analysis.program.columns import (
+    CAPTURES,
+    COMPILATIONS,
+    GENERATED,
+    GRAPH_NODES,
+    GRAPHS,
+    REGIONS,
+)
+from torch_tb_profiler.analysis.program.regions import compilations, generated_kernels, region_sums, regions
+from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
+
+
+class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """Over all compiled regions of the steps that are chosen. Device times are Σ of durations.
+
+    calls              how many calls of outermost regions
+    outer_ns           host time of these: what they hold is in it
+    lookup_ns          checking guards before regions
+    compile_ns         compiling
+    compilations       how many, frame by frame
+    again              how many of these compile a frame again; null where a trace does not name them
+    inside_device_ns   device work that was launched in regions
+    outside_device_ns  the eager remainder: device work launched elsewhere
+    breaks             how often a call of compiled code goes on in other compiled code: each is a graph break
+    lines              `function:line` at which it goes on; only with Python frames
+    restarts           how often tracing began anew, as it does at a break
+    """
+
+    calls: Count
+    outer_ns: Ns
+    lookup_ns: Ns
+    compile_ns: Ns
+    compilations: Count
+    again: Count | None
+    inside_device_ns: Ns
+    outside_device_ns: Ns
+    breaks: Count
+    lines: Sequence[str]
+    restarts: Count
+
+
+class CompiledAnswer(Answer, frozen=True, kw_only=True):
+    """What torch.compile did.
+
+    meta          which trace
+    totals        over all regions; null where neither a region nor a compilation was recorded
+    regions       a row for each compiled code
+    compilations  a row for each compilation
+    kernels       a row for each kernel that Inductor generated
+    """
+
+    meta: TraceMeta
+    totals: RegionTotals | None
+    regions: Columns
+    compilations: Columns
+    kernels: Columns
+
+
+def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
+    model = subject.model
+    table, made, kernels, sums = regions(model), compilations(model), generated_kernels(model), region_sums(model)
+    known = [each for each in made.again if each is not None]
+    totals = RegionTotals(
+        calls=int(table.outer_calls.sum()),
+        outer_ns=sums.outer_ns,
+        lookup_ns=sums.lookup_ns,
+        compile_ns=sums.compile_ns,
+        compilations=len(made),
+        again=sum(known) if len(known) == len(made) else None,
+        inside_device_ns=sums.inside_device_ns,
+        outside_device_ns=sums.outside_device_ns,
+        breaks=sums.breaks,
+        lines=sums.lines,
+        restarts=sums.restarts,
+    )
+    return CompiledAnswer(
+        meta=TraceMeta(**subject.about("overview")),
+        totals=totals if len(table) or len(made) else None,
+        regions=columns_of(table, list(REGIONS.values())),
+        compilations=columns_of(made, list(COMPILATIONS.values())),
+        kernels=columns_of(kernels, list(GENERATED.values())),
+    )
+
+
+class WhichGraph(msgspec.Struct, frozen=True):
+    """Of which graph the nodes are listed."""
+
+    graph: Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="`graph` of a row: its nodes are listed.")] = (
+        None
+    )
+
+
+class GraphsAnswer(Answer, frozen=True, kw_only=True):
+    """What devices replayed of graphs (CUDA and HIP).
+
+    meta         which trace
+    replayed_ns  Σ durations of device work in replays, in the steps that are chosen
+    outside_ns   the same of all other device work
+    graphs       a row for each graph that was replayed
+    captures     a row for each capture, in the whole recording
+    nodes        of the graph that was asked for; null without one
+    """
+
+    meta: TraceMeta
+    replayed_ns: Ns
+    outside_ns: Ns
+    graphs: Columns
+    captures: Columns
+    nodes: Columns | None
+
+
+def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
+    model = subject.model
+    table = graphs(model)
+    nodes = None
+    if asked.graph is not None:
+        nodes = graph_nodes(model, asked.graph)
+        if nodes is None:
+            raise NotFound(f"there is no graph {asked.graph}")
+    replayed, outside = outside_ns(model)
+    return GraphsAnswer(
+        meta=TraceMeta(**subject.about("overview")),
+        replayed_ns=replayed,
+        outside_ns=outside,
+        graphs=columns_of(table, list(GRAPHS.values()), table.missing_below_zero),
+        captures=columns_of(captures(model), list(CAPTURES.values())),
+        nodes=None if nodes is None else columns_of(nodes, list(GRAPH_NODES.values())),
+    )
+
+
+PROGRAM_COMPILED = TraceQuestion(
+    name="compiled",
+    summary="What torch.compile did: regions, graph breaks, compilations, generated kernels",
+    answer=CompiledAnswer,
+    compute=_compiled,
+    more="What the numbers are: docs/views/program.md.",
+    report=({},),
+)
+
+PROGRAM_GRAPHS = TraceQuestion(
+    name="graphs",
+    summary="Graphs that devices replay: captures, replays, nodes, gaps inside and between",
+    answer=GraphsAnswer,
+    parameters=WhichGraph,
+    compute=_graphs,
+    more="What the numbers are: docs/views/program.md.",
+    report=({},),
+)

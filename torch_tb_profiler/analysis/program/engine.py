@@ -1,0 +1,351 @@
+"""Steps of inference: passes of a model told apart as reading prompts, generating, or both; stages of diffusion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.program.engine_names import EngineStep, engine_step
+from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.known_names import known_names
+from torch_tb_profiler.analysis.program.lookups import lookups
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.analysis.shared.backward import in_backward
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import greatest_at, least_at, sums_at
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.frame_names import NN_MODULE
+from torch_tb_profiler.trace import Category
+
+#: how steps were found: names that an engine wrote, ranges of the program's own, calls of a language model, look-ups of
+#: tokens, calls of the parts of a diffusion pipeline
+How = Literal["names", "ranges", "modules", "embedding", "stages"]
+
+_OF_STEPS = frozenset({Phase.PREFILL, Phase.DECODE, Phase.MIXED, Phase.DRAFT, Phase.VERIFY, Phase.DENOISE, Phase.OTHER})
+_OF_LOOPS = frozenset({Phase.PREFILL, Phase.DECODE})
+_LANGUAGE = re.compile(r"nn\.Module: \w*(?:ForCausalLM|LMHeadModel|ForConditionalGeneration)\w*$")
+_TEXT = re.compile(r"nn\.Module: (?:CLIPTextModel\w*|T5EncoderModel|\w*TextModel\w*|\w*TextEncoder\w*)_\d+$")
+_DENOISER = re.compile(r"nn\.Module: (?:UNet2DConditionModel|\w*Transformer2DModel\w*|\w*DiT\w*|OptimizedModule)_\d+$")
+_IMAGE = re.compile(r"nn\.Module: (?:Decoder|AutoencoderKL\w*)_\d+$")
+_GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
+
+
+@dataclass(frozen=True)
+class EngineSteps(Tabular):
+    """One row per step, in the order of time. Times in ns; -1 for what is not known.
+
+    Keys, units and definitions of the columns: `columns.ENGINE_STEPS`.
+    """
+
+    phase: tuple[str, ...]
+    row: Int64
+    start_ns: Int64
+    host_ns: Int64
+    period_ns: Int64
+    gap_ns: Int64
+    device_ns: Int64
+    graph_ns: Int64
+    device_gap_ns: Int64
+    requests: Int64
+    generation: Int64
+    tokens: Int64
+    context_tokens: Int64
+    padded: Int64
+
+    missing_below_zero = (
+        "row",
+        "period_ns",
+        "gap_ns",
+        "device_gap_ns",
+        "requests",
+        "generation",
+        "tokens",
+        "context_tokens",
+        "padded",
+    )
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def of(self, phase: Phase) -> Bool:
+        return np.array([each == phase.value for each in self.phase], np.bool_)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The steps of inference of a trace.
+
+    kind    who wrote their names; `loop` of ranges of the program's own, `model` of calls of a model, `diffusion`
+    how     how they were found
+    track   index into Trace.tracks: the thread that runs them
+    steps   a row each
+    """
+
+    kind: str
+    how: How
+    track: int
+    steps: EngineSteps
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Steps before anything is measured; parallel, by start.
+
+    row   the event; -1 where a step has none
+    """
+
+    kind: str
+    how: How
+    track: int
+    row: Int64
+    start: Int64
+    end: Int64
+    said: Sequence[EngineStep]
+
+
+@remembered
+def engine(model: Model) -> Engine | None:
+    """Of what is selected; None where nothing says that the program infers."""
+    for find in (_by_names, _by_ranges, _by_stages, _by_modules, _by_embedding):
+        found = find(model)
+        if found is not None and len(found.row):
+            return Engine(found.kind, found.how, found.track, _measured(model, found))
+    return None
+
+
+def _by_names(model: Model) -> _Found | None:
+    """Ranges of an engine; of nested ones the outermost is the step and the innermost says most."""
+    tree, strings = model.tree, model.trace.strings
+    said = {
+        code: step
+        for code in distinct(tree.name[tree.category == Category.USER_ANNOTATION]).tolist()
+        if (step := engine_step(strings[code])) is not None and step.phase in _OF_STEPS
+    }
+    if not said:
+        return None
+    named = np.isin(tree.name, list(said)) & (tree.category == Category.USER_ANNOTATION)
+    node = np.flatnonzero(named)
+    inner = nearest(tree.parent, named, tree.parent[node])
+    last = np.full(len(tree), -1, np.int64)
+    last[node] = node
+    for each, around in zip(node[::-1].tolist(), inner[::-1].tolist(), strict=True):
+        if around >= 0:
+            last[around] = last[each]
+    outer = node[inner < 0]
+    track = _most(tree.track[outer])
+    outer = outer[tree.track[outer] == track]
+    outer = outer[np.argsort(tree.start[outer], kind="stable")]
+    steps = [said[int(tree.name[last[each]])] for each in outer.tolist()]
+    return _Found(
+        steps[0].engine, "names", track, tree.row[outer].astype(np.int64), tree.start[outer], tree.end[outer], steps
+    )
+
+
+def _by_ranges(model: Model) -> _Found | None:
+    """Ranges `prefill` and `decode` of the program's own."""
+    tree, strings, known = model.tree, model.trace.strings, known_names()
+    said = {
+        code: phase
+        for code in distinct(tree.name[tree.category == Category.USER_ANNOTATION]).tolist()
+        if (phase := known.by_user(strings[code])) in _OF_LOOPS and phase is not None
+    }
+    if not said:
+        return None
+    named = np.isin(tree.name, list(said)) & (tree.category == Category.USER_ANNOTATION)
+    node = np.flatnonzero(named & (nearest(tree.parent, named, tree.parent) < 0))
+    track = _most(tree.track[node])
+    node = node[tree.track[node] == track]
+    node = node[np.argsort(tree.start[node], kind="stable")]
+    looked = lookups(model)
+    steps = []
+    for each in node.tolist():
+        phase = said[int(tree.name[each])]
+        inside = looked.within(track, int(tree.start[each]), int(tree.end[each]))
+        steps.append(_of_lookup("loop", inside, phase))
+    return _Found("loop", "ranges", track, tree.row[node].astype(np.int64), tree.start[node], tree.end[node], steps)
+
+
+def _by_modules(model: Model) -> _Found | None:
+    """Outermost calls of a language model, in a program without a backward pass."""
+    frames = model.frames
+    if not len(frames) or in_backward(model).any():
+        return None
+    node = _outer_modules(model)
+    node = node[model.trace.strings.where(_LANGUAGE.match, frames.name[node])[frames.name[node]]]
+    if not len(node):
+        return None
+    track = _most(frames.track[node])
+    node = node[frames.track[node] == track]
+    looked = lookups(model)
+    steps = [
+        _of_lookup("model", looked.within(track, int(frames.start[each]), int(frames.end[each])))
+        for each in node.tolist()
+    ]
+    return _Found(
+        "model", "modules", track, frames.row[node].astype(np.int64), frames.start[node], frames.end[node], steps
+    )
+
+
+def _by_embedding(model: Model) -> _Found | None:
+    """Each look-up of tokens begins a pass, which ends with the next, or with the last operator."""
+    if in_backward(model).any():
+        return None
+    looked = lookups(model)
+    if len(looked.node) < 2:
+        return None
+    tree = model.tree
+    main = main_lane(model)
+    mine = np.flatnonzero(looked.track == main)
+    if len(mine) < 2:
+        return None
+    node = looked.node[mine]
+    start = tree.start[node]
+    top = tree.is_operator & (tree.track == main)
+    end = np.append(start[1:], tree.end[top].max())
+    steps = [_of_lookup("model", (looked.batch[at], looked.length[at])) for at in mine.tolist()]
+    return _Found("model", "embedding", main, tree.row[node].astype(np.int64), start, end, steps)
+
+
+def _by_stages(model: Model) -> _Found | None:
+    """The parts of a diffusion pipeline: outermost modules, of which the one called most often removes noise."""
+    frames = model.frames
+    if not len(frames) or in_backward(model).any():
+        return None
+    strings = model.trace.strings
+    node = _outer_modules(model)
+    names = strings.texts(frames.name[node])
+    calls = [name for name in names if _DENOISER.match(name)]
+    if not calls or not any(_TEXT.match(name) or _IMAGE.match(name) for name in names):
+        return None
+    denoiser = max(set(calls), key=lambda name: (calls.count(name), name))
+    last = max(at for at, name in enumerate(names) if name == denoiser)
+    stages: list[tuple[int, Phase]] = []
+    for at, (each, name) in enumerate(zip(node.tolist(), names, strict=True)):
+        if name == denoiser:
+            stages.append((each, Phase.DENOISE))
+        elif _TEXT.match(name):
+            stages.append((each, Phase.ENCODE))
+        elif _IMAGE.match(name) and at > last:
+            stages.append((each, Phase.DECODE_IMAGE))
+    chosen = np.array([each for each, _ in stages], np.int64)
+    steps = [EngineStep("diffusion", phase) for _, phase in stages]
+    track = _most(frames.track[chosen])
+    return _Found(
+        "diffusion",
+        "stages",
+        track,
+        frames.row[chosen].astype(np.int64),
+        frames.start[chosen],
+        frames.end[chosen],
+        steps,
+    )
+
+
+def _outer_modules(model: Model) -> Int64:
+    """Positions of outermost calls of nn.Module in the frames, by start."""
+    frames = model.frames
+    module = model.trace.strings.where(lambda name: name.startswith(NN_MODULE), frames.name)[frames.name]
+    node = np.flatnonzero(module & (nearest(frames.parent, module, frames.parent) < 0))
+    return node[np.argsort(frames.start[node], kind="stable")]
+
+
+def _of_lookup(kind: str, found: tuple[int, int] | None, phase: Phase | None = None) -> EngineStep:
+    """What the index of tokens says: one new token of each request is generating."""
+    if found is None:
+        return EngineStep(kind, phase or Phase.OTHER)
+    batch, length = int(found[0]), int(found[1])
+    if batch < 0:
+        # all tokens in one row: how many requests they are of is not told
+        return EngineStep(kind, phase or Phase.OTHER, tokens=length)
+    told = phase or (Phase.PREFILL if length > 1 else Phase.DECODE)
+    generating = told is Phase.DECODE
+    return EngineStep(
+        engine=kind,
+        phase=told,
+        requests=batch,
+        context=0 if generating else batch,
+        generation=batch if generating else 0,
+        tokens=batch * length,
+        context_tokens=0 if generating else batch * length,
+    )
+
+
+def _measured(model: Model, found: _Found) -> EngineSteps:
+    start, end = found.start, found.end
+    device, graph, first, last = _on_devices(model, found)
+    count = len(start)
+    following = np.append(start[1:], -1)
+    gap = np.append(np.maximum(start[1:] - end[:-1], 0), -1)
+    if found.how == "embedding":
+        # such a step ends where the next begins: how long it lasts is not told
+        gap[:] = -1
+    worked = (last[:-1] >= 0) & (first[1:] >= 0)
+    return EngineSteps(
+        phase=tuple(each.phase.value for each in found.said),
+        row=found.row,
+        start_ns=start,
+        host_ns=end - start,
+        period_ns=np.where(following >= 0, following - start, -1),
+        gap_ns=gap[:count],
+        device_ns=device,
+        graph_ns=graph,
+        device_gap_ns=np.append(np.where(worked, np.maximum(first[1:] - last[:-1], 0), -1), -1)[:count],
+        requests=_numbers([each.requests for each in found.said]),
+        generation=_numbers([each.generation for each in found.said]),
+        tokens=_numbers([each.tokens for each in found.said]),
+        context_tokens=_numbers([each.context_tokens for each in found.said]),
+        padded=_numbers([each.padded for each in found.said]),
+    )
+
+
+def step_of_work(model: Model, found: _Found | Engine) -> tuple[Int64, Int64]:
+    """The selected device work that was launched in a step: positions in `Model.device_work`, and steps."""
+    start = found.start if isinstance(found, _Found) else found.steps.start_ns
+    end = found.end if isinstance(found, _Found) else found.steps.start_ns + found.steps.host_ns
+    work = np.flatnonzero(model.is_work & (model.device_links.launch >= 0))
+    call = model.launches.row[model.device_links.launch[work]]
+    events = model.trace.events
+    time = events.start[call]
+    step = np.searchsorted(start, time, side="right") - 1
+    inside = (step >= 0) & (time < np.append(end, 0)[step]) & (events.track[call] == found.track)
+    return work[inside], step[inside]
+
+
+def _on_devices(model: Model, found: _Found) -> tuple[Int64, Int64, Int64, Int64]:
+    """Of each step: Σ durations of device work, the part that graphs replayed, begin and end; -1 without work."""
+    work, step = step_of_work(model, found)
+    events, row = model.trace.events, model.device_work.row[work]
+    size = len(found.start)
+    duration = np.maximum(events.duration[row], 0)
+    name = events.name[model.launches.row[model.device_links.launch[work]]]
+    replayed = model.trace.strings.where(_GRAPH_LAUNCH.match, name)[name] if len(name) else np.zeros(0, np.bool_)
+    none = np.bincount(step, minlength=size) == 0
+    first, last = least_at(step, events.start[row], size), greatest_at(step, events.end[row], size)
+    return (
+        sums_at(step, duration, size),
+        sums_at(step[replayed], duration[replayed], size),
+        np.where(none, -1, first),
+        np.where(none, -1, last),
+    )
+
+
+def _numbers(values: Sequence[int | None]) -> Int64:
+    return np.array([-1 if value is None else value for value in values], np.int64)
+
+
+def _most(tracks: np.ndarray[tuple[int], np.dtype[np.int32]]) -> int:
+    """The thread that has most of them."""
+    return int(np.bincount(tracks).argmax())
+
+
+def phase_codes(found: EngineSteps) -> Int8:
+    """Shape (steps,): the code of the phase of each."""
+    return np.array([CODE[Phase(each)] for each in found.phase], np.int8)

@@ -1,0 +1,237 @@
+"""What inference engines write into the names of their steps.
+
+vLLM, SGLang, ATOM, TensorRT-LLM and xDiT put a range around each pass of the model; its name says how many requests and
+tokens the pass has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.program.kinds import Phase
+
+
+@dataclass(frozen=True)
+class EngineStep:
+    """One step of an engine; numbers that its name does not tell are None.
+
+    engine          who wrote it
+    phase           what kind of step it is
+    requests        requests of the step
+    context         requests whose prompt is read
+    generation      requests that generate
+    tokens          new tokens that the step computes
+    context_tokens  of prompts
+    padded          requests that the captured graph has room for
+    """
+
+    engine: str
+    phase: Phase
+    requests: int | None = None
+    context: int | None = None
+    generation: int | None = None
+    tokens: int | None = None
+    context_tokens: int | None = None
+    padded: int | None = None
+
+
+_VLLM = re.compile(
+    r"execute_(?:(?P<all>[0-9]{1,15})_)?context_(?P<c>[0-9]{1,15})\((?P<ct>[^)]*)\)_generation_(?P<g>[0-9]{1,15})\((?P<gt>[^)]*)\)$"
+)
+_VLLM_OLD = re.compile(r"execute_new_(?P<new>[0-9]{1,15})_cached_(?P<cached>[0-9]{1,15})$")
+_VLLM_SCOPE = re.compile(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule>schedule): ")
+_SGLANG = re.compile(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
+_ATOM = re.compile(r"(?P<mode>prefill|decode)\[(?P<rest>[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]$")
+_TENSORRT = re.compile(
+    r"\[Executor\] _forward_step [0-9]{1,15}: (?P<c>[0-9]{1,15}) ctx reqs, "
+    r"(?:(?P<t>[0-9]{1,15}) ctx tokens?, )?(?P<g>[0-9]{1,15}) gen(?:eration)? reqs"
+)
+_XDIT = re.compile(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
+_FIELD = re.compile(r"(?P<key>\w+)=(?P<value>\[[^\]]*\]|[^\s\],]+)")
+_DETAIL = re.compile(r"(sqsq|sqsk|sq|sk)([0-9]{1,15})")
+#: what is read as a number; longer ones are none of an engine
+_NUMBER = re.compile(r"[0-9]{1,15}")
+
+_SCOPES = {
+    "sample": Phase.SAMPLE,
+    "schedule": Phase.SCHEDULE,
+    "draft": Phase.DRAFT,
+}
+_MODES = {
+    "EXTEND": Phase.PREFILL,
+    "SPLIT_PREFILL": Phase.PREFILL,
+    "DLLM_EXTEND": Phase.PREFILL,
+    "MIXED": Phase.MIXED,
+    "DECODE": Phase.DECODE,
+    "TARGET_VERIFY": Phase.VERIFY,
+    "DRAFT_EXTEND": Phase.DRAFT,
+    "DRAFT_EXTEND_V2": Phase.DRAFT,
+    "IDLE": Phase.OTHER,
+    "PREBUILT": Phase.OTHER,
+}
+
+
+def engine_step(name: str) -> EngineStep | None:
+    """What a name says; None of one that no engine writes.
+
+    >>> engine_step("execute_context_1(888)_generation_0(0)").phase.value
+    'prefill'
+    >>> engine_step("step[DECODE bs=32]").requests
+    32
+    """
+    if name[:1] not in "esd[vgpm":
+        return None
+    for read in _READERS:
+        found = read(name)
+        if found is not None:
+            return found
+    return None
+
+
+def mixed_or(context: int, generation: int) -> Phase:
+    """Of a step with so many requests that read their prompt, and so many that generate."""
+    if not context and not generation:
+        return Phase.OTHER
+    if not context:
+        return Phase.DECODE
+    return Phase.MIXED if generation else Phase.PREFILL
+
+
+def _vllm(name: str) -> EngineStep | None:
+    found = _VLLM.match(name)
+    if found is None:
+        return None
+    context, generation = int(found["c"]), int(found["g"])
+    context_tokens, generation_tokens = _tokens(found["ct"]), _tokens(found["gt"])
+    every = int(found["all"]) if found["all"] else None
+    if every is None and context_tokens is not None and generation_tokens is not None:
+        every = context_tokens + generation_tokens
+    return EngineStep(
+        engine="vllm",
+        phase=mixed_or(context, generation),
+        requests=context + generation,
+        context=context,
+        generation=generation,
+        tokens=every,
+        context_tokens=context_tokens,
+    )
+
+
+def _tokens(text: str) -> int | None:
+    """`888`, `888_788544` (tokens, and the sum of their squares) or `sq888sk888sqsq788544sqsk788544`."""
+    detail = dict(_DETAIL.findall(text)) if text.startswith("s") else {}
+    if detail:
+        return int(detail["sq"]) if "sq" in detail else None
+    head = text.partition("_")[0]
+    return _as_number(head)
+
+
+def _vllm_old(name: str) -> EngineStep | None:
+    found = _VLLM_OLD.match(name)
+    if found is None:
+        return None
+    new, cached = int(found["new"]), int(found["cached"])
+    return EngineStep("vllm", mixed_or(new, cached), new + cached, new, cached)
+
+
+def _scope(name: str) -> EngineStep | None:
+    found = _VLLM_SCOPE.match(name)
+    phase = None if found is None else _SCOPES.get(found["what"] or found["schedule"])
+    return None if phase is None else EngineStep("vllm", phase)
+
+
+def _sglang(name: str) -> EngineStep | None:
+    found = _SGLANG.match(name)
+    if found is None:
+        return None
+    mode, fields = found["mode"], _fields(found["rest"])
+    phase = _MODES.get(mode)
+    if phase is None:
+        return None
+    requests, tokens = _number(fields, "bs"), _number(fields, "toks")
+    context, generation = _number(fields, "c"), _number(fields, "g")
+    if phase is Phase.DECODE:
+        context, generation, tokens = 0, requests, requests if tokens is None else tokens
+    if phase is Phase.PREFILL:
+        context, generation = requests, 0
+    return EngineStep(
+        engine="sglang",
+        phase=phase,
+        requests=requests,
+        context=context,
+        generation=generation,
+        tokens=tokens,
+        context_tokens=tokens if phase is Phase.PREFILL else None,
+    )
+
+
+def _atom(name: str) -> EngineStep | None:
+    found = _ATOM.match(name)
+    if found is None:
+        return None
+    fields = _fields(found["rest"])
+    if "bs" not in fields:
+        return None
+    real, _, padded = fields["bs"].partition("/")
+    requests, tokens = _as_number(real), _number(fields, "tok")
+    prefills, decodes = _number(fields, "p"), _number(fields, "d")
+    phase = Phase.PREFILL if found["mode"] == "prefill" else Phase.DECODE
+    if prefills is not None and decodes is not None:
+        phase = mixed_or(prefills, decodes)
+    return EngineStep(
+        engine="atom",
+        phase=phase,
+        requests=requests,
+        context=prefills if phase is Phase.MIXED else 0 if phase is Phase.DECODE else requests,
+        generation=decodes if phase is Phase.MIXED else 0 if phase is Phase.PREFILL else requests,
+        tokens=tokens,
+        context_tokens=tokens if phase is Phase.PREFILL else None,
+        padded=_as_number(padded),
+    )
+
+
+def _tensorrt(name: str) -> EngineStep | None:
+    found = _TENSORRT.match(name)
+    if found is None:
+        return None
+    context, generation = int(found["c"]), int(found["g"])
+    context_tokens = int(found["t"]) if found["t"] else None
+    return EngineStep(
+        engine="tensorrt_llm",
+        phase=mixed_or(context, generation),
+        requests=context + generation,
+        context=context,
+        generation=generation,
+        tokens=None if context_tokens is None else context_tokens + generation,
+        context_tokens=context_tokens,
+    )
+
+
+def _xdit(name: str) -> EngineStep | None:
+    found = _XDIT.match(name)
+    return None if found is None else EngineStep("xdit", Phase.DENOISE, int(found["b"]) if found["b"] else None)
+
+
+def _fields(text: str) -> dict[str, str]:
+    return {found["key"]: found["value"] for found in _FIELD.finditer(text)}
+
+
+def _number(fields: dict[str, str], key: str) -> int | None:
+    return _as_number(fields.get(key, ""))
+
+
+def _as_number(text: str) -> int | None:
+    return int(text) if _NUMBER.fullmatch(text) else None
+
+
+_READERS: tuple[Callable[[str], EngineStep | None], ...] = (
+    _vllm,
+    _vllm_old,
+    _scope,
+    _sglang,
+    _atom,
+    _tensorrt,
+    _xdit,
+)

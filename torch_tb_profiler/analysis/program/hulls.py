@@ -1,0 +1,216 @@
+"""Phases that nothing marks, inferred from what ran: operators before a backward pass, and the pass itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.program.backward_runs import Runs, forward_operators
+from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
+from torch_tb_profiler.analysis.program.marks import Marks
+from torch_tb_profiler.arrays.distinct import begins_run, one_of
+from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.model import Model
+
+_LOSS = re.compile(r"aten::(?:\w*loss\w*|binary_cross_entropy\w*|kl_div|cross_entropy\w*)$")
+#: what DDP runs when all gradients are there
+_REDUCER = re.compile(r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::")
+_OPTIMIZER = re.compile(r"aten::(?:_foreach_\w+|_fused_\w+|addcdiv_|addcmul_|add_|mul_)$")
+_ROOT_GRADIENT = "aten::ones_like"
+
+
+@dataclass(frozen=True)
+class Hulls:
+    """Stretches of the main thread with an inferred phase; they count only where no mark does.
+
+    nesting   the stretches, all in lane 0
+    phase     shape (stretches,): code of the phase
+    evidence  shape (stretches,): Evidence
+    """
+
+    nesting: Nesting
+    phase: Int8
+    evidence: Int8
+
+
+def hulls(model: Model, marked: Marks, runs: Runs, main: int) -> Hulls:
+    """Of the whole trace; none without a backward pass."""
+    found: list[tuple[int, int, Phase, Evidence]] = []
+    if len(runs):
+        outer = _Outer.of(model, marked, main)
+        passes = _backward(model, outer, runs, marked.has_frames)
+        found += [(start, end, Phase.BACKWARD, Evidence.BACKWARD_RUN) for start, end in passes]
+        found += _forward(model, marked, outer, runs, main, passes)
+        if not ((marked.phase == CODE[Phase.OPTIMIZER]).any()):
+            found += _optimizer(outer, runs, passes)
+    columns = list(zip(*found, strict=True)) or [(), (), (), ()]
+    start, end = (np.array(each, np.int64) for each in columns[:2])
+    nesting = nest(np.zeros(len(start), np.int32), start, end, np.zeros(len(start), np.int32))
+    phase = np.array([CODE[Phase(each)] for each in columns[2]], np.int8)
+    return Hulls(nesting, phase[nesting.order], np.array(columns[3], np.int8)[nesting.order])
+
+
+@dataclass(frozen=True)
+class _Outer:
+    """Outermost operators of the main thread, by start. Parallel.
+
+    marked      whether a mark lies around the start
+    is_loss, is_optimizer, is_reducer, is_root   by their names
+    barriers    times at which a mark of the main thread begins, ascending
+    """
+
+    node: Int64
+    start: Int64
+    end: Int64
+    marked: Bool
+    is_loss: Bool
+    is_optimizer: Bool
+    is_reducer: Bool
+    is_root: Bool
+    barriers: Int64
+
+    @classmethod
+    def of(cls, model: Model, marked: Marks, main: int) -> _Outer:
+        tree, strings = model.structure.tree, model.trace.strings
+        around = np.append(tree.is_operator, False)[nearest(tree.parent, tree.is_operator, tree.parent)]
+        node = np.flatnonzero(tree.is_operator & (tree.track == main) & ~around)
+        node = node[np.argsort(tree.start[node], kind="stable")]
+        name = tree.name[node]
+        mine = marked.nesting.lane == main
+
+        def named(pattern: re.Pattern[str]) -> Bool:
+            found: Bool = strings.where(pattern.match, name)[name]
+            return found
+
+        return cls(
+            node=node,
+            start=tree.start[node],
+            end=tree.end[node],
+            marked=marked.nesting.innermost(tree.track[node], tree.start[node]) >= 0,
+            is_loss=named(_LOSS),
+            is_optimizer=named(_OPTIMIZER),
+            is_reducer=named(_REDUCER),
+            is_root=name == strings.code(_ROOT_GRADIENT),
+            barriers=np.sort(marked.nesting.start[mine]),
+        )
+
+
+def _backward(model: Model, outer: _Outer, runs: Runs, has_frames: bool) -> list[tuple[int, int]]:
+    """When each run holds the main thread: with its root gradient, and what the reducer does behind it.
+
+    Without Python frames also up to what the main thread shows next within the step: there it waits without an event.
+    """
+    events = model.trace.events
+    shown = np.sort(
+        np.concatenate(
+            [
+                model.structure.tree.start[(model.structure.tree.track == _track(model, outer))],
+                events.start[model.trace.launches.row[events.track[model.trace.launches.row] == _track(model, outer)]],
+            ]
+        )
+    )
+    found = []
+    reducers = np.flatnonzero(outer.is_reducer)
+    for start, last in zip(runs.start.tolist(), runs.end.tolist(), strict=True):
+        before = int(np.searchsorted(outer.end, start, side="right")) - 1
+        begin = start
+        if before >= 0 and outer.is_root[before] and not outer.marked[before]:
+            begin = int(outer.start[before])
+        limit = min(_next(outer.barriers, last), _next(runs.start, last))
+        trailing = reducers[(outer.start[reducers] >= last) & (outer.start[reducers] < limit)]
+        end = int(outer.end[trailing].max(initial=last))
+        if not has_frames:
+            after = int(np.searchsorted(shown, end, side="left"))
+            reach = _end_of_step(model, start)
+            if after < len(shown) and int(shown[after]) <= reach:
+                end = max(end, int(shown[after]))
+        found.append((begin, end))
+    return found
+
+
+def _next(times: Int64, time: int) -> int:
+    """The first of some ascending times that is not before a time; the largest number without one."""
+    at = int(np.searchsorted(times, time, side="left"))
+    return int(times[at]) if at < len(times) else int(np.iinfo(np.int64).max)
+
+
+def _track(model: Model, outer: _Outer) -> int:
+    return int(model.structure.tree.track[outer.node[0]]) if len(outer.node) else -1
+
+
+def _end_of_step(model: Model, time: int) -> int:
+    """The end, on the host, of the step at a time."""
+    steps = model.steps
+    at = int(np.searchsorted(steps.host_start, time, side="right")) - 1
+    return int(steps.host_end[at]) if 0 <= at < len(steps) else time
+
+
+def _forward(
+    model: Model, marked: Marks, outer: _Outer, runs: Runs, main: int, passes: list[tuple[int, int]]
+) -> list[tuple[int, int, Phase, Evidence]]:
+    """What a backward pass of the same step follows: unmarked operators, and what is between them and forward marks."""
+    tree, steps = model.structure.tree, model.steps
+    numbers = bool((model.trace.operators.sequence[tree.operator[tree.is_operator]] >= 0).any())
+    wanted = ~outer.marked
+    if numbers:
+        inner = forward_operators(model, marked, main)
+        place = np.full(len(tree) + 1, -1, np.int64)
+        place[outer.node] = np.arange(len(outer.node))
+        is_outer = np.zeros(len(tree), np.bool_)
+        is_outer[outer.node] = True
+        holding = place[nearest(tree.parent, is_outer, inner)]
+        numbered = np.zeros(len(outer.node), np.bool_)
+        numbered[holding[holding >= 0]] = True
+        wanted = wanted & numbered
+    nesting = marked.nesting
+    of_forward = one_of(marked.phase, (CODE[Phase.FORWARD], CODE[Phase.LOSS]))
+    whole = np.flatnonzero((nesting.lane == main) & (nesting.parent < 0) & of_forward)
+    start = np.concatenate([outer.start[wanted], nesting.start[whole]])
+    end = np.concatenate([outer.end[wanted], nesting.end[whole]])
+    loss = np.concatenate([outer.is_loss[wanted], marked.phase[whole] == CODE[Phase.LOSS]])
+    order = np.argsort(start, kind="stable")
+    start, end, loss = start[order], end[order], loss[order]
+
+    begin, finish = (np.array(each, np.int64) for each in zip(*passes, strict=True))
+    inside = np.searchsorted(begin, start, side="right") - 1
+    kept = ~((inside >= 0) & (start < np.append(finish, 0)[inside]))
+    following = np.searchsorted(runs.start, start, side="left")
+    kept &= following < len(runs)
+    if len(steps):
+        step = np.searchsorted(steps.host_start, start, side="right")
+        of_run = np.append(np.searchsorted(steps.host_start, runs.start, side="right"), -1)
+        kept &= of_run[np.minimum(following, len(runs))] == step
+    start, end, loss = start[kept], end[kept], loss[kept]
+    if not len(start):
+        return []
+    others = nesting.start[(nesting.lane == main) & (nesting.parent < 0) & ~of_forward]
+    piece = np.searchsorted(np.sort(np.concatenate([others, begin])), start, side="right")
+    leads = np.flatnonzero(begins_run(piece))
+    evidence = Evidence.OPERATORS if numbers else Evidence.NO_NUMBERS
+    found: list[tuple[int, int, Phase, Evidence]] = []
+    for low, high in zip(leads.tolist(), [*leads[1:].tolist(), len(start)], strict=True):
+        first, last = int(start[low]), int(end[low:high].max())
+        losses = np.flatnonzero(loss[low:high])
+        middle = int(start[low + losses[0]]) if len(losses) else last
+        found += [(first, middle, Phase.FORWARD, evidence)] if middle > first else []
+        found += [(middle, last, Phase.LOSS, evidence)] if last > middle else []
+    return found
+
+
+def _optimizer(outer: _Outer, runs: Runs, passes: list[tuple[int, int]]) -> list[tuple[int, int, Phase, Evidence]]:
+    """Behind each run, up to the next mark or run: from the first to the last operator that optimizers use."""
+    chosen = outer.is_optimizer & ~outer.marked
+    found: list[tuple[int, int, Phase, Evidence]] = []
+    for number, (_, end) in enumerate(passes):
+        limit = _next(outer.barriers, end)
+        if number + 1 < len(runs):
+            limit = min(limit, passes[number + 1][0])
+        mine = np.flatnonzero(chosen & (outer.start >= end) & (outer.start < limit))
+        if len(mine):
+            found.append(
+                (int(outer.start[mine[0]]), int(outer.end[mine].max()), Phase.OPTIMIZER, Evidence.OPTIMIZER_OPERATORS)
+            )
+    return found

@@ -1,0 +1,90 @@
+"""The phases of a program, and how a phase is known."""
+
+from __future__ import annotations
+
+from enum import Enum, IntEnum
+from typing import Literal
+
+
+class Phase(str, Enum):
+    """What a stretch of time of a program is spent on.
+
+    RECOMPUTE is part of the backward pass: the forward pass again, of what was not kept. OTHER is what no mark says.
+    NO_LAUNCH is device work of which the launch is not in the trace.
+    """
+
+    DATA = "data"
+    FORWARD = "forward"
+    LOSS = "loss"
+    BACKWARD = "backward"
+    RECOMPUTE = "recompute"
+    OPTIMIZER = "optimizer"
+    ZERO_GRAD = "zero_grad"
+    LOGGING = "logging"
+    SCHEDULE = "schedule"
+    PREFILL = "prefill"
+    DECODE = "decode"
+    MIXED = "mixed"
+    DRAFT = "draft"
+    VERIFY = "verify"
+    SAMPLE = "sample"
+    ENCODE = "encode"
+    DENOISE = "denoise"
+    DECODE_IMAGE = "decode_image"
+    COMPILE = "compile"
+    CAPTURE = "capture"
+    OTHER = "other"
+    NO_LAUNCH = "no_launch"
+
+
+#: the values of `Phase`, for answers and parameters
+PhaseName = Literal[
+    "data",
+    "forward",
+    "loss",
+    "backward",
+    "recompute",
+    "optimizer",
+    "zero_grad",
+    "logging",
+    "schedule",
+    "prefill",
+    "decode",
+    "mixed",
+    "draft",
+    "verify",
+    "sample",
+    "encode",
+    "denoise",
+    "decode_image",
+    "compile",
+    "capture",
+    "other",
+    "no_launch",
+]
+
+PHASES = tuple(Phase)
+CODE = {phase: code for code, phase in enumerate(PHASES)}
+
+
+def name_of(phase: Phase) -> PhaseName:
+    return phase.value
+
+
+class Evidence(IntEnum):
+    """How the phase of a moment is known; from INFERRED on it is inferred."""
+
+    NONE = 0  # nothing says it: OTHER
+    AUTOGRAD = 1  # a node of the autograd engine
+    TORCH = 2  # a range that torch writes
+    NAMED = 3  # a range that the user, a framework or an engine named
+    FRAME = 4  # a Python frame of torch or a framework
+    MODULE = 5  # a call of nn.Module or of a loss function
+    OPERATORS = 6  # operators that the backward pass follows; operators that run again
+    BACKWARD_RUN = 7  # from the first to the last autograd node of a backward pass
+    OPTIMIZER_OPERATORS = 8  # operators of an optimizer that wrote no range
+    NO_NUMBERS = 9  # operators before a backward pass, without sequence numbers
+    OTHER_THREAD = 10  # what the main thread did at that moment
+
+
+INFERRED = Evidence.OPERATORS

@@ -1,0 +1,181 @@
+"""Passes of a step: each backward pass with what comes before it, and the optimizers that follow."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.phase_times import device_phase
+from torch_tb_profiler.analysis.program.phases import phases
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.intervals import Coverage
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.model import Model
+
+_FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
+_BACKWARD = (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE])
+#: what runs when the gradients of ranks are joined
+_SYNCHRONISES = re.compile(
+    r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::copy|(?:nccl|gloo|mpi|ucc|xccl|hccl):\w*reduce"
+    r"|FSDP::post_backward_reduce|c10d::(?:allreduce|reduce_scatter|_reduce_scatter)"
+)
+_STEP = re.compile(r"Optimizer\.step#(?P<kind>\w+)\.step$")
+
+
+@dataclass(frozen=True)
+class MicroBatches(Tabular):
+    """One row per backward pass of the steps that are chosen, in the order of time. Times in ns.
+
+    step            index into the steps
+    number          which of its step, from 0
+    start_ns        when the first autograd node began
+    forward_ns, data_ns, backward_ns   of the main thread since the pass before, or the begin of the step; backward
+                    with what is computed again
+    forward_device_ns, backward_device_ns   Σ durations of device work that these launched
+    synchronises    whether gradients are joined over ranks in it
+    """
+
+    step: Int64
+    number: Int64
+    start_ns: Int64
+    data_ns: Int64
+    forward_ns: Int64
+    backward_ns: Int64
+    forward_device_ns: Int64
+    backward_device_ns: Int64
+    synchronises: Bool
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+
+@dataclass(frozen=True)
+class Optimizers(Tabular):
+    """One row per optimizer, by its class and its turn in the step. Times in ns.
+
+    name        class, with a number from the second of a class on: `AdamW`, `SGD`, `AdamW 2`
+    calls       of its step
+    host_ns     Σ durations of the calls
+    device_ns   Σ durations of device work launched in them
+    """
+
+    name: tuple[str, ...]
+    calls: Int64
+    host_ns: Int64
+    device_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@remembered
+def micro_batches(model: Model) -> MicroBatches:
+    """The backward passes that begin in the steps, on the host."""
+    found, steps = phases(model), model.steps
+    runs = found.runs
+    step = np.searchsorted(steps.host_start, runs.start, side="right") - 1
+    inside = np.flatnonzero((step >= 0) & (runs.start < np.append(steps.host_end, 0)[step]))
+    step = step[inside]
+    first = np.concatenate(([True], step[1:] != step[:-1])) if len(step) else np.zeros(0, np.bool_)
+    after = np.append(runs.start[1:], np.iinfo(np.int64).max)[inside]
+    # the pass ends where the main thread is done with it: behind its last node there may be a wait for gradients
+    backward = _spans(model, _BACKWARD)
+    at = np.searchsorted(backward.start, runs.end[inside] - 1, side="right") - 1
+    held = take_known(backward.end, at, missing=0)
+    end = np.minimum(np.maximum(held, runs.end[inside]), np.minimum(after, np.append(steps.host_end, 0)[step]))
+    start = np.where(first, steps.host_start[step], np.concatenate(([0], end[:-1]))[: len(end)])
+
+    def on_host(codes: tuple[int, ...]) -> Int64:
+        return Coverage(_spans(model, codes)).between(start, end)
+
+    phase, time, duration = _launched(model)
+    place = np.searchsorted(start, time, side="right") - 1
+    there = (place >= 0) & (time < np.append(end, 0)[place])
+
+    def on_devices(codes: tuple[int, ...]) -> Int64:
+        chosen = there & one_of(phase, codes)
+        return sums_at(place[chosen], duration[chosen], len(start))
+
+    number = (
+        np.arange(len(step)) - np.maximum.accumulate(np.where(first, np.arange(len(step)), 0)) if len(step) else step
+    )
+    return MicroBatches(
+        step=step,
+        number=number,
+        start_ns=runs.start[inside],
+        data_ns=on_host((CODE[Phase.DATA],)),
+        forward_ns=on_host(_FORWARD),
+        backward_ns=on_host(_BACKWARD),
+        forward_device_ns=on_devices(_FORWARD),
+        backward_device_ns=on_devices(_BACKWARD),
+        synchronises=_synchronises(model, runs.start[inside], end),
+    )
+
+
+@remembered
+def optimizers(model: Model) -> Optimizers:
+    """By the ranges that torch writes around their steps."""
+    inside, strings = model.in_steps, model.trace.strings
+    tree = inside.tree
+    names = strings.where(_STEP.match, tree.name)[tree.name] if len(tree) else np.zeros(0, np.bool_)
+    calls = np.flatnonzero(names)
+    calls = calls[np.argsort(tree.start[calls], kind="stable")]
+    step = np.searchsorted(model.steps.host_start, tree.start[calls], side="right")
+    turns: dict[tuple[int, str], int] = {}
+    kinds: dict[str, int] = {}
+    place = []
+    for each, name in zip(step.tolist(), strings.texts(tree.name[calls]), strict=True):
+        found = _STEP.match(name)
+        kind = found["kind"] if found else name
+        turn = turns[each, kind] = turns.get((each, kind), 0) + 1
+        place.append(kinds.setdefault(kind if turn == 1 else f"{kind} {turn}", len(kinds)))
+    at = np.array(place, np.int64)
+    number = np.full(len(tree) + 1, -1, np.int64)
+    number[calls] = at
+    work = np.flatnonzero(inside.is_work & (inside.device_links.node >= 0))
+    around = nearest(tree.parent, names, inside.device_links.node[work]) if len(tree) else work[:0]
+    owned = number[around]
+    duration = np.maximum(model.trace.events.duration[inside.device_work.row[work]], 0)
+    count = len(kinds)
+    return Optimizers(
+        name=tuple(kinds),
+        calls=np.bincount(at, minlength=count).astype(np.int64),
+        host_ns=sums_at(at, (tree.end - tree.start)[calls], count),
+        device_ns=sums_at(owned[owned >= 0], duration[owned >= 0], count),
+    )
+
+
+def _spans(model: Model, codes: tuple[int, ...]) -> intervals.Spans:
+    segments = phases(model).segments
+    mine = one_of(segments.phase, codes)
+    return intervals.union(segments.start[mine], segments.end[mine])
+
+
+def _launched(model: Model) -> tuple[Int64, Int64, Int64]:
+    """Phase, time of the launch and duration of all device work that has a launch."""
+    whole = model.whole
+    work = np.flatnonzero(whole.is_work & (whole.device_links.launch >= 0))
+    events = model.trace.events
+    time = events.start[whole.launches.row[whole.device_links.launch[work]]]
+    duration = np.maximum(events.duration[whole.device_work.row[work]], 0)
+    return device_phase(whole, phases(model))[work].astype(np.int64), time, duration
+
+
+def _synchronises(model: Model, start: Int64, end: Int64) -> Bool:
+    """Whether a range that joins gradients begins between."""
+    tree = model.structure.tree
+    if not len(tree):
+        return np.zeros(len(start), np.bool_)
+    chosen = model.trace.strings.where(_SYNCHRONISES.match, tree.name)[tree.name]
+    times = np.sort(tree.start[chosen])
+    found: Bool = np.searchsorted(times, end, side="left") > np.searchsorted(times, start, side="left")
+    return found

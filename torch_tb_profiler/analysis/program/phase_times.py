@@ -1,0 +1,193 @@
+"""How long each phase takes: on the host, on devices, and of the step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.memory.records import memory_records
+from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Phase
+from torch_tb_profiler.analysis.program.phases import Phases, phases
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
+from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.foremost import Pieces, foremost
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.intervals import Coverage, Spans
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.model import Model
+
+_OTHER, _NO_LAUNCH = CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH]
+
+
+@dataclass(frozen=True)
+class PhaseTimes:
+    """Time of each step by phase, in ns. Shapes are (steps, phases) where nothing else is said.
+
+    phases            those that occur, in the order of `Phase`
+    host_ns           of the main thread, from the begin to the end of the step's mark: adds up to that exactly
+    device_ns         Σ durations of kernels, copies and fills by the phase that launched them: adds up to the device
+                      work of the step; what runs at once counts each time
+    exposed_ns        of the period of the step: while devices work the phase of what was launched first of all that
+                      runs, else that of the main thread: adds up to the period exactly
+    inferred_ns       the part of `host_ns` that nothing marks
+    communication_ns  the part of `exposed_ns` in which a collective runs and no compute kernel
+    """
+
+    phases: tuple[Phase, ...]
+    host_ns: Int64
+    device_ns: Int64
+    exposed_ns: Int64
+    inferred_ns: Int64
+    communication_ns: Int64
+
+    def of(self, phase: Phase, column: Int64) -> int:
+        """Sum over the steps; 0 of a phase that does not occur."""
+        return int(column[:, self.phases.index(phase)].sum()) if phase in self.phases else 0
+
+
+@remembered
+def phase_times(model: Model) -> PhaseTimes:
+    """Of the steps that are chosen."""
+    found, steps = phases(model), model.steps
+    host = _host(found)
+    inferred = _host(found, found.segments.evidence >= INFERRED)
+    exposed = _exposed(model, found, host)
+    communicating = EXPOSED_COMMUNICATION.spans(all_device_spans(model.whole))
+    tables = [
+        _between(host, steps.host_start, steps.host_end),
+        _on_devices(model, found),
+        _between(exposed, steps.start, steps.end),
+        _between(inferred, steps.host_start, steps.host_end, rest=False),
+        _between([intervals.intersection(each, communicating) for each in exposed], steps.start, steps.end, rest=False),
+    ]
+    used = np.flatnonzero(np.array([np.abs(table).sum(axis=0) for table in tables[:3]]).sum(axis=0))
+    return PhaseTimes(tuple(PHASES[code] for code in used.tolist()), *(table[:, used] for table in tables))
+
+
+@dataclass(frozen=True)
+class PhaseAmounts:
+    """What the steps that are chosen allocate and compute, by phase; None where nothing of it was recorded.
+
+    allocated_bytes   Σ of allocations, on whatever device
+    flops             FLOP of operators that begin in the steps
+    """
+
+    allocated_bytes: dict[Phase, int] | None
+    flops: dict[Phase, int] | None
+
+
+@remembered
+def phase_amounts(model: Model) -> PhaseAmounts:
+    found = phases(model)
+    return PhaseAmounts(_allocated(model, found), _flops(model, found))
+
+
+def device_phase(model: Model, found: Phases) -> Int8:
+    """Shape (device work,): the phase in which each piece of the selected work was launched."""
+    launch = model.device_links.launch
+    call = take_known(model.launches.row, launch)
+    known = np.flatnonzero(launch >= 0)
+    phase = np.full(len(launch), _NO_LAUNCH, np.int8)
+    events = model.trace.events
+    phase[known] = found.at(events.track[call[known]], events.start[call[known]])[0]
+    return phase
+
+
+def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:
+    """By phase: when the main thread was in it. `OTHER` is what is left."""
+    segments = found.segments
+    wanted = np.ones(len(segments.start), np.bool_) if chosen is None else chosen
+    spans = []
+    for code in range(len(PHASES)):
+        mine = wanted & (segments.phase == code) & (code != _OTHER)
+        spans.append(intervals.union(segments.start[mine], segments.end[mine]))
+    return spans
+
+
+@remembered
+def foremost_work(model: Model) -> tuple[Int64, Pieces, Spans]:
+    """Device work, of all that runs at a moment what was launched first; what has no launch comes before all else.
+
+    Returns the positions in `Model.device_work` of the selected work, to which `Pieces.of` points; its pieces; and when
+    anything ran.
+    """
+    work = np.flatnonzero(model.is_work)
+    row, launch = model.device_work.row[work], model.device_links.launch[work]
+    events = model.trace.events
+    called = take_known(events.start, take_known(model.launches.row, launch))
+    rank = np.where(launch >= 0, called, np.iinfo(np.int64).min)
+    pieces = foremost(events.start[row], events.end[row], rank)
+    return work, pieces, intervals.union(pieces.start, pieces.end)
+
+
+def _exposed(model: Model, found: Phases, host: list[Spans]) -> list[Spans]:
+    """By phase: when a moment counts as its own. Of the whole trace."""
+    work, pieces, busy = foremost_work(model.whole)
+    phase = device_phase(model.whole, found)[work][pieces.of]
+    spans = []
+    for code, alone in enumerate(host):
+        mine = phase == code
+        running = intervals.union(pieces.start[mine], pieces.end[mine])
+        spans.append(intervals.union_of([intervals.subtraction(alone, busy), running]))
+    return spans
+
+
+def _between(spans: list[Spans], start: Int64, end: Int64, rest: bool = True) -> Int64:
+    """Shape (steps, phases): how much of each lies in each window; with `rest` what is left is `OTHER`."""
+    found = np.stack([Coverage(each).between(start, end) for each in spans], axis=1)
+    if rest:
+        found[:, _OTHER] += np.maximum(end - start, 0) - found.sum(axis=1)
+    return found.astype(np.int64)
+
+
+def _on_devices(model: Model, found: Phases) -> Int64:
+    inside = model.in_steps
+    size, many = len(model.steps), len(PHASES)
+    work = np.flatnonzero(inside.is_work)
+    if not size or not len(work):
+        return np.zeros((size, many), np.int64)
+    events, row = model.trace.events, inside.device_work.row[work]
+    launch = inside.device_links.launch[work]
+    call = take_known(inside.launches.row, launch)
+    time = np.where(launch >= 0, events.start[call], events.start[row])
+    step = np.where(
+        launch >= 0,
+        np.searchsorted(model.steps.host_start, time, side="right"),
+        np.searchsorted(model.steps.start, time, side="right"),
+    )
+    step = np.clip(step - 1, 0, size - 1)
+    phase = device_phase(inside, found)[work]
+    duration = np.maximum(events.duration[row], 0)
+    return sums_at(step * many + phase, duration, size * many).reshape(size, many)
+
+
+def _allocated(model: Model, found: Phases) -> dict[Phase, int] | None:
+    inside = model.in_steps
+    row, size = inside.memory.row, inside.memory.bytes
+    if not len(row) or not memory_records(model).devices:
+        return None
+    events = model.trace.events
+    at = np.flatnonzero(size > 0)
+    phase = found.at(events.track[row[at]], events.start[row[at]])[0]
+    return _by_phase(sums_at(phase.astype(np.int64), size[at], len(PHASES)))
+
+
+def _flops(model: Model, found: Phases) -> dict[Phase, int] | None:
+    inside = model.in_steps
+    calls = counted(inside).calls
+    flops = np.nan_to_num(calls.numbers("flops"))
+    if not flops.any():
+        return None
+    tree, node = inside.tree, calls.node
+    phase = found.at(tree.track[node], tree.start[node])[0]
+    sums = np.bincount(phase.astype(np.int64), flops, len(PHASES))
+    return _by_phase(np.rint(sums).astype(np.int64))
+
+
+def _by_phase(sums: Int64) -> dict[Phase, int]:
+    return {phase: int(amount) for phase, amount in zip(PHASES, sums.tolist(), strict=True) if amount}

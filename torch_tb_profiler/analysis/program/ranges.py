@@ -1,0 +1,257 @@
+"""The ranges that the program, its frameworks and torch itself name: nested, with their time, and the time between."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.program.known_names import known_names
+from torch_tb_profiler.analysis.program.phase_times import foremost_work
+from torch_tb_profiler.analysis.program.phases import phases
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.distribution import distribution
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.forest import Forest
+from torch_tb_profiler.arrays.grouping import Groups, first_at, group, sums_at
+from torch_tb_profiler.arrays.intervals import Coverage
+from torch_tb_profiler.arrays.lookup import places_of, take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.order import inverse
+from torch_tb_profiler.arrays.paths import paths
+from torch_tb_profiler.arrays.preorder import preorder
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+
+#: what differs from call to call: numbers, addresses, hashes
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b|(?<=CompiledFxGraph )\w+|\d+(?:\.\d+)?")
+_COMPILING = re.compile(r"\(dynamo_timed\)$|_data: .*compile_id=|^compile_attempt_")
+_FOLDED = "torch.compile …"
+
+
+@dataclass(frozen=True)
+class RangeTable(Tabular):
+    """One row per path of names, in preorder, siblings by the time of their first call.
+
+    Keys, units and definitions of the columns: `columns.RANGES`; the longest call: its event and begin.
+    """
+
+    id: Int64
+    parent: Int64
+    name: tuple[str, ...]
+    writer: tuple[str, ...]
+    names: Int64
+    calls: Int64
+    host_total_ns: Int64
+    host_self_ns: Int64
+    device_ns: Int64
+    exposed_ns: Int64
+    mean_ns: Float64
+    min_ns: Float64
+    median_ns: Float64
+    p99_ns: Float64
+    max_ns: Float64
+    between_ns: Int64
+    per_step: Float64
+    longest_row: Int64
+    longest_start_ns: Int64
+
+    missing_below_zero = ("parent", "between_ns")
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+
+@dataclass(frozen=True)
+class RangeCalls(Tabular):
+    """The calls of one entry, in the order of time. Keys, units and definitions: `columns.CALLS_OF_RANGE`."""
+
+    row: Int64
+    name: tuple[str, ...]
+    step: tuple[str | None, ...]
+    start_ns: Int64
+    duration_ns: Int64
+    device_ns: Int64
+    between_ns: Int64
+
+    missing_below_zero = ("between_ns",)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+_NOTHING = np.empty(0, np.int64)
+NO_CALLS = RangeCalls(_NOTHING, (), (), _NOTHING, _NOTHING, _NOTHING, _NOTHING)
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Every range of the steps, in preorder. Parallel, but for `entries`.
+
+    node       position in the call tree of `Model.in_steps`
+    outer      the range around it, an index here, -1
+    entry      its row of the table
+    template   place in `names`
+    device     Σ durations of what it launched, ns
+    exposed    ns
+    between    ns since the call of the entry before it on its thread ended, -1 for the first
+    parents    shape (entries,)
+    names      the templates
+    """
+
+    node: Int64
+    outer: Int32
+    entry: Int64
+    template: Int64
+    device: Int64
+    exposed: Int64
+    between: Int64
+    parents: Int32
+    names: tuple[str, ...]
+
+
+def template(name: str) -> str:
+    """A name without what differs from call to call.
+
+    >>> template("## Call CompiledFxGraph fv7qlmqxhkd2a5lcgzm4mbglmmq2y4ngq ##"), template("layer 12")
+    ('## Call CompiledFxGraph … ##', 'layer …')
+    """
+    if _COMPILING.search(name):
+        return _FOLDED
+    return _VARYING.sub("…", name)
+
+
+@remembered
+def ranges(model: Model) -> RangeTable:
+    """Of the steps that are chosen; of the whole trace without steps."""
+    calls = _calls(model)
+    tree, events = model.in_steps.tree, model.trace.events
+    row = tree.row[calls.node].astype(np.int64)
+    duration = (tree.end - tree.start)[calls.node]
+    count = len(calls.parents)
+    inside = np.flatnonzero(calls.outer >= 0)
+    own = duration - sums_at(calls.outer[inside], duration[inside], len(duration))
+    groups = Groups(calls.entry, first_at(calls.entry, np.arange(len(calls.entry)), count))
+    spread = distribution(groups, duration)
+    known = np.flatnonzero(calls.between >= 0)
+    gaps = distribution(Groups(calls.entry[known], np.arange(count)), calls.between[known])
+    longest = np.lexsort((-tree.start[calls.node], duration, calls.entry))
+    last = longest[np.searchsorted(calls.entry[longest], np.arange(count), side="right") - 1]
+    texts = [calls.names[at] for at in calls.template[groups.first].tolist()]
+    names = model.trace.strings.texts(tree.name[calls.node[groups.first]])
+    different = group([calls.entry, tree.name[calls.node].astype(np.int64)])
+    return RangeTable(
+        id=np.arange(count),
+        parent=calls.parents.astype(np.int64),
+        name=tuple(texts),
+        writer=tuple(known_names().writer(name) for name in names),
+        names=np.bincount(calls.entry[different.first], minlength=count).astype(np.int64),
+        calls=spread.count,
+        host_total_ns=spread.sum,
+        host_self_ns=groups.sum(own),
+        device_ns=groups.sum(calls.device),
+        exposed_ns=groups.sum(calls.exposed),
+        mean_ns=spread.mean,
+        min_ns=spread.min,
+        median_ns=spread.p50,
+        p99_ns=spread.p99,
+        max_ns=spread.max,
+        between_ns=np.where(np.isnan(gaps.p50), -1, np.nan_to_num(gaps.p50)).astype(np.int64),
+        per_step=spread.count / max(len(model.steps), 1),
+        longest_row=row[last],
+        longest_start_ns=events.start[row[last]],
+    )
+
+
+def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
+    """The calls of one row of the table; None of a row that there is not."""
+    calls = _calls(model)
+    if not 0 <= entry < len(calls.parents):
+        return None
+    tree, steps = model.in_steps.tree, model.steps
+    at = np.flatnonzero(calls.entry == entry)
+    at = at[np.argsort(tree.start[calls.node[at]], kind="stable")]
+    node = calls.node[at]
+    step = np.searchsorted(steps.host_start, tree.start[node], side="right") - 1
+    return RangeCalls(
+        row=tree.row[node].astype(np.int64),
+        name=tuple(model.trace.strings.texts(tree.name[node])),
+        step=tuple(steps.names[each] if each >= 0 else None for each in step.tolist()),
+        start_ns=tree.start[node],
+        duration_ns=(tree.end - tree.start)[node],
+        device_ns=calls.device[at],
+        between_ns=calls.between[at],
+    )
+
+
+@remembered
+def _calls(model: Model) -> _Calls:
+    inside = model.in_steps
+    tree = inside.tree
+    is_range = tree.category == Category.USER_ANNOTATION
+    node = np.flatnonzero(is_range)
+    place = np.full(len(tree) + 1, -1, np.int32)
+    place[node] = np.arange(len(node))
+    outer = place[nearest(tree.parent, is_range, tree.parent[node])]
+    # ranges inside a folded one are folded, too
+    of_name = np.zeros(len(model.trace.strings), np.int64)
+    known: dict[str, int] = {}
+    for code in distinct(tree.name[node]).tolist():
+        of_name[code] = known.setdefault(template(model.trace.strings[code]), len(known))
+    templates = of_name[tree.name[node]]
+    entry, parent = paths(outer, [templates])
+    first = first_at(entry, np.arange(len(entry)), len(parent))
+    order = preorder(parent, np.argsort(tree.start[node[first]], kind="stable"))
+    turned = places_of(order, len(parent) + 1)
+    entry = turned[entry]
+    return _Calls(
+        node=node,
+        outer=outer,
+        entry=entry,
+        template=templates,
+        device=_on_devices(inside, node, outer, place),
+        exposed=_exposed(model, node, outer, place),
+        between=_between(entry, tree.track[node], tree.start[node], tree.end[node]),
+        parents=turned[parent[order]].astype(np.int32),
+        names=tuple(known),
+    )
+
+
+def _on_devices(inside: Model, node: Int64, outer: Int32, place: Int32) -> Int64:
+    tree = inside.tree
+    work = np.flatnonzero(inside.is_work & (inside.device_links.node >= 0))
+    is_range = place[:-1] >= 0
+    around = place[nearest(tree.parent, is_range, inside.device_links.node[work])] if len(tree) else work[:0]
+    duration = np.maximum(inside.trace.events.duration[inside.device_work.row[work]], 0)
+    own = sums_at(around[around >= 0], duration[around >= 0], len(node))
+    return Forest(outer).below(own)
+
+
+def _exposed(model: Model, node: Int64, outer: Int32, place: Int32) -> Int64:
+    """Of each call: see the definition of the column."""
+    inside, whole = model.in_steps, model.whole
+    tree, steps = inside.tree, model.steps
+    periods = intervals.union(steps.start, steps.end)
+    work, pieces, busy = foremost_work(whole)
+    launch = whole.device_links.launch[work[pieces.of]]
+    length = Coverage(periods).between(pieces.start, pieces.end)
+    row = take_known(whole.launches.row, launch)
+    known = np.flatnonzero((launch >= 0) & (length > 0))
+    events = model.trace.events
+    at = inside.innermost_node(events.track[row[known]], events.start[row[known]])
+    around = place[nearest(tree.parent, place[:-1] >= 0, at)] if len(tree) else known[:0]
+    own = sums_at(around[around >= 0], length[known][around >= 0], len(node))
+    idle = Coverage(intervals.subtraction(periods, busy))
+    alone = np.where(tree.track[node] == phases(model).main, idle.between(tree.start[node], tree.end[node]), 0)
+    return Forest(outer).below(own) + alone
+
+
+def _between(entry: Int64, track: Int32, start: Int64, end: Int64) -> Int64:
+    order = np.lexsort((start, track, entry))
+    same = (entry[order][1:] == entry[order][:-1]) & (track[order][1:] == track[order][:-1])
+    gap = np.where(same, np.maximum(start[order][1:] - end[order][:-1], 0), -1)
+    return np.concatenate(([-1], gap))[: len(order)][inverse(order)].astype(np.int64)

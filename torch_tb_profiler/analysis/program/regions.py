@@ -1,0 +1,273 @@
+"""Compiled code: regions and what is around them, compilations, breaks, and kernels that were generated."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.marks import marks
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.compiled import BODY, REGION, compiled
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import descending, group, sums_at
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+
+_OVERHEAD = re.compile(r"Pregraph bytecode$|AOTDispatcher Runtime Wrapper Prologue$")
+_LOOKUP = "TorchDynamo Cache Lookup"
+#: the compilation of one code of one frame: `…compile_id=2/1`
+_COMPILE_ID = re.compile(r"entire_frame_compile_data: .*compile_id=(?P<id>!?[0-9/]+)")
+_COMPILATION = re.compile(r"_compile(?:\.compile_inner)? \(dynamo_timed\)$|entire_frame_compile\b")
+#: in a region, but no operators of the program
+_COMPILING = re.compile(r"\(dynamo_timed\)$|entire_frame_compile|^dynamo$|^TorchDynamo Cache Lookup$")
+_RESTART = re.compile(r"compile_attempt_(?P<number>[0-9]{1,6})")
+_GENERATED = re.compile(
+    r"(?:graph_[0-9]+_)?(?P<backend>triton|cpp)_(?:(?P<kind>poi|red|per|tem|for)_)?fused_(?P<operators>\w*?)_?(?P<number>[0-9]+)$"
+)
+_KINDS = {
+    "poi": "pointwise",
+    "red": "reduction",
+    "per": "persistent reduction",
+    "tem": "template",
+    "for": "foreach",
+}
+
+
+@dataclass(frozen=True)
+class RegionTable(Tabular):
+    """One row per compiled code, by host time, descending. Times in ns, of the steps that are chosen.
+
+    Keys, units and definitions of the columns: `columns.REGIONS`.
+    """
+
+    id: tuple[str, ...]
+    calls: Int64
+    outer_calls: Int64
+    host_ns: Int64
+    overhead_ns: Int64
+    body_ns: Int64
+    eager_ns: Int64
+    device_ns: Int64
+    row: Int64
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+
+@dataclass(frozen=True)
+class CompilationTable(Tabular):
+    """One row per compilation, in the order of time. Keys, units and definitions: `columns.COMPILATIONS`."""
+
+    id: tuple[str | None, ...]
+    start_ns: Int64
+    duration_ns: Int64
+    again: tuple[bool | None, ...]
+    row: Int64
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(frozen=True)
+class GeneratedKernels(Tabular):
+    """One row per kernel that a compiler generated, by time, descending. Keys, units: `columns.GENERATED`."""
+
+    name: tuple[str, ...]
+    backend: tuple[str, ...]
+    kind: tuple[str | None, ...]
+    operators: tuple[str, ...]
+    calls: Int64
+    total_ns: Int64
+    row: Int64
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class RegionSums:
+    """Sums over all regions of the steps that are chosen, in ns; device times in Σ of durations.
+
+    outer_ns           host time of outermost regions
+    lookup_ns          checking guards before regions
+    compile_ns         compiling, outermost ranges
+    inside_device_ns   device work that was launched in regions
+    outside_device_ns  the rest
+    breaks             how often compiled code directly follows other compiled code inside a call of it
+    lines              `function:line` behind which compiled code goes on; with Python frames
+    restarts           how often the tracer began anew, as it does at a break
+    """
+
+    outer_ns: int
+    lookup_ns: int
+    compile_ns: int
+    inside_device_ns: int
+    outside_device_ns: int
+    breaks: int
+    lines: tuple[str, ...]
+    restarts: int
+
+
+@remembered
+def regions(model: Model) -> RegionTable:
+    inside = model.in_steps
+    tree, strings = inside.tree, model.trace.strings
+    region = _named(inside, lambda name: name.startswith(REGION))
+    body = _named(inside, lambda name: name.startswith(BODY))
+    overhead = _named(inside, _OVERHEAD.match)
+    node = np.flatnonzero(region)
+    groups = group([tree.name[node].astype(np.int64)])
+    count = len(groups)
+    of_node = np.full(len(tree) + 1, -1, np.int64)
+    of_node[node] = groups.of
+    length = tree.end - tree.start
+    nested = nearest(tree.parent, region, tree.parent[node]) >= 0
+
+    def within(chosen: Bool) -> Int64:
+        """Σ durations of outermost chosen nodes by the region right around them."""
+        at = np.flatnonzero(chosen & (nearest(tree.parent, chosen, tree.parent) < 0))
+        around = of_node[nearest(tree.parent, region, tree.parent[at])]
+        return sums_at(around[around >= 0], length[at][around >= 0], count)
+
+    # operators that are in no graph, and hold none: outermost ones right below the region
+    plain = tree.is_operator & ~region & ~overhead & ~body
+    outer = nearest(tree.parent, region | body | plain, tree.parent)
+    compiling = nearest(tree.parent, _named(inside, _COMPILING.search), np.arange(len(tree))) >= 0
+    is_eager = plain & ~compiling & np.append(region, False)[outer]
+    holding = nearest(tree.parent, is_eager, tree.parent[np.flatnonzero(body)])
+    is_eager[holding[holding >= 0]] = False
+    at = np.flatnonzero(is_eager)
+    eager = sums_at(of_node[outer[at]], length[at], count)
+    _, around_work, duration = _work(inside, region)
+    own = of_node[around_work]
+    order = descending(groups.sum(length[node]))
+    texts = strings.texts(tree.name[node[groups.first]])
+    return RegionTable(
+        id=tuple(texts[each].removeprefix(REGION).lstrip(": ") or "?" for each in order.tolist()),
+        calls=groups.count()[order],
+        outer_calls=groups.sum(~nested)[order],
+        host_ns=groups.sum(length[node])[order],
+        overhead_ns=within(overhead)[order],
+        body_ns=within(body)[order],
+        eager_ns=eager[order],
+        device_ns=sums_at(own[own >= 0], duration[own >= 0], count)[order],
+        row=tree.row[node[groups.first]].astype(np.int64)[order],
+    )
+
+
+@remembered
+def region_sums(model: Model) -> RegionSums:
+    inside = model.in_steps
+    tree = inside.tree
+    found = compiled(inside)
+    length = tree.end - tree.start
+    region = _named(inside, lambda name: name.startswith(REGION))
+    _, around, duration = _work(inside, region)
+    lookups = _named(inside, _LOOKUP.__eq__)
+    attempts = [
+        int(said["number"])
+        for name in model.trace.strings.texts(tree.name[_named(inside, _RESTART.match)])
+        if (said := _RESTART.match(name)) is not None
+    ]
+    nesting, phase = marks(model.whole).nesting, marks(model.whole).phase
+    compiling = intervals.union(nesting.start[phase == CODE[Phase.COMPILE]], nesting.end[phase == CODE[Phase.COMPILE]])
+    steps = model.steps
+    if len(steps):
+        compiling = intervals.intersection(compiling, intervals.union(steps.host_start, steps.host_end))
+    return RegionSums(
+        outer_ns=int(length[found.regions].sum()),
+        lookup_ns=int(length[lookups].sum()),
+        compile_ns=intervals.total(compiling),
+        inside_device_ns=int(duration[around >= 0].sum()),
+        outside_device_ns=int(duration[around < 0].sum()),
+        breaks=len(found.nested),
+        lines=found.resumed,
+        restarts=sum(number > 0 for number in attempts),
+    )
+
+
+@remembered
+def compilations(model: Model) -> CompilationTable:
+    """Those that begin in the steps that are chosen; the frame and its code where torch wrote them beside it."""
+    inside = model.in_steps
+    tree, strings = inside.tree, model.trace.strings
+    compiling = _named(inside, _COMPILATION.match)
+    node = np.flatnonzero(compiling & (nearest(tree.parent, compiling, tree.parent) < 0))
+    said = np.flatnonzero(_named(inside, _COMPILE_ID.match))
+    said = said[np.argsort(tree.start[said], kind="stable")]
+    ids: list[str | None] = []
+    for each in node.tolist():
+        mine = said[
+            (tree.track[said] == tree.track[each])
+            & (tree.start[said] >= tree.start[each])
+            & (tree.start[said] <= tree.end[each])
+        ]
+        found = [_COMPILE_ID.match(strings[int(tree.name[at])]) for at in mine.tolist()]
+        ids.append(next((text["id"] for text in found if text is not None), None))
+    order = np.argsort(tree.start[node], kind="stable")
+    node = node[order]
+    ids = [ids[at] for at in order.tolist()]
+    return CompilationTable(
+        id=tuple(ids),
+        start_ns=tree.start[node],
+        duration_ns=(tree.end - tree.start)[node],
+        again=tuple(None if each is None else each.rpartition("/")[2] != "0" for each in ids),
+        row=tree.row[node].astype(np.int64),
+    )
+
+
+@remembered
+def generated_kernels(model: Model) -> GeneratedKernels:
+    """Kernels of Inductor: on devices, and C++ ones where they are recorded on the host."""
+    inside = model.in_steps
+    events, strings = model.trace.events, model.trace.strings
+    operators = inside.rows_of(Category.OPERATOR)
+    kernels = inside.device_work.row[inside.device_category == Category.KERNEL]
+    rows = np.concatenate([kernels, operators])
+    parsed = {
+        code: found
+        for code in distinct(events.name[rows]).tolist()
+        if (found := _GENERATED.match(strings[code])) is not None
+    }
+    # a Triton kernel has an operator of its name on the host, which is its launch
+    on_host = np.concatenate([np.zeros(len(kernels), np.bool_), np.ones(len(operators), np.bool_)])
+    triton = np.array([code for code, found in parsed.items() if found["backend"] == "triton"], np.int64)
+    chosen = np.isin(events.name[rows], list(parsed)) & ~(on_host & np.isin(events.name[rows], triton))
+    rows = rows[chosen]
+    groups = group([events.name[rows].astype(np.int64)])
+    total = groups.sum(np.maximum(events.duration[rows], 0))
+    order = descending(total)
+    first = rows[groups.first[order]]
+    matches = [parsed[int(code)] for code in events.name[first]]
+    return GeneratedKernels(
+        name=tuple(strings.texts(events.name[first])),
+        backend=tuple(found["backend"] for found in matches),
+        kind=tuple(_KINDS.get(found["kind"] or "") for found in matches),
+        operators=tuple(found["operators"] for found in matches),
+        calls=groups.count()[order],
+        total_ns=total[order],
+        row=first.astype(np.int64),
+    )
+
+
+def _work(inside: Model, region: Bool) -> tuple[Int64, Int64, Int64]:
+    """All device work: where it is, the node of the region around its launch (-1: none), its duration."""
+    work = np.flatnonzero(inside.is_work)
+    node = inside.device_links.node[work]
+    around = nearest(inside.tree.parent, region, node).astype(np.int64) if len(inside.tree) else node.astype(np.int64)
+    return work, around, np.maximum(inside.trace.events.duration[inside.device_work.row[work]], 0)
+
+
+def _named(model: Model, wanted: object) -> Bool:
+    tree = model.tree
+    if not len(tree):
+        return np.zeros(0, np.bool_)
+    found: Bool = model.trace.strings.where(wanted, tree.name)[tree.name]  # type: ignore[arg-type]
+    return found
