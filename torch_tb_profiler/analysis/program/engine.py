@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.lookups import lookups
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.inputs import main_lane
-from torch_tb_profiler.analysis.shared.backward import in_backward
+from torch_tb_profiler.analysis.shared.backward import evaluates
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at, sums_at
@@ -176,7 +176,7 @@ def _by_ranges(model: Model) -> _Found | None:
 def _by_modules(model: Model) -> _Found | None:
     """Outermost calls of a language model, in a program without a backward pass."""
     frames = model.frames
-    if not len(frames) or in_backward(model).any():
+    if not len(frames) or evaluates(model).any():
         return None
     node = _outer_modules(model)
     node = node[model.trace.strings.where(_LANGUAGE.match, frames.name[node])[frames.name[node]]]
@@ -196,7 +196,7 @@ def _by_modules(model: Model) -> _Found | None:
 
 def _by_embedding(model: Model) -> _Found | None:
     """Each look-up of tokens begins a pass, which ends with the next, or with the last operator."""
-    if in_backward(model).any():
+    if evaluates(model).any():
         return None
     looked = lookups(model)
     if len(looked.node) < 2:
@@ -217,7 +217,7 @@ def _by_embedding(model: Model) -> _Found | None:
 def _by_stages(model: Model) -> _Found | None:
     """The parts of a diffusion pipeline: outermost modules, of which the one called most often removes noise."""
     frames = model.frames
-    if not len(frames) or in_backward(model).any():
+    if not len(frames) or evaluates(model).any():
         return None
     strings = model.trace.strings
     node = _outer_modules(model)
