@@ -21,6 +21,7 @@ from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.web.time_limit import LONGEST, SECONDS, TimeLimit
 from torch_tb_profiler.workspace import logs, open_workspace
 from torch_tb_profiler.workspace.cache import DIRECTORY_VARIABLE, EXPANSION_VARIABLE
+from torch_tb_profiler.workspace.give_back import keep_little
 from torch_tb_profiler.workspace.local_workspace import find_traces
 from torch_tb_profiler.workspace.places import is_shared, place_at
 
@@ -84,6 +85,7 @@ class Serve:
             for root in roots:
                 storage_for(root.url).require(root.url)
             found = find_traces(arguments.logdir) if arguments.logdir and Path(arguments.logdir).is_file() else None
+            keep_little()
             workspace = open_workspace(
                 roots,
                 arguments.cache_dir,

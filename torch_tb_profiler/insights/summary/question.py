@@ -16,5 +16,6 @@ SUMMARY = TraceQuestion(
     answer=SummaryAnswer,
     compute=_summary,
     more="The same as `torch-tb-profiler summary --json` prints and `trace.summary()` returns.",
+    bundle="steps",
     first=(NoParameters(),),
 )
