@@ -94,7 +94,9 @@ def test_a_file_with_what_cannot_be_decoded_is_written_again_without_it() -> Non
 
 @pytest.mark.parametrize("number", [BEYOND_64_BITS, f"-{BEYOND_64_BITS}", str(2**64), str(-(2**63) - 1)])
 @pytest.mark.parametrize("place", ["before", "behind"])
-@pytest.mark.parametrize("key", ["schemaVersion", "baseTimeNanoseconds", "deviceProperties", "distributedInfo", "other"])
+@pytest.mark.parametrize(
+    "key", ["schemaVersion", "baseTimeNanoseconds", "deviceProperties", "distributedInfo", "other"]
+)
 def test_numbers_beside_the_events_that_nothing_holds_are_left_out_and_told(
     tmp_path: Path, key: str, place: str, number: str
 ) -> None:

@@ -160,9 +160,8 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
         )
     header = {**text.header, **text.tail}
     if huge := leave_out_huge(header):
-        notes.add(
-            Note("huge_numbers", "warning", "Numbers beside traceEvents that have more than 64 bits were left out.", huge)
-        )
+        left_out = "Numbers beside traceEvents that have more than 64 bits were left out."
+        notes.add(Note("huge_numbers", "warning", left_out, huge))
     report(Progress(stored.bytes_read, collector.count))
     return collector.finish(Header(header), notes, text.text_bytes)
 
