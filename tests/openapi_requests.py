@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from werkzeug.test import Client
+
+from tests.served import get
+
 Query = dict[str, str]
 
 H100: Query = {"run": "generated_4gpu_h100", "worker": "rank0"}
@@ -95,3 +99,18 @@ def requests_to(path: str) -> list[Query]:
 def fill(request: Query, places: Mapping[str, str]) -> Query:
     """With `places` in place of `{row}` and the like."""
     return {name: places[value[1:-1]] if value.startswith("{") else value for name, value in request.items()}
+
+
+def places_in(client: Client, run: str, worker: str, **others: str) -> dict[str, str]:
+    """What stands for {row} and the like in the requests: where in a trace there is something to ask about."""
+    of = f"run={run}&worker={worker}"
+    rows = {
+        name: str(get(client, f"/api/trace/slices?{of}&{query}")["rows"]["row"][0])
+        for name, query in (
+            ("row", "name=aten::mm&category=operator"),
+            ("kernel", "category=kernel"),
+            ("collective", "name=nccl&category=kernel"),
+        )
+    }
+    (span,) = get(client, f"/spans?{of}")
+    return {**rows, "span": span, **others}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from torch_tb_profiler.discovery.names import is_candidate, may_be_snapshot, parse_name
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
@@ -14,6 +16,14 @@ SHARED = ROOT.parent / "shared" / "data" / "traces"
 SHARED_SNAPSHOTS = SHARED.with_name("snapshots")
 #: a run of many small traces that are all alike
 MANY_RANKS = "generated_64gpu"
+
+
+def recorded(folder: str = "") -> Path:
+    """A folder of recorded traces; the test that asks is skipped where they are not."""
+    path = SHARED / folder
+    if not path.is_dir():
+        pytest.skip(f"recorded traces are not here: ../{path.relative_to(ROOT.parent)} does not exist")
+    return path
 
 
 def traces(folder: Path) -> list[Path]:

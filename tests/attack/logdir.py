@@ -8,7 +8,7 @@ from pathlib import Path
 from werkzeug.test import Client
 
 from tests.attack.contents import hostile
-from tests.served import get
+from tests.openapi_requests import places_in
 from tests.tiny import write_trace
 from tests.tracegen import Config
 from tests.tracegen.writer import write_run
@@ -32,16 +32,6 @@ def write_logs(logs: Path, seeds: Iterable[int]) -> list[dict[str, str]]:
     return found
 
 
-def places_in(client: Client) -> dict[str, str]:
+def places_to_ask(client: Client) -> dict[str, str]:
     """What stands for {row} and the like in `tests.openapi_requests`."""
-    of = f"run={GOOD}&worker=rank0"
-    rows = {
-        name: str(get(client, f"/api/trace/slices?{of}&{query}")["rows"]["row"][0])
-        for name, query in (
-            ("row", "name=aten::mm&category=operator"),
-            ("kernel", "category=kernel"),
-            ("collective", "name=nccl&category=kernel"),
-        )
-    }
-    (span,) = get(client, f"/spans?{of}")
-    return {**rows, "span": span, "shape": "[[2, 2], [2, 2]]"}
+    return places_in(client, GOOD, "rank0", shape="[[2, 2], [2, 2]]")

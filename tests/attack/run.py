@@ -21,7 +21,7 @@ from tests.attack.answers import answers
 from tests.attack.clients import crowd
 from tests.attack.contents import harmed, hostile
 from tests.attack.damage import DAMAGES
-from tests.attack.logdir import places_in, write_logs
+from tests.attack.logdir import places_to_ask, write_logs
 from tests.attack.requests import Asked, hostile_requests
 from tests.served import client_of, everything_read
 from tests.tracegen import Config
@@ -65,7 +65,7 @@ def requests(figures: Figures, seed: int, folder: Path) -> None:
     traces = write_logs(folder / "logs", range(seed * 10, seed * 10 + 8))
     with everything_read(folder / "logs", folder / "cache") as workspace:
         client = client_of(workspace)
-        for url in hostile_requests(document(), places_in(client), traces, 2000, seed):
+        for url in hostile_requests(document(), places_to_ask(client), traces, 2000, seed):
             asked = Asked()
             began = time.monotonic()
             asked.ask(client, url)

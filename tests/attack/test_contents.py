@@ -11,7 +11,7 @@ import pytest
 from werkzeug.test import Client
 
 from tests.attack.contents import harmed, hostile
-from tests.attack.logdir import ALONE, HOSTILE, places_in, write_logs
+from tests.attack.logdir import ALONE, HOSTILE, places_to_ask, write_logs
 from tests.attack.requests import Asked, hostile_requests, parameters_of
 from tests.openapi_requests import fill, requests_to
 from tests.served import client_of, everything_read
@@ -39,7 +39,7 @@ def client(workspace: Workspace) -> Client:
 
 @pytest.fixture(scope="module")
 def places(client: Client) -> dict[str, str]:
-    return places_in(client)
+    return places_to_ask(client)
 
 
 @pytest.mark.parametrize("seed", [*range(24), 79, 550])

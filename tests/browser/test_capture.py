@@ -96,7 +96,7 @@ def test_the_overview_leads_here_and_keys_too(on_its_own: Profiler) -> None:
     expect(on_its_own.heading("Capture")).to_be_visible()
     on_its_own.page.keyboard.press("1")
     expect(on_its_own.heading("Overview")).to_be_visible()
-    link = on_its_own.navigation.get_by_role("list", name="About").get_by_role("link", name="Capture")
+    link = on_its_own.navigation.get_by_role("list", name="Capture").get_by_role("link", name="Capture")
     # "Capture g c"
     on_its_own.page.keyboard.type("".join(link.inner_text().split()[1:]))
     expect(on_its_own.heading("Capture")).to_be_visible()

@@ -32,8 +32,8 @@ from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_keyboard import tab_to
 from tests.browser.watch import Watch
+from tests.recorded import recorded
 
-REAL_TRACES = Path(__file__).parents[3] / "shared" / "data" / "traces" / "kineto"
 MARKUP = "<img src=stolen onerror=alert(1)>{a|b}"
 
 
@@ -315,10 +315,9 @@ def test_pictures(theme: Any, open_page: OpenPage, alone: Server, output: Path) 
         profiler.page.screenshot(path=folder / f"compare-{name}-{theme}.png")
 
 
-@pytest.mark.skipif(not REAL_TRACES.is_dir(), reason="the traces of the project's workshop are not here")
 def test_what_data_loader_workers_brought(start: StartServer, page: Page, keep: Keep) -> None:
     """The comparison that the old plugin's documentation shows."""
-    server = start("resnet50_compared", "torch_tb_profiler", "serve", str(REAL_TRACES))
+    server = start("resnet50_compared", "torch_tb_profiler", "serve", str(recorded("kineto")))
     server.wait_for_traces()
     page.set_viewport_size({"width": 1440, "height": 1750})
     profiler = Profiler(page, server).open(v="compare", r="resnet50_num_workers_4", s="1")

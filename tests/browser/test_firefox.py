@@ -64,7 +64,7 @@ def test_keys_and_back(firefox: bidi.Firefox, alone: Server) -> None:
     settle(firefox)
     firefox.press("g", "k")
     firefox.see("h1", "GPU Kernel")
-    firefox.press("4")
+    firefox.press("3")
     firefox.see("h1", "Operator")
 
     firefox.press("Control+k")

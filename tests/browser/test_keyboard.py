@@ -34,7 +34,7 @@ def test_from_the_start_to_an_operator_and_its_numbers(profiler: Profiler) -> No
     expect(profiler.picker("Run")).to_have_accessible_name(f"Run {GPU_RUN}")
     expect(profiler.picker("Run")).to_be_focused()
 
-    page.keyboard.press("4")
+    page.keyboard.press("3")
     grid = profiler.grid("Operators")
     expect(grid.count).to_be_visible()
     page.keyboard.press("/")
@@ -63,7 +63,7 @@ def test_from_the_start_to_an_operator_and_its_numbers(profiler: Profiler) -> No
 def test_the_focus_can_always_be_seen(profiler: Profiler) -> None:
     """Whatever Tab stops at has an outline, or a shadow in its place."""
     page = profiler.page
-    page.keyboard.press("4")
+    page.keyboard.press("3")
     expect(profiler.grid("Operators").count).to_be_visible()
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -104,7 +104,7 @@ def test_every_view_has_a_letter(profiler: Profiler) -> None:
 
 
 def test_letters_in_a_field_are_text(profiler: Profiler) -> None:
-    profiler.page.keyboard.press("4")
+    profiler.page.keyboard.press("3")
     grid = profiler.grid("Operators")
     grid.filter.focus()
     profiler.page.keyboard.type("go1?")

@@ -129,6 +129,14 @@ def test_asks_for_names_when_it_is_opened_and_once(profiler: Profiler) -> None:
     assert sorted(route for route in routes if route != "status") == ["kernels", "modules", "operators"]
 
 
+def test_opens_again_as_soon_as_it_is_closed(profiler: Profiler) -> None:
+    palette = Palette(profiler)
+    palette.open()
+    for _ in range(10):
+        profiler.page.keyboard.press("Escape")
+        palette.open()
+
+
 def test_is_a_combobox(profiler: Profiler) -> None:
     palette = Palette(profiler)
     palette.open()
@@ -141,7 +149,7 @@ def test_is_a_combobox(profiler: Profiler) -> None:
     expect(palette.active).to_have_count(1)
     expect(palette.active).to_be_in_viewport()
     palette.field.fill("no such thing anywhere")
-    expect(palette.foot).to_have_text("Nothing is called so.")
+    expect(palette.foot).to_have_text("No matches.")
     profiler.page.keyboard.press("Enter")
     expect(palette.dialog).to_be_visible()
     profiler.page.keyboard.press("Escape")

@@ -11,12 +11,12 @@ from tests.browser.conftest import StartServer, screenshot
 from tests.browser.layout import faults
 from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 from tests.browser.test_themes import has_come, is_dark
+from tests.recorded import recorded
 from tests.tiny import wait_until
 
 WIDTHS = (1280, 1920)
 HEIGHTS = (900, 3000)
 """As high as the view is, within these."""
-REAL_TRACES = Path(__file__).parents[3] / "shared" / "data" / "traces"
 REAL = [
     "kineto/resnet50_num_workers_0",
     "HTA/nccl_a100_rank0_of_2",
@@ -55,9 +55,7 @@ def test_samples(run: str, on_its_own: Profiler, output: Path) -> None:
 
 @pytest.mark.parametrize("folder", REAL)
 def test_real_traces(folder: str, start: StartServer, page: Page, output: Path) -> None:
-    if not REAL_TRACES.is_dir():
-        pytest.skip("recorded traces are not here: ../shared/data/traces does not exist")
-    server = start(Path(folder).name, "torch_tb_profiler", "serve", str(REAL_TRACES / folder))
+    server = start(Path(folder).name, "torch_tb_profiler", "serve", str(recorded(folder)))
     server.wait_for_traces()
     found = look_at_every_view(Profiler(page, server).open(), Path(folder).name, output)
     assert not found, "\n".join(found)

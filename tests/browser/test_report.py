@@ -1,4 +1,4 @@
-"""A report in one file: opened from disk, without a server, it shows every view and asks nobody for anything."""
+"""A report in one file: opened from disk, without a server, it shows every view and makes no network requests."""
 
 from __future__ import annotations
 

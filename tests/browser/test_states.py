@@ -132,7 +132,7 @@ def test_no_status_from_the_start(on_its_own: Profiler) -> None:
     page.clock.install()
     page.route("**/api/status*", lambda route: route.abort())
     on_its_own.open()
-    expect(on_its_own.ui.get_by_text("Asking the server what there is…")).to_be_visible()
+    expect(on_its_own.ui.get_by_text("Connecting…")).to_be_visible()
     for _ in range(3):
         page.clock.fast_forward(LATER)
         page.wait_for_timeout(200)

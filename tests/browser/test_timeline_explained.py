@@ -15,6 +15,7 @@ from tests.browser.conftest import Keep
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.browser.timeline import WHERE, Timeline, leaf, open_trace
+from tests.recorded import recorded
 from tests.tiny import wait_until
 
 RECORDED = [
@@ -153,7 +154,7 @@ def test_the_instances_of_a_finding(on_its_own: Profiler, keep: Keep) -> None:
     first = on_its_own.state["e"]
     on_its_own.ui.get_by_role("button", name="Next instance").click()
     wait_until(lambda: on_its_own.state["e"] != first, "the next instance")
-    on_its_own.ui.get_by_role("button", name="Take the marks away").click()
+    on_its_own.ui.get_by_role("button", name="Clear the marks").click()
     wait_until(lambda: "mark" not in on_its_own.state, "no finding in the address")
     expect(on_its_own.ui.get_by_text("A planted finding")).to_have_count(0)
     assert timeline.names()
@@ -171,7 +172,6 @@ def test_usable_by_everybody(axe: Axe) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("folder", "run", "worker"), RECORDED)
 def test_lanes_of_recorded_traces(
-    repository: Path,
     serve_logs: Callable[[Path], Server],
     page: Page,
     keep: Keep,
@@ -180,10 +180,7 @@ def test_lanes_of_recorded_traces(
     run: str,
     worker: str,
 ) -> None:
-    traces = repository.parent / "shared" / "data" / "traces" / folder
-    if not (traces / run).is_dir():
-        pytest.skip(f"recorded traces are not here: ../shared/data/traces/{folder}/{run} does not exist")
-    server = serve_logs(traces)
+    server = serve_logs(recorded(f"{folder}/{run}").parent)
     server.wait_for_traces()
     runs = server.api("status")["runs"]
     span = next(each for each in runs if each["name"] == run)["traces"][0]["span"]

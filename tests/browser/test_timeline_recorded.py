@@ -13,20 +13,18 @@ from tests.browser.conftest import Keep
 from tests.browser.profiler import Profiler
 from tests.browser.servers import Server
 from tests.browser.timeline import Slice, Timeline, assert_drawn, exact_slices
+from tests.recorded import recorded as recorded_traces
 
 AMG = "amg_a100_inductor_cudagraph"
 DLRM = "dlrm_v100_8ranks"
 
 
 @pytest.fixture
-def recorded(repository: Path, serve_logs: Callable[[Path], Server], page: Page) -> Callable[[str, str], Profiler]:
+def recorded(serve_logs: Callable[[Path], Server], page: Page) -> Callable[[str, str], Profiler]:
     """The page over one folder of recorded traces."""
 
     def serve(folder: str, run: str) -> Profiler:
-        traces = repository.parent / "shared" / "data" / "traces" / folder
-        if not (traces / run).is_dir():
-            pytest.skip(f"recorded traces are not here: ../shared/data/traces/{folder}/{run} does not exist")
-        server = serve_logs(traces)
+        server = serve_logs(recorded_traces(f"{folder}/{run}").parent)
         server.wait_for_traces()
         return Profiler(page, server)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.conftest import Starter, wait_for_all
+from tests.tiny import wait_until
 from torch_tb_profiler import __version__
 
 
@@ -55,7 +56,43 @@ def test_serves_all_that_is_in_a_shared_place(start: Starter, logs: Path, tmp_pa
     assert (found["ready"], found["total"], [s["file"] for s in found["skipped"]]) == (3, 3, ["bad.pt.trace.json"])
     refused = run("serve", "--cache-dir", str(tmp_path))
     assert refused.returncode == 2
-    assert "LOGDIR is missing" in refused.stderr
+    assert "PATH is missing" in refused.stderr
+
+
+def test_serves_files_and_directories_side_by_side(start: Starter, logs: Path, tmp_path: Path) -> None:
+    odd = tmp_path / "elsewhere" / "recording.txt"
+    odd.parent.mkdir()
+    odd.write_bytes((logs / "run" / "v.pt.trace.json").read_bytes())
+    files = [str(logs / "run" / name) for name in ("w.1.pt.trace.json", "v.pt.trace.json")]
+
+    def runs(*paths: str) -> dict[str, list[str]]:
+        server = start("serve", *paths, "--port", "0", tensorboard=False)
+        wait_for_all(server)
+        found = {
+            each["name"]: [trace["file"] for trace in each["traces"]]
+            for each in server.get("api/status").json()["runs"]
+        }
+        server.stop()
+        return found
+
+    assert runs(*files) == {"run": ["v.pt.trace.json", "w.1.pt.trace.json"]}
+    assert runs(files[0], str(odd)) == {"run": ["w.1.pt.trace.json"], "elsewhere": ["recording.txt"]}
+    whole = ["v.pt.trace.json", "w.1.pt.trace.json", "w.2.pt.trace.json.gz", "bad.pt.trace.json"]
+    both = runs(str(logs), str(odd))
+    assert sorted(both["logs/run"]) == sorted(whole)
+    assert both["elsewhere"] == ["recording.txt"]
+
+
+def test_opens_a_browser_when_asked(start: Starter, logs: Path, tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    browser.chmod(0o755)
+    server = start(
+        "serve", str(logs), "--port", "0", "--open", tensorboard=False, environment={"BROWSER": f"{browser} %s"}
+    )
+    wait_until(opened.exists, "a browser")
+    assert opened.read_text() == server.url
 
 
 def test_imports_no_tensorboard() -> None:
@@ -84,11 +121,11 @@ def test_a_port_in_use_is_said_in_words(logs: Path) -> None:
     ("arguments", "words"),
     [
         (["serve", "s3://"], "an S3 address looks like s3://bucket/folder"),
-        (["serve", "x", "--port", "99999"], "cannot listen on"),
-        (["serve", "x", "--host", "no.such.host.invalid"], "cannot listen on"),
+        (["serve", ".", "--port", "99999"], "cannot listen on"),
+        (["serve", ".", "--host", "no.such.host.invalid"], "cannot listen on"),
         (["serve", "x", "--workers", "0"], "must be 1 or more"),
         (["serve", "x", "--max-expansion", "0"], "must be 1 or more"),
-        (["serve"], "LOGDIR"),
+        (["serve"], "PATH"),
         ([], "COMMAND"),
     ],
 )
@@ -97,6 +134,12 @@ def test_mistakes_of_users_are_said_in_words(arguments: list[str], words: str) -
     assert result.returncode != 0
     assert words in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_a_missing_path_ends_it_at_once(logs: Path) -> None:
+    refused = run("serve", str(logs), str(logs / "not-there"))
+    assert refused.returncode == 2
+    assert refused.stderr.endswith("not-there: there is no such file or directory\n")
 
 
 def test_help_and_version() -> None:

@@ -68,7 +68,7 @@ COMPARE_FIELDS = tuple(
 
 
 def check_comparison(model: Model) -> None:
-    """A trace compared with itself changes nowhere, and knows the operators of the operator view."""
+    """A trace compared with itself shows no change, and knows the operators of the operator view."""
     program = Program(model, "all")
     found, kernels = program.everything()
     table = operators(model)

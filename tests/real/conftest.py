@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.recorded import recorded
+
 
 @pytest.fixture(scope="session")
-def shared_traces(repository: Path) -> Path:
-    folder = repository.parent / "shared" / "data" / "traces"
-    if not folder.is_dir():
-        pytest.skip("recorded traces are not here: ../shared/data/traces does not exist")
-    return folder
+def shared_traces() -> Path:
+    return recorded()

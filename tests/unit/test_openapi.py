@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from werkzeug.test import Client, TestResponse
 
-from tests.openapi_requests import BROKEN, CPU, TINY, fill, requests_to
+from tests.openapi_requests import BROKEN, CPU, H100, TINY, fill, places_in, requests_to
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
 from torch_tb_profiler.web.http import Parameters, Stream
@@ -95,19 +95,9 @@ def client(workspace: Workspace) -> Client:
 @pytest.fixture(scope="module")
 def places(client: Client) -> dict[str, str]:
     """Where in the samples there is something to ask about."""
-    of = "run=generated_4gpu_h100&worker=rank0"
-    rows = {
-        name: get(client, f"/api/trace/slices?{of}&{query}")["rows"]["row"][0]
-        for name, query in (
-            ("row", "name=aten::mm&category=operator"),
-            ("kernel", "category=kernel"),
-            ("collective", "name=nccl&category=kernel"),
-        )
-    }
-    (span,) = get(client, f"/spans?{of}")
     table = get(client, "/operation/table?run=cnn_workers0&worker=worker0&group_by=OperationAndInputShape")["data"]
     shape = next(row["input_shape"] for row in table if row["name"] == "aten::conv2d")
-    return {**{name: str(row) for name, row in rows.items()}, "span": span, "shape": shape}
+    return places_in(client, H100["run"], H100["worker"], shape=shape)
 
 
 def ask(client: Client, path: str, query: dict[str, str], **headers: str) -> TestResponse:

@@ -237,7 +237,7 @@ def test_lifetimes_and_churn() -> None:
     model = model_of(dumped(allocator.snapshot()))
     history = first(model)
     rows = lifetime_rows(history, stack_names(model))
-    assert rows.line == ("/app/train.py(15): short", "/home/user/train.py(14): long")
+    assert rows.line == ("/app/train.py(15): short", "/app/train.py(14): long")
     assert rows.median_ns.tolist() == [7000, -1]
     assert rows.churn.tolist() == [5, 0]
     assert rows.at_end.tolist() == [0, 3 * MiB]

@@ -6,13 +6,16 @@ import argparse
 import os
 import signal
 import sys
+import threading
+import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
 from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.discovery import named_roots
+from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
@@ -33,11 +36,11 @@ class Serve:
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "logdir",
-            metavar="LOGDIR",
-            nargs="?",
-            help="directory with traces or memory snapshots, or one file; without it all that is in the shared place of"
-            " --cache-dir",
+            "paths",
+            metavar="PATH",
+            nargs="*",
+            help="directories with traces or memory snapshots, or such files; without one all that is in the shared"
+            " place of --cache-dir",
         )
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         parser.add_argument(
@@ -51,6 +54,7 @@ class Serve:
         parser.add_argument(
             "--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)"
         )
+        parser.add_argument("--open", action="store_true", help="open the page in a browser")
         declare_cache_dir(parser)
         parser.add_argument(
             "--workers", type=int, help="how many processes read traces (default: one per CPU, 4 at most)"
@@ -81,10 +85,19 @@ class Serve:
         logs.configure()
         signal.signal(signal.SIGTERM, _stop)
         try:
-            roots = parse_logdir(arguments.logdir or _shared_place(arguments.cache_dir))
-            for root in roots:
-                storage_for(root.url).require(root.url)
-            found = find_traces(arguments.logdir) if arguments.logdir and Path(arguments.logdir).is_file() else None
+            shared = _shared_place(arguments.cache_dir)
+            paths = arguments.paths or ([shared] if shared else [])
+            if not paths:
+                message = "PATH is missing; only a shared place (--cache-dir) can be shown without one"
+                raise UserError(message, exit_code=2)
+            for path in paths:
+                storage_for(path).require(path)
+            here = [Path(storage_for(path).resolve(path)) for path in paths if is_local(path)]
+            if shared is None:  # what was read into a shared place is shown without its files
+                _require(here)
+            roots = named_roots(paths)
+            # directories are listed again and again; where files are named, what is there now is all there is
+            found = find_traces(*paths) if any(path.is_file() for path in here) else None
             keep_little()
             workspace = open_workspace(
                 roots,
@@ -98,23 +111,34 @@ class Serve:
             raise UserError(str(error)) from None
         try:
             app = only_for(create_app(workspace, TimeLimit(arguments.time_limit)), arguments.host, arguments.allow_host)
-            serve(app, arguments.host, arguments.port, _announce)
+            serve(app, arguments.host, arguments.port, _announce_and_open if arguments.open else _announce)
         except (OSError, OverflowError) as error:
             raise UserError(f"cannot listen on {arguments.host}:{arguments.port}: {error}") from None
         finally:
             workspace.close()
 
 
-def _shared_place(address: str | None) -> str:
-    """Stands for all log directories that are in it. Raises UserError and StorageError."""
-    address = address or os.environ.get(DIRECTORY_VARIABLE, "")
-    if not address or not is_shared(address):
-        raise UserError("LOGDIR is missing; only a shared place (--cache-dir) can be shown without one", exit_code=2)
-    return place_at(address).url
+def _shared_place(cache_dir: str | None) -> str | None:
+    """The address of the shared place that the command or the environment names: all that was read into it."""
+    address = cache_dir or os.environ.get(DIRECTORY_VARIABLE, "")
+    return place_at(address).url if address and is_shared(address) else None
+
+
+def _require(paths: Sequence[Path]) -> None:
+    """Raises UserError where there is nothing."""
+    for path in paths:
+        if not path.exists():
+            raise UserError(f"{shown(str(path))}: there is no such file or directory", exit_code=2)
 
 
 def _announce(url: str) -> None:
     print(f"PyTorch profiles at {url}  (Ctrl-C stops)", flush=True)
+
+
+def _announce_and_open(url: str) -> None:
+    _announce(url)
+    # a browser in the terminal returns only when it is left
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 def _stop(_: int, __: FrameType | None) -> None:

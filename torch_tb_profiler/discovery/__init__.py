@@ -10,7 +10,7 @@ from __future__ import annotations
 from torch_tb_profiler.discovery.content import Content, examine
 from torch_tb_profiler.discovery.guess import Guess, guess
 from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_candidate, natural_key, parse_name, why_skipped
-from torch_tb_profiler.discovery.roots import Root, parse_logdir, parse_logdir_spec
+from torch_tb_profiler.discovery.roots import Root, named_roots, parse_logdir, parse_logdir_spec
 from torch_tb_profiler.discovery.runs import (
     Found,
     Run,
@@ -36,6 +36,7 @@ __all__ = [
     "guess",
     "is_candidate",
     "must_be_examined",
+    "named_roots",
     "natural_key",
     "parse_logdir",
     "parse_logdir_spec",

@@ -24,6 +24,16 @@ def parse_logdir(logdir: str) -> tuple[Root, ...]:
     return (Root(without_slash(logdir)),)
 
 
+def named_roots(paths: Sequence[str]) -> tuple[Root, ...]:
+    """Log directories of a command. With several every one gets the name of its directory, a repeated one a number."""
+    if len(paths) == 1:
+        return parse_logdir(paths[0])
+    roots: list[Root] = []
+    for path in map(without_slash, paths):
+        roots.append(Root(path, _unused(base_name(path), roots)))
+    return tuple(roots)
+
+
 def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
     """`name:path,path2` as TensorBoard's --logdir_spec.
 

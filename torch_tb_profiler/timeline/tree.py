@@ -72,7 +72,7 @@ class EventAccount:
     total     how many events the file has
     slices    how many slices are on lanes
     instants  how many events without a duration are on lanes
-    flows     how many ends of arrows
+    flows     how many flow endpoints
     counters  how many counter events
     metadata  how many names of processes and threads
     too_deep  how many are below the last lane of a band

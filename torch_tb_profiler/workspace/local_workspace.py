@@ -7,13 +7,15 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, parse_logdir
+from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, named_roots
+from torch_tb_profiler.discovery.names import is_candidate
+from torch_tb_profiler.discovery.roots import base_name
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for
+from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for, without_slash
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.cache import open_cache
 from torch_tb_profiler.workspace.heads import look_at
@@ -157,17 +159,40 @@ def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Mode
             made_again.add(error.path)
 
 
-def find_traces(path: str) -> Found:
-    """The runs of a log directory or a run's directory, or a single file, whatever its name. Raises StorageError."""
+def find_traces(*paths: str) -> Found:
+    """The runs of log directories, of directories of runs and of single files, whatever their names.
+
+    Files of one directory are one run. With several directories the names of their runs begin with those of the
+    directories. Raises StorageError.
+    """
+    folders: dict[str, list[Entry] | None] = {}
+    for path in paths:
+        url, entry = _looked_up(path)
+        if entry is None:
+            folders[without_slash(url)] = None
+            continue
+        named = folders.setdefault(url.replace("\\", "/").rpartition("/")[0] or url, [])
+        if named is not None:
+            named.append(entry)
+    found = [
+        list_runs([root]) if named is None else _of_files(root, named)
+        for root, named in zip(named_roots(list(folders)), folders.values(), strict=True)
+    ]
+    return Found(
+        tuple(run for each in found for run in each.runs), tuple(skipped for each in found for skipped in each.skipped)
+    )
+
+
+def _looked_up(path: str) -> tuple[str, Entry | None]:
+    """Where it is, and the file there, unless it is a directory."""
     storage = storage_for(path)
     url = storage.resolve(path)
     try:
-        entry = storage.stat(url)
+        return url, storage.stat(url)
     except StorageError as error:
         if error.passes or error.kind in ("credentials", "package", "clock", "endpoint"):
             raise  # listing would meet the same
-        return list_runs([Root(root.url, root.name) for root in parse_logdir(url)])
-    return _single(url, entry)
+        return url, None
 
 
 def without_traces(path: str, found: Found) -> str:
@@ -176,16 +201,22 @@ def without_traces(path: str, found: Found) -> str:
     return f"{shown(path)} holds no trace{why}"
 
 
-def _single(url: str, entry: Entry) -> Found:
-    folder = url.replace("\\", "/").rpartition("/")[0]
-    # a file that is named is taken for a trace unless it is a snapshot; if it is neither, reading it says so
-    content = look_at(entry)
-    is_snapshot = isinstance(content, Content) and content.is_snapshot
-    found = discover([(Root(folder or url), [entry])], lambda _: Content(is_snapshot=is_snapshot))
-    if found.runs:
+def _of_files(root: Root, entries: Sequence[Entry]) -> Found:
+    """What is named is taken for a trace unless it is a snapshot; if it is neither, reading it says so."""
+    snapshots = {entry for entry in entries if isinstance(content := look_at(entry), Content) and content.is_snapshot}
+    found = discover([(root, entries)], lambda entry: Content(is_snapshot=entry in snapshots))
+    taken = {trace.entry for run in found.runs for trace in run.traces}
+    others = tuple(
+        TraceFile(_worker(entry), DEFAULT_SPAN, entry, kind="snapshot" if entry in snapshots else "trace")
+        for entry in entries
+        if entry not in taken and not is_candidate(entry.path)
+    )
+    if not others:
         return found
+    (run,) = found.runs or (Run(root.name or base_name(root.url), ()),)
+    return Found((replace(run, traces=run.traces + others),), found.skipped)
+
+
+def _worker(entry: Entry) -> str:
     name = entry.path.rpartition("/")[2]
-    run = folder.rpartition("/")[2] or name
-    worker = name.partition(".")[0] or name
-    file = TraceFile(worker, DEFAULT_SPAN, entry, kind="snapshot" if is_snapshot else "trace")
-    return Found((Run(run, (file,)),), ())
+    return name.partition(".")[0] or name

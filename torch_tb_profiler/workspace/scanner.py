@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
+from torch_tb_profiler.workspace.background import Background
 from torch_tb_profiler.workspace.head_cache import HeadCache
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
 from torch_tb_profiler.workspace.shared_cache import SharedCache
@@ -22,7 +22,7 @@ DEFAULT_INTERVAL = 5.0
 LONGEST_PAUSE = 300.0
 
 
-class Scanner:
+class Scanner(Background):
     """Calls `found` after every listing, or `failed` with the reason why there is none.
 
     interval: seconds between two listings; 0 lists once. While listing fails the pauses double. While there are
@@ -51,18 +51,9 @@ class Scanner:
         self._first = first
         self._heads = Heads(HeadCache(memory) if memory else None)
         self._problems: tuple[Problem, ...] = ()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="torch-profiler-scanner", daemon=True)
+        super().__init__("torch-profiler-scanner")
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=5)
-
-    def _run(self) -> None:
+    def _work(self) -> None:
         pause, said = self._interval, ""
         self._first()
         while True:

@@ -3,15 +3,7 @@ import { type MouseEvent, useId, useState } from "react";
 import type { TraceStatus } from "../api";
 import { readStored, writeStored } from "../host";
 import { t } from "../i18n";
-import {
-  allViews,
-  type GroupId,
-  goToView,
-  linkToView,
-  type View,
-  type ViewId,
-  viewGroups,
-} from "../state";
+import { allViews, goToView, linkToView, type View, type ViewId, viewGroups } from "../state";
 import { Icon, Splitter, useWidth } from "../ui";
 import { hasData, isOf } from "./presence";
 import { useSmall } from "./useSmall";
@@ -34,6 +26,9 @@ export function Rail({ view, trace }: Props) {
   const [opened, setOpened] = useState(false);
   const [width, setWidth] = useWidth("rail", LIMITS);
   const narrow = small ? !opened : folded;
+  const offered = allViews().filter(({ id }) => isOf(id, trace));
+  const recorded = offered.filter(({ id }) => hasData(id, trace));
+  const others = offered.filter((each) => !recorded.includes(each));
   const toggle = () => {
     if (small) {
       setOpened(narrow);
@@ -49,11 +44,10 @@ export function Rail({ view, trace }: Props) {
       aria-label={t.rail.label}
     >
       <div className="rail-views">
-        {viewGroups().map(({ id, views }) => {
-          const shown = views.filter((each) => isOf(each.id, trace));
-          const parts = { view, narrow, trace };
-          return shown.length > 0 && <Group key={id} id={id} views={shown} {...parts} />;
-        })}
+        {viewGroups(recorded).map(({ id, views }) => (
+          <Group key={id} title={t.rail.groups[id]} views={views} view={view} narrow={narrow} />
+        ))}
+        {others.length > 0 && <NotRecorded views={others} view={view} narrow={narrow} />}
       </div>
       <button
         type="button"
@@ -78,34 +72,65 @@ export function Rail({ view, trace }: Props) {
   );
 }
 
-interface GroupProps {
-  id: GroupId;
+interface ListProps {
   views: readonly View[];
   view: ViewId;
   narrow: boolean;
-  trace: TraceStatus | null;
 }
 
-function Group({ id, views, view, narrow, trace }: GroupProps) {
+interface GroupProps extends ListProps {
+  title: string;
+}
+
+function Group({ title, ...list }: GroupProps) {
   const label = useId();
   return (
     <div className="rail-group">
-      <span id={label} className={narrow ? "visually-hidden" : "rail-title"}>
-        {t.rail.groups[id]}
+      <span id={label} className={list.narrow ? "visually-hidden" : "rail-title"}>
+        {title}
       </span>
-      <ul aria-labelledby={label}>
-        {views.map((each) => (
-          <li key={each.id}>
-            <Entry
-              view={each}
-              current={each.id === view}
-              narrow={narrow}
-              off={!hasData(each.id, trace)}
-            />
-          </li>
-        ))}
-      </ul>
+      <Entries label={label} {...list} />
     </div>
+  );
+}
+
+/** Views that have nothing to show of this trace; each says what to switch on. */
+function NotRecorded(list: ListProps) {
+  const label = useId();
+  const [asked, setAsked] = useState(false);
+  const isOpen = asked || list.views.some(({ id }) => id === list.view);
+  return (
+    <div className="rail-group">
+      <button
+        type="button"
+        id={label}
+        className="link rail-more"
+        aria-expanded={isOpen}
+        aria-label={t.rail.notRecorded(list.views.length)}
+        onClick={() => setAsked(!isOpen)}
+      >
+        {list.narrow ? `+${list.views.length}` : t.rail.notRecorded(list.views.length)}
+      </button>
+      {isOpen && <Entries label={label} off {...list} />}
+    </div>
+  );
+}
+
+interface EntriesProps extends ListProps {
+  /** Id of their title. */
+  label: string;
+  off?: boolean;
+}
+
+function Entries({ label, views, view, narrow, off = false }: EntriesProps) {
+  return (
+    <ul aria-labelledby={label}>
+      {views.map((each) => (
+        <li key={each.id}>
+          <Entry view={each} current={each.id === view} narrow={narrow} off={off} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

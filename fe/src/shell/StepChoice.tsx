@@ -27,12 +27,7 @@ export function StepChoice({ steps, stale }: Props) {
   const asked = sel?.step_pattern === undefined ? sel?.steps : PATTERN;
   return (
     <section className="step-choice" aria-label={text.foundBy}>
-      {steps && (
-        <span>
-          {text.foundBy} <strong>{dialogsTexts.stepRules[steps.rule] ?? steps.rule}</strong>{" "}
-          <span className="muted num">({text.count(count(steps.names.length))})</span>
-        </span>
-      )}
+      {steps && <FoundBy steps={steps} />}
       {steps && !stale && asked !== undefined && asked !== steps.rule && (
         <span className="step-choice-bad">{text.notFound}</span>
       )}
@@ -69,6 +64,17 @@ export function StepChoice({ steps, stale }: Props) {
         />
       )}
     </section>
+  );
+}
+
+function FoundBy({ steps: { rule, names } }: { steps: Steps }) {
+  const without = dialogsTexts.noStepMarks[rule];
+  if (without !== undefined) return <strong>{without}</strong>;
+  return (
+    <span>
+      {text.foundBy} <strong>{dialogsTexts.stepRules[rule] ?? rule}</strong>{" "}
+      <span className="muted num">({text.count(count(names.length))})</span>
+    </span>
   );
 }
 

@@ -5,7 +5,15 @@ import { type Change, change, type ParamSet } from "./address";
 import type { PickedKind } from "./picked";
 
 export type ViewId = string;
-export type GroupId = "summary" | "time" | "memory" | "ranks" | "program" | "compare" | "about";
+export type GroupId =
+  | "summary"
+  | "time"
+  | "efficiency"
+  | "memory"
+  | "ranks"
+  | "program"
+  | "compare"
+  | "capture";
 
 export interface View {
   /** Its name in addresses, and in what the server says of a trace. */
@@ -56,10 +64,10 @@ export function viewName(id: ViewId): string {
   return findView(id)?.name ?? id;
 }
 
-/** The views by what they are about. */
-export function viewGroups(): { id: GroupId; views: View[] }[] {
-  const ids = [...new Set(registered.map(({ group }) => group))];
-  return ids.map((id) => ({ id, views: registered.filter(({ group }) => group === id) }));
+/** Views by what they are about. */
+export function viewGroups(views: readonly View[]): { id: GroupId; views: View[] }[] {
+  const ids = [...new Set(views.map(({ group }) => group))];
+  return ids.map((id) => ({ id, views: views.filter(({ group }) => group === id) }));
 }
 
 /** The view in which a picked thing is a row. */

@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId } from "react";
 import { t } from "../i18n";
 import { Icon } from "./Icon";
+import { useModal } from "./modal";
 import "./dialog.css";
 
 interface Props {
@@ -11,34 +12,17 @@ interface Props {
 
 /** A modal dialog; mounted means open. */
 export function Dialog({ title, onClose, children }: Props) {
-  const ref = useRef<HTMLDialogElement>(null);
+  const modal = useModal(onClose);
   const id = useId();
-  useEffect(() => {
-    const dialog = ref.current;
-    dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the dialog closes on Escape by itself
-    <dialog
-      ref={ref}
-      className="dialog"
-      aria-labelledby={id}
-      onClose={() => {
-        if (!ref.current?.open) onClose();
-      }}
-      onClick={(event) => {
-        if (event.target === ref.current) ref.current.close();
-      }}
-    >
+    <dialog {...modal.props} className="dialog" aria-labelledby={id}>
       <div className="dialog-head">
         <h2 id={id}>{title}</h2>
         <button
           type="button"
           className="button quiet icon"
           aria-label={t.panel.close}
-          // The browser gives the focus back to where it was.
-          onClick={() => ref.current?.close()}
+          onClick={modal.close}
         >
           <Icon name="close" />
         </button>

@@ -12,6 +12,7 @@ export { Icon } from "./Icon";
 export { jump } from "./keys";
 export { later } from "./later";
 export { useLatest } from "./latest";
+export { useModal } from "./modal";
 export { move, type Option } from "./options";
 export { Panel, QueryPanel } from "./Panel";
 export { Popup } from "./Popup";

@@ -50,7 +50,7 @@ export const compare = area("compare", {
 
   states: {
     itself: "Both sides are the same trace",
-    itselfReason: "Choose another baseline above. A trace compared with itself changes nowhere.",
+    itselfReason: "Choose another baseline above. A trace compared with itself shows no change.",
     single: "There is only one trace here",
     singleReadable: "There is only one trace here that could be read",
     singleReason:

@@ -16,13 +16,17 @@ export const dialogs = area("dialogs", {
     optimizer: "the steps of the optimizer",
     repeated_module: "the calls of the model",
     repeated_kernels: "the sequence of kernels that repeats",
-    whole_trace: "nothing: the whole trace is one step",
     pattern: "your pattern",
-    none: "nothing: there are no steps",
+  } as Record<string, string>,
+
+  /** In place of how they were found, where they were not. */
+  noStepMarks: {
+    whole_trace: "No step marks; the whole trace counts as one step",
+    none: "No steps",
   } as Record<string, string>,
 
   palette: {
-    results: "What was found",
+    results: "Results",
     kinds: {
       view: "View",
       action: "Action",
@@ -34,7 +38,7 @@ export const dialogs = area("dialogs", {
       kernel: "Kernel",
       mod: "Module",
     },
-    nothing: "Nothing is called so.",
+    nothing: "No matches.",
     all: (n: number) => (n === 1 ? "1 entry" : `${n} entries`),
     some: (shown: string, total: string) => `The best ${shown} of ${total}`,
     loading: "names are still loading",
@@ -58,7 +62,7 @@ export const dialogs = area("dialogs", {
   },
 
   notes: {
-    title: "What this trace says, and does not say, about itself",
+    title: "Trace health",
     none: "Nothing unusual was noticed in this trace.",
     capture: "Recorded with",
   },

@@ -23,15 +23,17 @@ export const shell = {
     label: "Views",
     width: "Width of the menu",
     jump: (letter: string) => `Keys: g ${letter}`,
-    noData: (view: string) => `${view}: nothing was recorded for this view; it says how to`,
+    notRecorded: (n: number) => `Not recorded (${n})`,
+    noData: (view: string) => `${view}: not recorded; the view says what to switch on`,
     groups: {
       summary: "Summary",
       time: "Time",
+      efficiency: "Efficiency",
       memory: "Memory",
       ranks: "Ranks",
       program: "Program",
       compare: "Compare",
-      about: "About",
+      capture: "Capture",
     },
     collapse: "Collapse the menu",
     expand: "Expand the menu",
@@ -129,7 +131,7 @@ export const shell = {
   },
 
   loading: {
-    connecting: "Asking the server what there is…",
+    connecting: "Connecting…",
     title: (file: string) => `Loading ${file}`,
     queued: "Waiting for its turn.",
     bytes: (percent: string, done: string, total: string) =>

@@ -68,7 +68,7 @@ export const timeline = area("timeline", {
     title: "In the timeline",
     zoom: "Zoom in, out (with Shift: more)",
     pan: "Move left, right (with Shift: more)",
-    neighbour: "Slice before, behind",
+    neighbour: "Previous / next slice",
     depth: "Slice above, below",
     sameName: "Previous, next slice of the same name",
     step: "Previous, next step",

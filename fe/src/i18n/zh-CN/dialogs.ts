@@ -14,9 +14,11 @@ export const dialogs: typeof en = {
     optimizer: "优化器的更新",
     repeated_module: "模型的调用",
     repeated_kernels: "重复出现的内核序列",
-    whole_trace: "无：整个跟踪作为一步",
     pattern: "您指定的模式",
-    none: "无：没有步",
+  },
+  noStepMarks: {
+    whole_trace: "没有步标记，整个跟踪算作一步",
+    none: "没有步",
   },
 
   palette: {
@@ -56,7 +58,7 @@ export const dialogs: typeof en = {
   },
 
   notes: {
-    title: "此跟踪关于自身的说明，以及没有说明的内容",
+    title: "跟踪健康状况",
     none: "此跟踪没有发现异常。",
     capture: "采集环境",
   },

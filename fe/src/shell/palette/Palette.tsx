@@ -1,9 +1,9 @@
 /** Everything there is to go to and to do, found by typing. Its code is fetched when it is first asked for. */
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import type { Status } from "../../api";
 import { t } from "../../i18n";
 import type { CurrentTrace } from "../../state";
-import { Boundary, later } from "../../ui";
+import { Boundary, later, useModal } from "../../ui";
 import type { Commands } from "./commands";
 import "./palette.css";
 
@@ -18,26 +18,10 @@ interface Props {
 }
 
 export function Palette({ status, current, commands, onClose }: Props) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const modal = useModal(onClose);
   const [typed, setTyped] = useState("");
-  useEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close();
-  }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the dialog closes on Escape by itself
-    <dialog
-      ref={dialog}
-      className="palette"
-      aria-label={t.palette.title}
-      onClose={() => {
-        if (!dialog.current?.open) onClose();
-      }}
-      onClick={(event) => {
-        if (event.target === dialog.current) dialog.current.close();
-      }}
-    >
+    <dialog {...modal.props} className="palette" aria-label={t.palette.title}>
       <Boundary>
         <PaletteSearch
           status={status}
@@ -47,8 +31,7 @@ export function Palette({ status, current, commands, onClose }: Props) {
           onType={setTyped}
           onDone={(chosen) => {
             // Closed first, which gives the focus back: what the entry does may move it.
-            dialog.current?.close();
-            onClose();
+            modal.close();
             chosen.run();
           }}
         />

@@ -62,7 +62,7 @@ it("does what was found", () => {
 
 it("says when nothing is called so, and does nothing then", () => {
   fireEvent.change(field(), { target: { value: "zzz" } });
-  expect(screen.getByRole("status").textContent).toBe("Nothing is called so.");
+  expect(screen.getByRole("status").textContent).toBe("No matches.");
   expect(field().getAttribute("aria-activedescendant")).toBeNull();
   fireEvent.keyDown(field(), { key: "Enter" });
   expect(onDone).not.toHaveBeenCalled();

@@ -8,6 +8,8 @@ const text = captureTexts.recording;
 
 export function Recording({ health: { meta, capture }, file }: { health: Health; file: string }) {
   const rule = dialogsTexts.stepRules[capture.step_rule] ?? capture.step_rule;
+  const steps =
+    dialogsTexts.noStepMarks[capture.step_rule] ?? text.stepsFound(count(capture.steps), rule);
   return (
     <Panel className="area-recording" title={text.title}>
       <Facts
@@ -22,7 +24,7 @@ export function Recording({ health: { meta, capture }, file }: { health: Health;
           },
           { name: text.range, value: duration(capture.duration_ns), help: text.rangeHelp },
           { name: text.tracks, value: count(capture.tracks), help: text.tracksHelp },
-          { name: text.steps, value: text.stepsFound(count(capture.steps), rule) },
+          { name: text.steps, value: steps },
           { name: text.deviceType, value: meta.device_type },
           { name: text.host, value: capture.host_name ?? text.unknownHost },
         ]}

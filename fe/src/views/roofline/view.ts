@@ -4,7 +4,7 @@ import { params } from "./params";
 export const view: View = {
   id: "roofline",
   name: "Roofline",
-  group: "time",
+  group: "efficiency",
   key: "h",
   icon: "M2 13.5 8 5h6M5 12h.1M8 9.5h.1M11.5 8h.1",
   params,
