@@ -48,6 +48,9 @@ NEEDED: dict[str, dict[str, str]] = {
     "/api/timeline/slice": _SLICE,
     "/api/timeline/next": _SLICE | {"direction": "next"},
     "/api/timeline/collective": _SLICE,
+    # as the page asks, which is answered ahead
+    "/api/memory/alive": {"device": "GPU0", "limit": "10000"},
+    "/api/memory/operators": {"device": "GPU0"},
 }
 
 #: the parameters of all routes together: none minds one it does not know

@@ -1,5 +1,13 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: an application region takes the focus itself
-import { type RefObject, useEffect, useId, useMemo, useRef, useState } from "react";
+import {
+  type CSSProperties,
+  type RefObject,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { momentIn, PointerTip, type TimeWindow } from "../draw";
 import { count, duration } from "../format";
 import { useTheme } from "../host";
@@ -178,7 +186,7 @@ export function Timeline(props: TimelineProps) {
         aria-label={props.title}
         aria-describedby={hint}
         tabIndex={0}
-        style={{ height: `min(${Math.max(rows.height, 120)}px, max(300px, 52vh))` }}
+        style={{ "--rows": `${Math.max(rows.height, 120)}px` } as CSSProperties}
       >
         <div className="timeline-content" style={{ height: Math.max(rows.height, 1) }}>
           <Labels rows={rows} top={view.top} height={view.height} onAction={props.onTrack} />

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useRef } from "react";
+import { type ReactNode, type RefObject, useId, useRef } from "react";
 import type { Result } from "../api";
 import { Async, type EmptyReason } from "./Async";
 import { FullScreen } from "./FullScreen";
@@ -12,11 +12,13 @@ interface PanelProps {
   /** Switches and buttons at the right of the title. */
   actions?: ReactNode;
   className?: string;
+  /** What fills the screen in its place: the panel and what belongs to it. */
+  full?: RefObject<HTMLElement | null>;
   children: ReactNode;
 }
 
 /** The frame around every chart and table. */
-export function Panel({ title, help, actions, className = "", children }: PanelProps) {
+export function Panel({ title, help, actions, className = "", full, children }: PanelProps) {
   const id = useId();
   const panel = useRef<HTMLElement>(null);
   return (
@@ -25,7 +27,7 @@ export function Panel({ title, help, actions, className = "", children }: PanelP
         <h2 id={id}>{title}</h2>
         {help && <Help title={title}>{help}</Help>}
         {actions && <div className="panel-actions">{actions}</div>}
-        <FullScreen target={panel} title={title} />
+        <FullScreen target={full ?? panel} title={title} />
       </div>
       <div className="panel-body">{children}</div>
     </section>

@@ -4,10 +4,13 @@ import { type PointerEvent, useRef } from "react";
 import { type Limits, widthAfter } from "./size";
 import "./splitter.css";
 
+const GROWS = { left: "ArrowLeft", right: "ArrowRight", top: "ArrowUp" } as const;
+
 interface Props {
   label: string;
   /** The side of the part on which the edge is. */
-  side: "left" | "right";
+  side: "left" | "right" | "top";
+  /** At the top: the height. */
   width: number;
   limits: Limits;
   /** Null: the usual width. */
@@ -15,11 +18,13 @@ interface Props {
 }
 
 export function Splitter({ label, side, width, limits, onChange }: Props) {
-  const start = useRef<{ x: number; width: number } | null>(null);
+  const start = useRef<{ at: number; width: number } | null>(null);
+  const across = side === "top";
+  const placeOf = (event: PointerEvent) => (across ? event.clientY : event.clientX);
   const clamp = (wanted: number) => Math.min(limits.most, Math.max(limits.least, wanted));
   const onPointerMove = (event: PointerEvent) => {
     if (!start.current) return;
-    const moved = event.clientX - start.current.x;
+    const moved = placeOf(event) - start.current.at;
     onChange(clamp(start.current.width + (side === "right" ? moved : -moved)));
   };
   return (
@@ -27,14 +32,14 @@ export function Splitter({ label, side, width, limits, onChange }: Props) {
       className={`splitter ${side}`}
       role="separator"
       tabIndex={0}
-      aria-orientation="vertical"
+      aria-orientation={across ? "horizontal" : "vertical"}
       aria-label={label}
       aria-valuemin={limits.least}
       aria-valuemax={limits.most}
       aria-valuenow={width}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
-        start.current = { x: event.clientX, width };
+        start.current = { at: placeOf(event), width };
         event.currentTarget.setPointerCapture(event.pointerId);
       }}
       onPointerMove={onPointerMove}
@@ -46,8 +51,7 @@ export function Splitter({ label, side, width, limits, onChange }: Props) {
       }}
       onDoubleClick={() => onChange(null)}
       onKeyDown={(event) => {
-        const grow = side === "right" ? "ArrowRight" : "ArrowLeft";
-        const next = widthAfter(event.key, width, limits, grow);
+        const next = widthAfter(event.key, width, limits, GROWS[side]);
         if (next === null) return;
         event.preventDefault();
         onChange(next);

@@ -22,3 +22,4 @@ export { SourceLink } from "./SourceLink";
 export { Splitter } from "./Splitter";
 export { useWidth } from "./size";
 export { Tile } from "./Tile";
+export { useMedia } from "./useMedia";

@@ -15,6 +15,9 @@ it("moves an edge by keys", () => {
   expect(widthAfter("ArrowRight", 180, LIMITS, "ArrowRight")).toBe(196);
   expect(widthAfter("ArrowRight", 180, LIMITS, "ArrowLeft")).toBe(164);
   expect(widthAfter("ArrowLeft", 145, LIMITS, "ArrowRight")).toBe(140);
+  expect(widthAfter("ArrowUp", 180, LIMITS, "ArrowUp")).toBe(196);
+  expect(widthAfter("ArrowDown", 180, LIMITS, "ArrowUp")).toBe(164);
+  expect(widthAfter("ArrowUp", 180, LIMITS, "ArrowRight")).toBeNull();
   expect(widthAfter("Home", 180, LIMITS, "ArrowRight")).toBe(140);
   expect(widthAfter("End", 180, LIMITS, "ArrowRight")).toBe(320);
   expect(widthAfter("a", 180, LIMITS, "ArrowRight")).toBeNull();

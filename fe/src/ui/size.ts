@@ -1,4 +1,4 @@
-/** Widths that the user sets by dragging an edge, remembered from visit to visit. */
+/** Sizes that the user sets by dragging an edge, remembered from visit to visit. */
 import { useState } from "react";
 import { readStored, writeStored } from "../host";
 
@@ -14,17 +14,23 @@ export function widthOf(stored: string | null, { least, usual, most }: Limits): 
   return Number.isFinite(width) ? Math.min(most, Math.max(least, Math.round(width))) : usual;
 }
 
-/** Where a key moves the edge, or null. `grow`: which arrow makes the part wider. Pure. */
+const OPPOSITE = {
+  ArrowLeft: "ArrowRight",
+  ArrowRight: "ArrowLeft",
+  ArrowUp: "ArrowDown",
+} as const;
+
+/** Where a key moves the edge, or null. `grow`: which arrow makes the part larger. Pure. */
 export function widthAfter(
   key: string,
   width: number,
   { least, most }: Limits,
-  grow: "ArrowLeft" | "ArrowRight",
+  grow: keyof typeof OPPOSITE,
 ): number | null {
   const STEP = 16;
   if (key === "Home") return least;
   if (key === "End") return most;
-  if (key !== "ArrowLeft" && key !== "ArrowRight") return null;
+  if (key !== grow && key !== OPPOSITE[grow]) return null;
   const next = key === grow ? width + STEP : width - STEP;
   return Math.min(most, Math.max(least, next));
 }

@@ -82,6 +82,7 @@ export const trace = area("trace", {
   bookmark: (start: string, length: string) => `from ${start}, ${length}`,
   addBookmark: "Add what is in view",
   removeBookmark: (n: number) => `Remove bookmark ${n}`,
+  belowHeight: "Height of the details",
   eventsDrawn: (n: string, of: string) => `${n} of ${of} events are on the tracks.`,
   eventsRest: (parts: string) => `Not drawn: ${parts}.`,
   eventKinds: {

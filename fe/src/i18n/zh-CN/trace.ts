@@ -78,6 +78,7 @@ export const trace: typeof en = {
   bookmark: (start, length) => `${start} 起，${length}`,
   addBookmark: "添加当前视图",
   removeBookmark: (n) => `删除书签 ${n}`,
+  belowHeight: "详细信息的高度",
   eventsDrawn: (n, of) => `${of} 个事件中有 ${n} 个在轨道上。`,
   eventsRest: (parts) => `未绘制：${parts}。`,
   eventKinds: {

@@ -1,11 +1,11 @@
 /** The trace itself: a timeline of all its events, and what is known of the one that is selected. */
-import { useMemo, useRef } from "react";
+import { type CSSProperties, useMemo, useRef } from "react";
 import { nextOnPath, timelineNext } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
 import { layOut, type RankTiles, type Stage } from "../../timeline";
-import { Async, Panel } from "../../ui";
+import { Async, Panel, Splitter, useMedia, useWidth } from "../../ui";
 import { DetailsPanel } from "./Details";
 import { FileMenu } from "./FileMenu";
 import { InstancesPanel, useInstances } from "./Instances";
@@ -22,12 +22,22 @@ import { useEvent } from "./useEvent";
 import { useRankTiles } from "./useRankTiles";
 import "./trace.css";
 
+/** Windows that a timeline fills: alone, and with something docked below it. */
+const ROOM = {
+  alone: "(width > 860px) and (height >= 560px)",
+  both: "(width > 860px) and (height >= 860px)",
+};
+/** Pixels of what is docked below the timeline. */
+const BELOW = { least: 120, usual: 300, most: 900 };
+
 export default function Trace() {
   const [workers] = useAddress(params.workers);
   const [list, setList] = useAddress(params.list);
   const [mark, setMark] = useAddress(params.mark);
   const stage = useRef<Stage | null>(null);
+  const frame = useRef<HTMLDivElement>(null);
   const below = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useWidth("trace-below", BELOW);
   const { query, sources, failed, overview } = useRankTiles(workers, () => stage.current?.ask());
   const derived = useDerived(sources, () => stage.current?.ask());
   const { tracks } = derived;
@@ -65,9 +75,13 @@ export default function Trace() {
     pick(pickedSlice(rank, slice));
   };
 
+  const hasBelow =
+    instances.id !== "" || event.wanted || (mark?.kind === "range" && main !== null) || list;
+  const fills = useMedia(hasBelow ? ROOM.both : ROOM.alone);
   return (
-    <div className="trace">
+    <div ref={frame} className={fills ? "trace filling" : "trace"}>
       <Panel
+        full={frame}
         title={text.timeline}
         help={text.timelineHelp}
         actions={
@@ -128,7 +142,23 @@ export default function Trace() {
           )}
         </Async>
       </Panel>
-      <div ref={below} tabIndex={-1} className="trace-below">
+      {hasBelow && (
+        <div className="trace-edge">
+          <Splitter
+            label={text.belowHeight}
+            side="top"
+            width={height}
+            limits={BELOW}
+            onChange={setHeight}
+          />
+        </div>
+      )}
+      <div
+        ref={below}
+        tabIndex={-1}
+        className="trace-below"
+        style={{ "--below": `${height}px` } as CSSProperties}
+      >
         {instances.id !== "" && <InstancesPanel state={instances} whole={whole} />}
         {event.wanted && (
           <DetailsPanel
