@@ -2804,7 +2804,7 @@ export interface EventAccount {
   slices: number;
   /** how many events without a duration are on lanes */
   instants: number;
-  /** how many ends of arrows */
+  /** how many flow endpoints */
   flows: number;
   /** how many counter events */
   counters: number;
