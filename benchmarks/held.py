@@ -5,6 +5,7 @@ Of this checkout as it is, on the traces of `make bench` (1M by default).
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from benchmarks.data import SIZES
@@ -16,6 +17,7 @@ from benchmarks.servers import stand_alone
 def main() -> None:
     from torch_tb_profiler.web.routes import ROUTES  # of the checkout, measured as it is
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     for name in sys.argv[1:] or ["1M"]:
         size = SIZES[name]
         size.make()
