@@ -50,4 +50,19 @@ class SdistWithUi(Sdist):
         super().run()
 
 
-setup(cmdclass={"build_fe": BuildFe, "build_py": BuildPyWithUi, "sdist": SdistWithUi})
+def addresses(project: str | None) -> dict[str, str]:
+    """For the metadata: none where it is not known at which address the project is."""
+    if not project:
+        return {}
+    return {
+        "Documentation": f"{project}/tree/main/docs",
+        "Source": project,
+        "Issues": f"{project}/issues",
+        "Changelog": f"{project}/blob/main/CHANGELOG.md",
+    }
+
+
+setup(
+    project_urls=addresses(os.environ.get("PROJECT_URL")),
+    cmdclass={"build_fe": BuildFe, "build_py": BuildPyWithUi, "sdist": SdistWithUi},
+)

@@ -20,6 +20,8 @@ from benchmarks.requests import Request
 
 PREFIX = "/data/plugin/pytorch_profiler"
 _HELD_AFTER = 1.0
+#: CPU seconds between two looks that no work takes, and seconds between them, on a machine that does much else
+_IDLE, _LOOK_EVERY = 0.05, 3.0
 
 
 def stand_alone(
@@ -29,18 +31,24 @@ def stand_alone(
     seconds: float,
     environment: dict[str, str] | None = None,
     keep: bool = False,
+    program: Sequence[str | Path] = (),
+    settled: bool = False,
 ) -> dict[str, Any]:
-    """`torch-tb-profiler serve` with two workers and an empty cache, or with `keep` that of the last one."""
+    """`torch-tb-profiler serve` with two workers and an empty cache, or with `keep` that of the last one.
+
+    program: in place of `torch-tb-profiler` of the environment that is measured
+    settled: nothing is asked before the worker processes have nothing to do
+    """
     cache = WORK / "server-cache"
     if not keep:
         shutil.rmtree(cache, ignore_errors=True)
-    command: list[str | Path] = [OURS.script("torch-tb-profiler"), "serve", logdir, "--port", "0"]
+    command: list[str | Path] = [*(program or [OURS.script("torch-tb-profiler")]), "serve", logdir, "--port", "0"]
     with running(
         [*command, "--workers", "2", "--cache-dir", cache], variables() | (environment or {}), seconds
     ) as server:
         for line in server.lines():
             if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-                return _measure(server, found[0], runs, requests)
+                return _measure(server, found[0], runs, requests, settled)
         raise Failed(server.errors())
 
 
@@ -57,12 +65,19 @@ def tensorboard(environment: Environment, logdir: Path, requests: Sequence[Reque
         return _measure(server, f"http://127.0.0.1:{port}{PREFIX}", 1, requests)
 
 
-def _measure(server: Running, url: str, runs: int, requests: Sequence[Request]) -> dict[str, Any]:
+def _measure(
+    server: Running, url: str, runs: int, requests: Sequence[Request], settled: bool = False
+) -> dict[str, Any]:
     while not ready(url, runs):
         if server.process.poll() is not None or not server.in_time():
             raise Failed(server.errors() if server.in_time() else "not ready in time")
         time.sleep(0.02)
     ready_after = time.monotonic() - server.began
+    before = -1.0
+    while settled and server.in_time() and (now := server.tree.cpu()) > before + _IDLE:
+        before = now
+        time.sleep(_LOOK_EVERY)
+    loaded = server.tree.peak
     answers = sum(_get(url, request) == 200 for request in requests)
     found = {
         "ready": ready_after,
@@ -77,6 +92,7 @@ def _measure(server: Running, url: str, runs: int, requests: Sequence[Request]) 
     server.tree.sample()
     return found | {
         "peak": server.tree.peak,
+        "loaded": loaded,
         "held": resident(server.process.pid),
     }
 

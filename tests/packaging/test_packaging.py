@@ -24,8 +24,9 @@ NO_REGISTRY = {
     "npm_config_registry": "http://127.0.0.1:1",
     "npm_config_fetch_retries": "0",
 }
-#: of all files of the distributions: seconds
-EPOCH = {"SOURCE_DATE_EPOCH": "1700000000"}
+PROJECT_URL = "https://example.org/project"
+#: what distributions depend on beside their sources: seconds of all files, the address of the project
+FIXED = {"SOURCE_DATE_EPOCH": "1700000000", "PROJECT_URL": PROJECT_URL}
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +65,7 @@ def distributions(
     source = tmp_path_factory.mktemp("build") / "source"
     shutil.copytree(checkout, source)
     shutil.copytree(repository / "torch_tb_profiler" / "static", source / "torch_tb_profiler" / "static")
-    run([sys.executable, "-m", "build", str(source)], env={**without_node, **NO_REGISTRY, **EPOCH})
+    run([sys.executable, "-m", "build", str(source)], env={**without_node, **NO_REGISTRY, **FIXED})
     (sdist,) = (source / "dist").glob("*.tar.gz")
     (wheel,) = (source / "dist").glob("*.whl")
     return sdist, wheel
@@ -122,7 +123,12 @@ def test_wheel_has_notices_types_and_its_components(distributions: tuple[Path, P
     assert f"{folder}/licenses/LICENSE" in names
     assert metadata["License-Expression"] == "BSD-3-Clause"
     urls = dict(url.split(", ") for url in metadata.get_all("Project-URL"))
-    assert {"Documentation", "Source", "Issues", "Changelog"} <= set(urls)
+    assert urls == {
+        "Documentation": f"{PROJECT_URL}/tree/main/docs",
+        "Source": PROJECT_URL,
+        "Issues": f"{PROJECT_URL}/issues",
+        "Changelog": f"{PROJECT_URL}/blob/main/CHANGELOG.md",
+    }
     version = metadata["Version"]
     assert components["metadata"]["component"]["purl"] == f"pkg:pypi/torch-tb-profiler@{version}"
     needed = {each["name"] for each in components["components"] if each["purl"].startswith("pkg:pypi/")}
@@ -144,7 +150,7 @@ def test_distributions_are_the_same_when_they_are_built_again(
     for path in source.rglob("*"):
         os.utime(path, (1_000_000_000, 1_000_000_000))
         path.chmod(path.stat().st_mode & ~0o077)
-    run([sys.executable, "-m", "build", str(source)], env={**os.environ, **NO_REGISTRY, **EPOCH})
+    run([sys.executable, "-m", "build", str(source)], env={**os.environ, **NO_REGISTRY, **FIXED})
     for made in distributions:
         assert (source / "dist" / made.name).read_bytes() == made.read_bytes()
 

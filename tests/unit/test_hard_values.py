@@ -90,3 +90,36 @@ def test_a_file_with_what_cannot_be_decoded_is_written_again_without_it() -> Non
     assert not examine(BytesIO(content)).whole
     written = json.loads(b"".join(with_events(BytesIO(content), (), whole=False)))
     assert [event["name"] for event in written["traceEvents"]] == all_but(3)
+
+
+@pytest.mark.parametrize("number", [BEYOND_64_BITS, f"-{BEYOND_64_BITS}", str(2**64), str(-(2**63) - 1)])
+@pytest.mark.parametrize("place", ["before", "behind"])
+@pytest.mark.parametrize(
+    "key", ["schemaVersion", "baseTimeNanoseconds", "deviceProperties", "distributedInfo", "other"]
+)
+def test_numbers_beside_the_events_that_nothing_holds_are_left_out_and_told(
+    tmp_path: Path, key: str, place: str, number: str
+) -> None:
+    held = f'"{key}": [{{"id": {number}, "name": "A100"}}]'
+    content = text("", ",\n").decode()
+    changed = content.replace('"schemaVersion": 1', held) if place == "before" else content[:-1] + f",{held}}}"
+    for trace in (read_trace(BytesIO(changed.encode())), read_to_file(BytesIO(changed.encode()), tmp_path / "columns")):
+        assert names(trace) == all_but(-1)
+        assert trace.header.raw[key] == [{"id": None, "name": "A100"}]
+        assert [(note.kind, note.count) for note in trace.notes] == [("huge_numbers", 1)]
+
+
+@pytest.mark.parametrize("number", [2**64 - 1, -(2**63)])
+def test_numbers_beside_the_events_of_64_bits_are_kept(tmp_path: Path, number: int) -> None:
+    content = text("", ",\n").decode().replace('"schemaVersion": 1', f'"schemaVersion": {number}')
+    trace = read_to_file(BytesIO(content.encode()), tmp_path / "columns")
+    assert trace.header.raw["schemaVersion"] == number
+    assert not trace.notes
+
+
+def test_numbers_are_found_however_deep_they_are(tmp_path: Path) -> None:
+    content = text("", ",\n").decode()
+    changed = content.replace('"schemaVersion": 1', f'"deep": {"[" * 900}{BEYOND_64_BITS}{"]" * 900}')
+    trace = read_to_file(BytesIO(changed.encode()), tmp_path / "columns")
+    assert names(trace) == all_but(-1)
+    assert [(note.kind, note.count) for note in trace.notes] == [("huge_numbers", 1)]

@@ -167,9 +167,9 @@ def _distributed(info: dict[str, Any]) -> Distributed:
 
 
 def _devices(model: Model) -> tuple[RecordedDevice, ...]:
-    header, used = model.trace.header, model.used_devices
+    header, used = model.trace.header, set(model.used_devices)
     listed = [_number(properties.get("id")) for properties in header.devices]
-    numbers = {place if number is None else number for place, number in enumerate(listed)} | set(used)
+    numbers = {place if number is None else number for place, number in enumerate(listed)} | used
     found = []
     for number in sorted(numbers):
         known = header.device(number) or {}

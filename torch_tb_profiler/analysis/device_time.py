@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -80,17 +81,17 @@ class DeviceTime(Tabular):
         total: Int64 = np.sum([ns for running, ns in columns.items() if quantity.counts(running)], axis=0)
         return total
 
-    @property
+    @cached_property
     def busy_ns(self) -> Int64:
         """Device busy: at least one kernel, copy or fill ran; window − idle."""
         return self.of(BUSY)
 
-    @property
+    @cached_property
     def computing_ns(self) -> Int64:
         """Computing: at least one compute kernel ran."""
         return self.of(COMPUTING)
 
-    @property
+    @cached_property
     def communicating_ns(self) -> Int64:
         """Communicating: at least one communication kernel ran."""
         return self.of(COMMUNICATING)
@@ -100,7 +101,7 @@ class DeviceTime(Tabular):
         """Communication while a compute kernel ran."""
         return self.communicating_ns - self.exposed_communication_ns
 
-    @property
+    @cached_property
     def exposed_communication_ns(self) -> Int64:
         """Communication while no compute kernel ran."""
         return self.of(EXPOSED_COMMUNICATION)

@@ -97,7 +97,8 @@ def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
     time = device_time(model, "steps")
     rows = dict(each_value(time.device))
-    return tuple(_use(model, device, time, rows[device]) for device in kernel_devices(model))
+    on_devices = _communication_is_on_devices(model)
+    return tuple(_use(model, device, time, rows[device], on_devices) for device in kernel_devices(model))
 
 
 @remembered
@@ -144,10 +145,11 @@ def mean_known(values: Sequence[float | None]) -> float | None:
 
 def filled_ns(model: Model, chosen: Bool | Int64) -> float:
     """Integral over the steps of the part of the multiprocessors that the chosen kernels could fill, at most 1."""
-    events, steps, work = model.trace.events, model.steps, model.device_work.take(chosen)
-    known = work.blocks_per_sm > 0
-    row = work.row[known]
-    filled = intervals.profile(events.start[row], events.end[row], work.blocks_per_sm[known], cap=1.0)
+    events, steps, work = model.trace.events, model.steps, model.device_work
+    blocks = work.blocks_per_sm[chosen]
+    known = blocks > 0
+    row = work.row[chosen][known]
+    filled = intervals.profile(events.start[row], events.end[row], blocks[known], cap=1.0)
     return intervals.integral(filled, intervals.union(steps.start, steps.end))
 
 
@@ -161,10 +163,9 @@ def _communication_is_on_devices(model: Model) -> bool:
     return bool(model.device_links.is_communication.any()) or not communication_spans(model).size
 
 
-def _use(model: Model, device: int, time: DeviceTime, mine: Int64) -> DeviceUse:
-    """`mine`: the rows of the device in `time`."""
+def _use(model: Model, device: int, time: DeviceTime, mine: Int64, on_devices: bool) -> DeviceUse:
+    """mine: the rows of the device in `time`. on_devices: see `_communication_is_on_devices`."""
     window = int(time.window_ns[mine].sum())
-    on_devices = _communication_is_on_devices(model)
 
     def of_steps(ns: Int64) -> float | None:
         return share(int(ns[mine].sum()), window)

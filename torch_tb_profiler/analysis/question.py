@@ -19,8 +19,8 @@ from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import Note
 
 #: questions of one bundle have much in common: a worker process answers them together, then forgets what they needed
-Bundle = Literal["calls", "steps", "stacks", "modules"]
-BUNDLES: tuple[Bundle, ...] = ("calls", "steps", "stacks", "modules")
+Bundle = Literal["calls", "memory", "steps", "stacks", "modules"]
+BUNDLES: tuple[Bundle, ...] = ("calls", "memory", "steps", "stacks", "modules")
 
 
 class NoParameters(msgspec.Struct, frozen=True):
@@ -120,6 +120,8 @@ class TraceQuestion(Question[P, A]):
     of_run    whether the answer also depends on how many workers the run has
     first     parameters with which it is answered as soon as a trace has been read
     bundle    with which other questions
+    alone     a `pinned` part that needs much memory: where the question is answered ahead, this is computed first, and
+              what it needed forgotten
     report    queries of the page about a trace that a report in one file has answers to
     """
 
@@ -129,6 +131,7 @@ class TraceQuestion(Question[P, A]):
     of_run: bool = False
     first: Sequence[P] | Callable[[Model], Sequence[P]] = ()
     bundle: Bundle = "calls"
+    alone: Callable[[Model], object] | None = None
     report: Sequence[Mapping[str, str]] = ()
 
     def asked_first(self, model: Model) -> Sequence[P]:

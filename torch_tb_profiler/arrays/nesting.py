@@ -152,7 +152,9 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     candidate = np.arange(-1, n - 1)
     begins_lane = np.concatenate(([True], lane[1:] != lane[:-1]))
     alone = begins_lane.copy()
-    for low, high in pairwise([*np.flatnonzero(begins_lane).tolist(), n]):
+    bounds = np.append(np.flatnonzero(begins_lane), n)
+    several = np.flatnonzero(np.diff(bounds) > 1)
+    for low, high in zip(bounds[several].tolist(), bounds[several + 1].tolist(), strict=True):
         # no interval is open when all before have ended, as is common where they do not nest at all
         alone[low + 1 : high] = start[low + 1 : high] >= np.maximum.accumulate(end[low : high - 1])
     candidate[alone] = -1

@@ -24,6 +24,7 @@ from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.web.time_limit import LONGEST, SECONDS, TimeLimit
 from torch_tb_profiler.workspace import logs, open_workspace
 from torch_tb_profiler.workspace.cache import DIRECTORY_VARIABLE, EXPANSION_VARIABLE
+from torch_tb_profiler.workspace.give_back import keep_little
 from torch_tb_profiler.workspace.local_workspace import find_traces
 from torch_tb_profiler.workspace.places import is_shared, place_at
 
@@ -97,6 +98,7 @@ class Serve:
             roots = named_roots(paths)
             # directories are listed again and again; where files are named, what is there now is all there is
             found = find_traces(*paths) if any(path.is_file() for path in here) else None
+            keep_little()
             workspace = open_workspace(
                 roots,
                 arguments.cache_dir,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import pinned
+from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, is_bound
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality
@@ -69,13 +70,15 @@ def findings(model: Model) -> tuple[Finding, ...]:
     return diagnosis(model).findings
 
 
-@remembered
+@pinned
 def diagnosis(model: Model) -> Diagnosis:
     """Apply all rules, and replay what each finding would save."""
     # many modules, which a server that gives prepared answers does not need
     from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
 
-    facts = Facts(model, thresholds())
+    graph_of(model)
+    # what rules look at is not needed for the replay of what they find
+    facts = Facts(model.apart(), thresholds())
     mute = facts.thresholds.mute
     missing = {rule.id: next((need for need in rule.needs if not need.held(model)), None) for rule in RULES}
     found: list[tuple[Rule, Found]] = []
@@ -85,8 +88,11 @@ def diagnosis(model: Model) -> Diagnosis:
     present = {rule.id for rule, _ in found}
     replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
     found = [(rule, each) for rule, each in found if rule.id not in replaced]
-    steps = _in_graph(facts)
+    launch_bound = is_launch_bound(facts)
+    facts.model.answers.clear()
+    facts = Facts(model, thresholds())
     quality = recorded_quality(model)
+    steps = _in_graph(facts)
     listed, together = _with_savings(facts, steps, quality, found)
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
@@ -95,7 +101,7 @@ def diagnosis(model: Model) -> Diagnosis:
             facts,
             steps,
             quality,
-            is_launch_bound(facts),
+            launch_bound,
             compiling=_changes_of("recompiles", found),
             loading=_changes_of("input_annotation", found),
         ),

@@ -179,6 +179,7 @@ OVERVIEW = TraceQuestion(
     answer=OverviewAnswer,
     compute=_overview,
     of_run=True,
+    alone=diagnosis,
     first=(NoParameters(),),
     report=({},),
 )

@@ -12,15 +12,22 @@ T = TypeVar("T")
 class Memo:
     """Results by what computed them: a function, or a function and its parameter. Not for several threads at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Memo | None = None) -> None:
+        """beside: what that knows is not computed again here, nor is it told what is."""
         self._known: dict[Hashable, Any] = {}
+        self._beside = beside
 
     def __len__(self) -> int:
         return len(self._known)
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._known or (self._beside is not None and key in self._beside)
+
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The result of `key`; `make` computes it the first time."""
         if key not in self._known:
+            if self._beside is not None and key in self._beside:
+                return self._beside.get(key, make)
             self._known[key] = make()
         return cast(T, self._known[key])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -88,6 +89,12 @@ class Model:
             return self.with_steps(StepChoice(rule="whole_trace")).of_overview()
         steps = replace(self.steps, start=self.steps.overview_start)
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
+
+    def apart(self) -> Model:
+        """The same, with `answers` of its own beside those known here, to be cleared when they are not needed."""
+        same = copy(self)
+        same.answers = Memo(beside=self.answers)
+        return same
 
     @property
     def in_steps(self) -> Model:

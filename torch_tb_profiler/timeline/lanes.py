@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import pairwise
 
 import numpy as np
 
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.nesting import depths, outermost_first, parents
 from torch_tb_profiler.arrays.pieces import batches, rows_by
@@ -131,12 +131,19 @@ class _Busy:
         begins = np.flatnonzero(parent < 0)
         # from one slice without parent to the next, those of a band cover all from the first start to the last end
         start, end = start[begins], np.maximum.reduceat(end, begins)
-        bounds = bounds_of(band[begins], len(tracks)).tolist()
-        for track, (low, high) in zip(tracks.tolist(), pairwise(bounds), strict=True):
-            if track != self._track:
+        bounds = bounds_of(band[begins], len(tracks))
+        # the first and the last may have bands in what was added before, or comes after
+        only_band = np.ones(len(tracks), np.bool_)
+        only_band[[0, -1]] = False
+        shared = tracks[1:] == tracks[:-1]
+        only_band[1:] &= ~shared
+        only_band[:-1] &= ~shared
+        self._total[tracks[only_band]] = sums_at(band[begins], end - start, len(tracks))[only_band]
+        for at in np.flatnonzero(~only_band).tolist():
+            if tracks[at] != self._track:
                 self._finish()
-                self._track = track
-            self._bands.append(intervals.Spans(start[low:high], end[low:high]))
+                self._track = int(tracks[at])
+            self._bands.append(intervals.Spans(start[bounds[at] : bounds[at + 1]], end[bounds[at] : bounds[at + 1]]))
 
     def total(self) -> Int64:
         """ns, by track."""

@@ -9,12 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.arrays.lookup import bounds_of
-from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.range_sums import positions, running_sums
 from torch_tb_profiler.arrays.types import Float32, Int64
 from torch_tb_profiler.timeline.pyramid import Items, begins, merge, tile_length, width_of
 
 #: items that are counted in the time of a search
 _SEARCHED = 50
+#: of which each is copied as a whole; of more the items are taken one by one
+_FEW_RANGES = 256
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,9 @@ class Levels:
         items = self.kept[level].items
         if not ranges:
             return items.take(slice(0, 0))
+        if len(ranges) > _FEW_RANGES:
+            low, high = np.array(ranges, np.int64).T
+            return items.take(positions(low, np.maximum(low, high)))
         return Items(*(np.concatenate([values[low:high] for low, high in ranges]) for values in vars(items).values()))
 
     def _least(self, level: int, ranges: list[tuple[int, int]], values: Float32 | None) -> Float32:

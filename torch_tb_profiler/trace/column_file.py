@@ -141,7 +141,7 @@ class Writer:
 
 
 def open_trace(path: Path) -> Trace:
-    """The trace of a column file; each table is read when first asked for. Raises ColumnFileError, then, too."""
+    """The trace of a column file; each column is read when first used. Raises ColumnFileError, then, too."""
     reader = _Reader(_File(path))
     for kind in TRACE_TABLES:
         reader.check_columns(kind)
@@ -152,7 +152,7 @@ def open_trace(path: Path) -> Trace:
         index.tracks,
         index.origin_ns,
         index.notes,
-        reader.table,
+        reader.table_by_column,
         index.text_bytes,
     )
 
@@ -331,8 +331,24 @@ class _Reader:
         if columns is None:
             return kind.empty()
         self.check_columns(kind)
-        table = kind.from_columns({c.name: self.column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
-        return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
+        return kind.from_columns({c.name: self.column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
+
+    def table_by_column(self, kind: type[Table]) -> Table:
+        """A table of a trace, whose columns were checked."""
+        columns = self.index.tables.get(kind.table_name)
+        if columns is None:
+            return kind.empty()
+
+        declared = {c.name: c for c in kind.schema()}
+
+        def read(name: str) -> npt.NDArray[Any]:
+            values = self.column(columns[name], declared[name].dtype, declared[name].follows)
+            if isinstance(table, Events) and name == "start":
+                return from_first_event(table.phase, values, self.index.first_ns)
+            return values
+
+        table = kind.of_fields_read_by(frozenset(declared), read)
+        return table
 
     def column(self, blocks: list[Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
         values = np.empty(sum(block.count for block in blocks), dtype)

@@ -14,6 +14,7 @@ from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_note
+from torch_tb_profiler.trace.header_numbers import leave_out_huge
 from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.store import Header, Trace
@@ -157,8 +158,12 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
                 values=_why(text.broken) | {"events": collector.count},
             )
         )
+    header = {**text.header, **text.tail}
+    if huge := leave_out_huge(header):
+        left_out = "Numbers beside traceEvents that have more than 64 bits were left out."
+        notes.add(Note("huge_numbers", "warning", left_out, huge))
     report(Progress(stored.bytes_read, collector.count))
-    return collector.finish(Header({**text.header, **text.tail}), notes, text.text_bytes)
+    return collector.finish(Header(header), notes, text.text_bytes)
 
 
 def _why(broken: Reason | None) -> dict[str, Value]:

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8
+from torch_tb_profiler.trace.late_fields import LateFields
 
 
 class Phase(IntEnum):
@@ -150,7 +151,7 @@ _NAMES: dict[type[Table], tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(LateFields):
     """Parallel columns of equal length.
 
     categories: of the events that have a row in the table, if that is what decides it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -86,7 +87,7 @@ class Header:
         value = self.raw.get("baseTimeNanoseconds")
         return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**62 else None
 
-    @property
+    @cached_property
     def devices(self) -> list[dict[str, Any]]:
         """`deviceProperties`, one entry per device of the machine, used or not."""
         value = self.raw.get("deviceProperties")
@@ -99,14 +100,21 @@ class Header:
         are alike, any of them.
         """
         devices = self.devices
-        by_id = [d for d in devices if d.get("id") == number]
-        if by_id:
-            return by_id[0]
+        if number in self._device_by_id:
+            return self._device_by_id[number]
         if 0 <= number < len(devices):
             return devices[number]
-        alike = {str({**d, "id": None}) for d in devices}
-        is_rocm = len(alike) == 1 and str(devices[0].get("name")).startswith("AMD")
-        return devices[0] if number >= 0 and is_rocm else None
+        return devices[0] if number >= 0 and self._is_alike_rocm else None
+
+    @cached_property
+    def _device_by_id(self) -> dict[int, dict[str, Any]]:
+        """The first of each id."""
+        return {d["id"]: d for d in reversed(self.devices) if isinstance(d.get("id"), int | float)}
+
+    @cached_property
+    def _is_alike_rocm(self) -> bool:
+        alike = {str({**d, "id": None}) for d in self.devices}
+        return len(alike) == 1 and str(self.devices[0].get("name")).startswith("AMD")
 
     @property
     def distributed(self) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.arrays.types import Int64, UInt8
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, Phase, Table
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
@@ -48,7 +49,9 @@ class MemoryWriter:
         tables: list[Table] = []
         for kind in TRACE_TABLES:
             table = kind.concatenate(self._pieces.pop(kind))
-            tables.append(from_first_event(table, described.first_ns) if isinstance(table, Events) else table)
+            if isinstance(table, Events):
+                table = replace(table, start=from_first_event(table.phase, table.start, described.first_ns))
+            tables.append(table)
         return Trace.of_tables(
             tables,
             Strings(described.strings),
@@ -60,7 +63,6 @@ class MemoryWriter:
         )
 
 
-def from_first_event(events: Events, first_ns: int) -> Events:
-    """The same events with starts relative to the first; those of metadata, which has no time, are 0."""
-    start = np.where(events.phase == Phase.METADATA, 0, events.start - first_ns)
-    return Events.from_columns({**events.columns(), "start": start})
+def from_first_event(phase: UInt8, start: Int64, first_ns: int) -> Int64:
+    """Starts relative to the first; those of metadata, which has no time, are 0."""
+    return np.where(phase == Phase.METADATA, 0, start - first_ns)

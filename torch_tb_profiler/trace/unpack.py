@@ -10,6 +10,7 @@ from typing import BinaryIO, Protocol, cast
 import zstandard
 
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.trace.column_blocks import crc
 
 _isal: ModuleType | None
 try:
@@ -232,7 +233,7 @@ class _Gunzip:
                 raise UnpackError(_cut_off("gzip"))
             data = deflated.decompress(packed, limit)
             if data:
-                self._sum = zlib.crc32(data, self._sum)
+                self._sum = crc(data, self._sum)
                 self._length += len(data)
                 return data
 

@@ -77,13 +77,19 @@ def first_of_trace(
         if isinstance(question, TraceQuestion) and question.bundle == bundle and is_about(question, model):
             for own in question.asked_first(model):
                 asked = _asked(question, trace, own)
-                found[answer_name(trace, asked.known_as)] = partial(
-                    asked.stored, partial(_computed, question, own, None)
-                )
+                make = partial(asked.stored, partial(_computed, question, own, None))
+                found[answer_name(trace, asked.known_as)] = partial(_after_alone, question, make)
         if isinstance(question, PartQuestion) and question.part.bundle == bundle and not is_snapshot(model.trace):
             asked = _asked_part(question.part, trace)
             found[answer_name(trace, asked.known_as)] = partial(asked.stored, partial(_made, question.part))
     return list(found.items())
+
+
+def _after_alone(question: AnyTraceQuestion, make: Callable[[Model], StoredAnswer], model: Model) -> StoredAnswer:
+    if question.alone is not None:
+        question.alone(model)
+        model.answers.clear()
+    return make(model)
 
 
 # one trace ------------------------------------------------------------------------------------------------

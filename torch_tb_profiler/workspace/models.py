@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from torch_tb_profiler.workspace.memory import Memory
 from torch_tb_profiler.workspace.summary import open_model
 
 _numbers = itertools.count()
+
+#: a question that takes longer uses much memory; giving it back takes some milliseconds
+_LONG_SECONDS = 0.2
 
 
 @dataclass
@@ -42,13 +46,17 @@ class OpenModel:
 def locked(*models: OpenModel) -> Iterator[None]:
     """Hold the locks of some models. In one order everywhere, so that no two threads wait for each other.
 
-    Whoever holds them asks these models, and waits for nothing else.
+    Whoever holds them asks these models, and waits for nothing else. What a long question has freed goes back to the
+    system.
     """
     locks = {opened.lock.number: opened.lock.lock for opened in models}
     with ExitStack() as held:
         for _, lock in sorted(locks.items()):
             held.enter_context(lock)
+        began = time.monotonic()
         yield
+    if time.monotonic() - began > _LONG_SECONDS:
+        give_back()
 
 
 class _Key(NamedTuple):
@@ -63,7 +71,7 @@ class Models:
     """Thread-safe.
 
     columns: those that are open for something else, too
-    capacity: events of all models together; an event costs about 60 bytes once all views were visited
+    capacity: events of all models together; an event costs about 250 bytes once all views were visited
     """
 
     def __init__(self, cache: Cache, capacity: int, columns: OpenColumns | None = None) -> None:

@@ -23,6 +23,7 @@ import msgspec
 from torch_tb_profiler import storage
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.open_files import is_scarce
+from torch_tb_profiler.workspace.give_back import MMAP_THRESHOLD, TRIM_THRESHOLD
 from torch_tb_profiler.workspace.numbers import number_from_environment
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Prepared, decode_message, encode_job
 from torch_tb_profiler.workspace.reading_order import memory_for
@@ -41,9 +42,9 @@ VARIABLES = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     # What glibc comes to by itself once a block of 32 MB was freed. Until then every larger array is of new pages,
-    # which cost more than the arithmetic.
-    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
-    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+    # which cost more than the arithmetic. It would also come to keep 64 MB at the end of its heap; 16 cost no time.
+    "MALLOC_MMAP_THRESHOLD_": str(MMAP_THRESHOLD),
+    "MALLOC_TRIM_THRESHOLD_": str(TRIM_THRESHOLD),
     # Pages of 2 MB for arrays, where the kernel gives them on request: one costs what a few dozen of 4 KB do.
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }

@@ -898,6 +898,8 @@ export interface Clock {
   workers: string[];
   /** by which the clock differs from that of the lowest rank at the middle of its trace, once times since the epoch are compared; null where it shares no clock with it */
   offset_ns: (number | null)[];
+  /** what to add to a time since the start of the trace for one since the start of the first trace: from times since the epoch, with the offset where `corrected`; null likewise */
+  shift_ns: (number | null)[];
   /** how many parts in a million faster it runs; null likewise */
   drift_ppm: (number | null)[];
   /** median distance of the ends of collectives from the lines; null where nothing was fitted */
@@ -1132,6 +1134,10 @@ export interface DeviceRoofs {
   host: number | null;
   /** whether it has some */
   tensor_cores: boolean;
+  /** FLOP/s by element type that long products of this trace reach; without those of fewer than 3 */
+  reached_flops: { [key: string]: number };
+  /** bytes/s that its large elementwise kernels reach; null with fewer than 10 */
+  reached_bandwidth: number | null;
   /** how far `flops` may be off either way: of a device that is not listed they are an estimate (0…1) */
   spread: number;
   /** where the values are from; null where nothing is known */
@@ -1480,6 +1486,46 @@ export interface CategoryOfMemory {
   blocks: number;
   /** bytes at each time */
   bytes: number[];
+}
+
+/** Allocations that failed, and why. */
+export interface MemoryFailuresAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** by time */
+  failures: Failure[];
+  /** the same in words */
+  sentences: string[];
+}
+
+/** One failed allocation. Bytes; null is not known. */
+export interface Failure {
+  /** what decides */
+  reason: "full" | "host" | "limit" | "outside" | "pieces" | "unknown";
+  /** what was asked for: of a text the segment that it would have taken of the device */
+  requested: number | null;
+  /** in use by tensors */
+  allocated: number | null;
+  /** reserved by PyTorch, and not in use */
+  unallocated: number | null;
+  /** that the device had free */
+  device_free: number | null;
+  /** that the device has */
+  device_total: number | null;
+  /** that the process held of the device, PyTorch's allocator and everything else */
+  of_process: number | null;
+  /** that other processes held */
+  of_others: number | null;
+  /** that the process was allowed (`set_per_process_memory_fraction`) */
+  limit: number | null;
+  /** of `allocated`, in pools of CUDA graphs */
+  private_pools: number | null;
+  /** number of the device; null of the host */
+  device: number | null;
+  /** since the start of the trace; null of a text */
+  time_ns: number | null;
+  /** number of the event; null of a text */
+  row: number | null;
 }
 
 /** The steps of a trace. */
@@ -2002,6 +2048,64 @@ export interface CompareTotals {
   delta_total_ns: number;
 }
 
+/** FLOP, utilizations and lost time of two traces. */
+export interface CompareRooflineAnswer {
+  /** which traces */
+  meta: CompareRooflineMeta;
+  /** one of them */
+  baseline: RooflineSide;
+  /** the experiment */
+  exp: RooflineSide;
+  /** what the difference of MFU is made of; null where one side has none */
+  change: UtilizationChange | null;
+  /** operators by their shapes, of both sides */
+  calls: Columns;
+}
+
+/** Beside a comparison of rooflines; the fields of one trace are of the baseline. */
+export interface CompareRooflineMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** the experiment */
+  exp: TraceMeta;
+}
+
+/** One of two traces. */
+export interface RooflineSide {
+  /** how many */
+  steps: number;
+  /** FLOP that the model needs in an average step (FLOP) */
+  per_step: number;
+  /** model FLOP utilization */
+  mfu: Utilization;
+  /** hardware FLOP utilization */
+  hfu: Utilization;
+  /** the same while a compute kernel ran */
+  busy_mfu: Utilization;
+  /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
+  total_ns: number;
+  /** of an average step, lost beside the roofline; null where the time at the roof is known of nothing */
+  lost_ns: number | null;
+}
+
+/** What the difference of two MFU is made of; `idle` + `kernels` = `total`. */
+export interface UtilizationChange {
+  /** MFU of the experiment − MFU of the baseline (the difference of two numbers 0…1) */
+  total: number;
+  /** because devices compute for another part of the time (the difference of two numbers 0…1) */
+  idle: number;
+  /** because kernels reach another part of the peak while they run (the difference of two numbers 0…1) */
+  kernels: number;
+}
+
 /** All ranks of a run. */
 export interface DistributedAnswer {
   /** which run */
@@ -2172,7 +2276,7 @@ export interface RunTiles {
   slowest_rank: number | null;
   /** why; null where none is named */
   slowest_cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown" | null;
-  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where it cannot be told */
+  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where none can be (while ranks are read, of fewer than three ranks or steps) or it cannot be told */
   lost_ns: number | null;
 }
 
@@ -2624,6 +2728,10 @@ export interface SnapshotAnswer {
   ooms: Oom[];
   /** the same in words */
   oom_sentences: string[];
+  /** what to change */
+  findings: SnapshotFinding[];
+  /** the same in words */
+  finding_texts: string[];
   /** how often there is what cannot be, in the records and the state at the end */
   contradictions: number;
   /** whether the file ends too early: then what is in use counts from the first record */
@@ -2818,6 +2926,26 @@ export interface Holder {
   joins: number;
 }
 
+/** Something to change. */
+export interface SnapshotFinding {
+  /** the rule */
+  id: "churn" | "empty_cache" | "fragmentation" | "leak" | "reserved_growth";
+  /** high: memory runs out of it soon, or it keeps a quarter of what is reserved */
+  severity: "high" | "low" | "medium";
+  /** number of the device */
+  device: number;
+  /** what removing it would save: of a leak and of growth per step, else once (bytes) */
+  bytes: number;
+  /** how many steps, segments or allocations show it */
+  count: number;
+  /** the line of the program that has most of it, empty where no line has */
+  line: string;
+  /** how many of its allocations */
+  blocks: number;
+  /** number of a record after which it can be seen, -1 where it is seen over time */
+  position: number;
+}
+
 /** Allocations stacked over time: in every column Σ shapes + Σ bands = requested. */
 export interface SnapshotTimelineAnswer {
   /** which snapshot */
@@ -3006,6 +3134,58 @@ export interface StacksOfSnapshotMeta {
   all_bytes: number;
   /** entries with less are folded together (bytes) */
   limit_bytes: number;
+}
+
+/** A trace and a memory snapshot. */
+export interface SnapshotLinkAnswer {
+  /** of the trace */
+  meta: TraceMeta;
+  /** whether they are of one process */
+  link: SnapshotLink;
+  /** of the allocator; empty where they are not linked */
+  calls: AllocatorCalls;
+  /** how many calls are not in the answer */
+  left_out: number;
+  /** of the snapshot, in the time of the trace; empty where they are not linked */
+  curve: LinkedCurve;
+}
+
+/** How a snapshot and a trace belong together. */
+export interface SnapshotLink {
+  /** whether they do, else why not */
+  reason: "linked" | "no_times" | "nothing_recorded" | "other_process" | "other_time";
+  /** number of the device; null where not linked */
+  device: number | null;
+  /** to be added to Unix times of the snapshot; null where not known */
+  offset_ns: number | null;
+  /** the 95th percentile of how far single records are from that */
+  spread_ns: number | null;
+  /** which part of the records in the time that both cover has a counterpart */
+  matched: number | null;
+  /** how many records of the trace that is */
+  records: number;
+}
+
+/** Calls of the allocator by time: parallel lists, the largest ones of them. */
+export interface AllocatorCalls {
+  /** since the start of the trace */
+  time_ns: number[];
+  /** what was called */
+  call: ("oom" | "segment_alloc" | "segment_free" | "segment_map" | "segment_unmap" | "snapshot")[];
+  /** of the segment, or what was asked for */
+  bytes: number[];
+  /** number of the record of the snapshot */
+  position: number[];
+}
+
+/** What the snapshot says was in use: parallel lists. */
+export interface LinkedCurve {
+  /** since the start of the trace */
+  time_ns: number[];
+  /** bytes in use at the highest record of each column */
+  requested: number[];
+  /** most bytes of segments in it */
+  reserved: number[];
 }
 
 /** What a page needs before it asks for tiles. */
@@ -3683,6 +3863,7 @@ export interface SkippedFile {
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
   "compare": CompareAnswer;
+  "compare/roofline": CompareRooflineAnswer;
   "compiled": CompiledAnswer;
   "critical_path": CriticalPathAnswer;
   "critical_path/pieces": {
@@ -3711,6 +3892,7 @@ export interface Answers {
   "memory/alive": MemoryAliveAnswer;
   "memory/categories": MemoryCategoriesAnswer;
   "memory/curve": MemoryCurveAnswer;
+  "memory/error_text": MemoryFailuresAnswer;
   "memory/events": {
     /** what stands beside the table */
     meta: MemoryEventsMeta;
@@ -3719,6 +3901,7 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "memory/failures": MemoryFailuresAnswer;
   "memory/operators": {
     /** what stands beside the table */
     meta: MemoryOperatorsMeta;
@@ -3801,6 +3984,7 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "snapshot/link": SnapshotLinkAnswer;
   "snapshot/segments": SegmentsAnswer;
   "snapshot/stacks": SnapshotStacksAnswer;
   "snapshot/timeline": SnapshotTimelineAnswer;

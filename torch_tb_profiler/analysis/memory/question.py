@@ -347,6 +347,7 @@ MEMORY_CURVE = TraceQuestion(
     tag="memory",
     compute=_curve,
     of_steps=False,
+    bundle="memory",
     first=(Bins(),),
     report=({},),
 )
@@ -359,6 +360,7 @@ MEMORY_ALIVE = TraceQuestion(
     tag="memory",
     compute=_alive,
     of_steps=False,
+    bundle="memory",
     first=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE) if device else AliveAt()),
 )
 
@@ -370,6 +372,7 @@ MEMORY_OPERATORS = TraceQuestion(
     tag="memory",
     compute=_operators,
     of_steps=False,
+    bundle="memory",
     first=_of_first_device(lambda device: OnDevice(device=device)),
 )
 
@@ -381,5 +384,6 @@ MEMORY_EVENTS = TraceQuestion(
     tag="memory",
     compute=_events,
     of_steps=False,
+    bundle="memory",
     first=_of_first_device(lambda device: OnDevice(device=device)),
 )

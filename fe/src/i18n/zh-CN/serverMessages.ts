@@ -36,6 +36,7 @@ export const serverMessages: ServerMessages = {
     wrong_checksum: () => "压缩文件的校验和不符：内容已被改动。已全部显示，其中的值可能有误。",
     holes: ({ bytes }) => `文件中有 ${bytes} 个零字节，常由崩溃造成；其中的事件缺失，数量未知。`,
     impossible_numbers: () => "核函数与拷贝中任何设备都不可能有的数值已忽略。",
+    huge_numbers: () => "traceEvents 之外超过 64 位的数值已忽略。",
     dropped_events: () => "无法读取的事件已被忽略。",
     damaged_header: () => "traceEvents 之前的内容无法读取。",
     damaged_tail: () => "traceEvents 之后的内容无法读取。",
