@@ -21,6 +21,7 @@ PANELS = {
     "stacks": "Call stacks",
     "memory": "Memory in use",
     "distributed": "Computation/Communication Overview",
+    "program": "What the step did",
     "modules": "Modules",
     "lightning": "Modules",
     "compare": "What is compared",
