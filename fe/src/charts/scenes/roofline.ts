@@ -76,11 +76,10 @@ export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: nu
   );
   const placeX = (value: number) => plot.x + x.at(value) * plot.width;
   const placeY = (value: number) => plot.y + (1 - y.at(value)) * plot.height;
+  const plane: Plane = { plot, x, y, placeX, placeY, theme };
   const shapes: Shape[] = [
-    ...axes(data, plot, x, y, placeX, placeY, theme),
-    ...data.roofs.flatMap((roof) =>
-      roofShapes(roof, data.roofs, plot, x, y, placeX, placeY, theme),
-    ),
+    ...axes(data, plane),
+    ...data.roofs.flatMap((roof) => roofShapes(roof, data.roofs, plane)),
     ...(strip ? stripShapes(data.stripLabel, beside, theme) : []),
   ];
   const besideCount = data.points.filter(isBeside).length;
@@ -168,15 +167,17 @@ function ridges(roofs: readonly Roof[]): number[] {
   );
 }
 
-function axes(
-  data: RooflineData,
-  plot: Box,
-  x: LogScale,
-  y: LogScale,
-  placeX: (value: number) => number,
-  placeY: (value: number) => number,
-  theme: SceneTheme,
-): Shape[] {
+/** What is drawn into. */
+interface Plane {
+  readonly plot: Box;
+  readonly x: LogScale;
+  readonly y: LogScale;
+  readonly placeX: (value: number) => number;
+  readonly placeY: (value: number) => number;
+  readonly theme: SceneTheme;
+}
+
+function axes(data: RooflineData, { plot, x, y, placeX, placeY, theme }: Plane): Shape[] {
   const bottom = plot.y + plot.height;
   const shapes: Shape[] = [];
   for (let tick = x.low; tick <= x.high * 1.001; tick *= 10) {
@@ -235,12 +236,7 @@ function plain(value: number): string {
 function roofShapes(
   { kind, height, label, reached = false }: Roof,
   roofs: readonly Roof[],
-  plot: Box,
-  x: LogScale,
-  y: LogScale,
-  placeX: (value: number) => number,
-  placeY: (value: number) => number,
-  theme: SceneTheme,
+  { plot, x, y, placeX, placeY, theme }: Plane,
 ): Shape[] {
   const right = plot.x + plot.width;
   const bandwidth = roofs.find((roof) => roof.kind === "rising")?.height ?? null;
