@@ -13,6 +13,7 @@ export {
 export { DataTable, type DataTableProps } from "./DataTable";
 export { type Derivation, declared, derive, perCall, shareOf } from "./derive";
 export { FilterBox } from "./FilterBox";
+export { ListTable } from "./ListTable";
 export {
   byName,
   type Cell,

@@ -7,6 +7,7 @@ import { momentIn } from "../../draw";
 import { bytes, count, fraction } from "../../format";
 import { memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
+import { ListTable } from "../../table";
 import { QueryPanel } from "../../ui";
 
 const HEIGHT = 220;
@@ -57,35 +58,20 @@ function OfDevice({ found }: { readonly found: DeviceCategories }) {
         mode="absolute"
         unit="bytes"
       />
-      <div className="simple-table">
-        <table>
-          <caption>{text.categories.atPeak(bytes(peak))}</caption>
-          <thead>
-            <tr>
-              {text.categories.columns.map((label, column) => (
-                <th
-                  key={label}
-                  scope="col"
-                  className={column > 0 ? "number" : ""}
-                  title={text.categories.columnsHelp[column]}
-                >
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {largest.map(({ category, at_peak, blocks }) => (
-              <tr key={category}>
-                <td>{text.categories.names[category]}</td>
-                <td className="number">{bytes(at_peak)}</td>
-                <td className="number">{fraction(peak > 0 ? at_peak / peak : null)}</td>
-                <td className="number">{category === "before_recording" ? "–" : count(blocks)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ListTable
+        caption={text.categories.atPeak(bytes(peak))}
+        columns={text.categories.columns}
+        help={text.categories.columnsHelp}
+      >
+        {largest.map(({ category, at_peak, blocks }) => (
+          <tr key={category}>
+            <td>{text.categories.names[category]}</td>
+            <td className="number">{bytes(at_peak)}</td>
+            <td className="number">{fraction(peak > 0 ? at_peak / peak : null)}</td>
+            <td className="number">{category === "before_recording" ? "–" : count(blocks)}</td>
+          </tr>
+        ))}
+      </ListTable>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { bytes, count, duration, fraction } from "../../format";
 import { memoryTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { selectTrace, useTrace } from "../../state";
+import { ListTable } from "../../table";
 import { Panel } from "../../ui";
 
 const text = memoryTexts.snapshot;
@@ -46,43 +47,32 @@ function Calls({ calls }: { readonly calls: AllocatorCalls }) {
     .sort((a, b) => b.size - a.size)
     .slice(0, LISTED);
   return (
-    <div className="simple-table">
-      <table>
-        <caption>{text.calls(count(largest.length), count(calls.bytes.length))}</caption>
-        <thead>
-          <tr>
-            {text.columns.map((label, column) => (
-              <th key={label} scope="col" className={column > 0 ? "number" : ""}>
-                {label}
-              </th>
-            ))}
+    <ListTable
+      caption={text.calls(count(largest.length), count(calls.bytes.length))}
+      columns={text.columns}
+    >
+      {largest.map(({ size, at }) => {
+        const time = calls.time_ns[at] ?? 0;
+        return (
+          <tr key={calls.position[at]}>
+            <td>{calls.call[at]}</td>
+            <td className="number">{bytes(size)}</td>
+            <td className="number">
+              {time < 0 ? (
+                text.outside
+              ) : (
+                <button
+                  type="button"
+                  className="link"
+                  onClick={() => showInTrace({ start_ns: time, duration_ns: STRETCH_NS }, null)}
+                >
+                  {momentIn(time, { start: 0, end: time })}
+                </button>
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {largest.map(({ size, at }) => {
-            const time = calls.time_ns[at] ?? 0;
-            return (
-              <tr key={calls.position[at]}>
-                <td>{calls.call[at]}</td>
-                <td className="number">{bytes(size)}</td>
-                <td className="number">
-                  {time < 0 ? (
-                    text.outside
-                  ) : (
-                    <button
-                      type="button"
-                      className="link"
-                      onClick={() => showInTrace({ start_ns: time, duration_ns: STRETCH_NS }, null)}
-                    >
-                      {momentIn(time, { start: 0, end: time })}
-                    </button>
-                  )}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+        );
+      })}
+    </ListTable>
   );
 }

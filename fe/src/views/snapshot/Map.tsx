@@ -7,6 +7,7 @@ import { bytes, count } from "../../format";
 import { useTheme } from "../../host";
 import { snapshotTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
+import { ListTable } from "../../table";
 import { QueryPanel } from "../../ui";
 import { MomentChoice } from "./Moments";
 import { asked, type Look, useColors } from "./useSnapshot";
@@ -157,33 +158,19 @@ function tipOf({ segments, pieces, lines }: SegmentsAnswer, piece: number): Tool
 
 function Pools({ answer: { pools } }: { readonly answer: SegmentsAnswer }) {
   return (
-    <div className="simple-table">
-      <table>
-        <caption>{text.pools}</caption>
-        <thead>
-          <tr>
-            {text.poolColumns.map((label, column) => (
-              <th key={label} scope="col" className={column > 2 ? "number" : ""}>
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {pools.map((pool) => (
-            <tr key={`${pool.pool} ${pool.stream} ${pool.is_small}`}>
-              <td>{pool.pool === "default" ? text.defaultPool : pool.pool}</td>
-              <td>{pool.stream}</td>
-              <td>{pool.is_small ? text.small : text.large}</td>
-              <td className="number">{count(pool.segments)}</td>
-              <td className="number">{bytes(pool.reserved)}</td>
-              <td className="number">{bytes(pool.used)}</td>
-              <td className="number">{bytes(pool.free)}</td>
-              <td className="number">{bytes(pool.largest)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ListTable caption={text.pools} columns={text.poolColumns} numbersFrom={3}>
+      {pools.map((pool) => (
+        <tr key={`${pool.pool} ${pool.stream} ${pool.is_small}`}>
+          <td>{pool.pool === "default" ? text.defaultPool : pool.pool}</td>
+          <td>{pool.stream}</td>
+          <td>{pool.is_small ? text.small : text.large}</td>
+          <td className="number">{count(pool.segments)}</td>
+          <td className="number">{bytes(pool.reserved)}</td>
+          <td className="number">{bytes(pool.used)}</td>
+          <td className="number">{bytes(pool.free)}</td>
+          <td className="number">{bytes(pool.largest)}</td>
+        </tr>
+      ))}
+    </ListTable>
   );
 }

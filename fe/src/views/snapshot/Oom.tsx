@@ -2,6 +2,7 @@
 import type { Oom } from "../../api/schema.gen";
 import { bytes, count, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
+import { ListTable } from "../../table";
 import { Panel } from "../../ui";
 
 const FACTS = [
@@ -32,31 +33,17 @@ export function OomPanel({ oom }: { readonly oom: Oom }) {
       {!oom.pool_known && <p className="muted">{text.noPool}</p>}
       {!oom.exact && <p className="muted">{text.inexact}</p>}
       {oom.holders.length > 0 && (
-        <div className="simple-table">
-          <table>
-            <caption>{text.holders}</caption>
-            <thead>
-              <tr>
-                {text.holderColumns.map((label, column) => (
-                  <th key={label} scope="col" className={column > 0 ? "number" : ""}>
-                    {label}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {oom.holders.map((holder) => (
-                <tr key={holder.line}>
-                  <td title={holder.line}>{frameLabel(holder.line)}</td>
-                  <td className="number">{bytes(holder.bytes)}</td>
-                  <td className="number">{count(holder.blocks)}</td>
-                  <td className="number">{count(holder.segments)}</td>
-                  <td className="number">{bytes(holder.joins)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <ListTable caption={text.holders} columns={text.holderColumns}>
+          {oom.holders.map((holder) => (
+            <tr key={holder.line}>
+              <td title={holder.line}>{frameLabel(holder.line)}</td>
+              <td className="number">{bytes(holder.bytes)}</td>
+              <td className="number">{count(holder.blocks)}</td>
+              <td className="number">{count(holder.segments)}</td>
+              <td className="number">{bytes(holder.joins)}</td>
+            </tr>
+          ))}
+        </ListTable>
       )}
     </Panel>
   );
