@@ -36,7 +36,7 @@ export function Legend({ label, entries, onToggle }: Props) {
       {entries.map((entry, index) => {
         const content = (
           <>
-            <Swatch {...entry} hatch={patterns ? index : null} />
+            <Swatch look={entry} hatch={patterns ? index : null} />
             {entry.share !== undefined && <span className="chart-legend-share">{entry.share}</span>}
             <span className="chart-legend-label">{entry.label}</span>
           </>
@@ -62,9 +62,12 @@ export function Legend({ label, entries, onToggle }: Props) {
   );
 }
 
-type SwatchProps = Pick<LegendEntry, "color" | "line" | "ring"> & { readonly hatch: number | null };
+interface SwatchProps {
+  readonly look: Pick<LegendEntry, "color" | "line" | "ring">;
+  readonly hatch: number | null;
+}
 
-function Swatch({ color, line, ring, hatch }: SwatchProps) {
+function Swatch({ look: { color, line, ring }, hatch }: SwatchProps) {
   if (line) {
     const style = { borderTopColor: color, borderTopStyle: line };
     return <span className="chart-swatch-line" style={style} aria-hidden="true" />;
