@@ -123,8 +123,8 @@ def test_the_address_is_the_view(open_page: OpenPage, alone: Server, opened: Pro
     expect(other.ui.get_by_role("button", name="Reset zoom")).to_be_enabled()
     expect(cursor(other)).to_have_value(cursor(opened).input_value())
     for name in ("From", "to"):
-        field = opened.ui.get_by_role("textbox", name=name)
-        expect(other.ui.get_by_role("textbox", name=name)).to_have_value(field.input_value())
+        field = opened.ui.get_by_role("textbox", name=name, exact=True)
+        expect(other.ui.get_by_role("textbox", name=name, exact=True)).to_have_value(field.input_value())
     fit = other.ui.get_by_role("radiogroup", name="Scale").get_by_role("radio", name="Fit")
     expect(fit).to_be_checked()
     assert other.state == state

@@ -53,9 +53,10 @@ def test_serves_all_that_is_in_a_shared_place(start: Starter, logs: Path, tmp_pa
     shutil.rmtree(logs)
     server = start("serve", "--port", "0", tensorboard=False, environment={"TORCH_TB_PROFILER_CACHE_DIR": str(place)})
     wait_for_all(server)
-    assert server.get("api/overview?run=run&worker=w&span=1").json()["workers"] == 2
+    assert server.get("api/overview?run=run&worker=w&span=1").json()["workers"] == 3
     (found,) = server.get("api/status").json()["runs"]
-    assert (found["ready"], found["total"], [s["file"] for s in found["skipped"]]) == (3, 3, ["bad.pt.trace.json"])
+    failed = [trace["file"] for trace in found["traces"] if trace["state"] == "failed"]
+    assert (found["ready"], found["total"], failed) == (3, 4, ["bad.pt.trace.json"])
     refused = run("serve", "--cache-dir", str(tmp_path))
     assert refused.returncode == 2
     assert "PATH is missing" in refused.stderr

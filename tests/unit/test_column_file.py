@@ -87,6 +87,7 @@ def test_an_older_version_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_file_without_a_column_of_the_schema_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = (*Memory.schema(), replace(Memory.schema()[-1], name="added"))
     monkeypatch.setattr(Memory, "schema", lambda: more)
+    monkeypatch.setattr(Memory, "column_names", lambda: tuple(column.name for column in more))
     with pytest.raises(column_file.ColumnFileError, match="other columns of memory"):
         column_file.open_trace(path)
     monkeypatch.undo()

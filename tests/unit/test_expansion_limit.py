@@ -88,11 +88,13 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("options", "expected"), [([], None), (["--max-expansion", "1000"], 1000)])
-def test_the_option_of_serve(options: list[str], expected: int | None, opened: list[dict[str, Any]]) -> None:
+def test_the_option_of_serve(
+    options: list[str], expected: int | None, opened: list[dict[str, Any]], tmp_path: Path
+) -> None:
     parser = ArgumentParser()
     serve.Serve().declare(parser)
     with pytest.raises(UserError, match="not here"):
-        serve.Serve().run(parser.parse_args(["logs", *options]))
+        serve.Serve().run(parser.parse_args([str(tmp_path), *options]))
     assert opened[0]["max_expansion"] == expected
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta
+from torch_tb_profiler.analysis.compare.diff import Comparison, delta
 from torch_tb_profiler.analysis.compare.roofline import RooflineDelta, compare_roofline
-from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
+from torch_tb_profiler.analysis.compare.whole_times import whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
 from torch_tb_profiler.analysis.health import health, troubles
@@ -59,6 +59,7 @@ from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.analysis.waterfall import Waterfall, waterfall
 from torch_tb_profiler.api.changes import check_changes, places_of_steps
+from torch_tb_profiler.api.compared import Compared
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.insights import Finding, findings
@@ -76,29 +77,9 @@ from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together
 from torch_tb_profiler.workspace.status import Unavailable
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Compared:
-    """Two traces side by side: sums of the whole traces, and every operator and kernel by name.
-
-    left_sums, right_sums   what `left` and `right` are the sums of: parts, work launched before the recording, the rest
-    """
-
-    left: Times
-    right: Times
-    operators: Delta
-    kernels: Delta
-    parts: Comparison
-    left_sums: WholeTimes
-    right_sums: WholeTimes
-
-    def to_pandas(self) -> pd.DataFrame:
-        """The operators."""
-        return self.operators.to_pandas()
 
 
 class TraceProfile:

@@ -17,8 +17,8 @@ def stable_order(values: Ints) -> Int64:
     Returns shape (n,).
 
     numpy sorts 16-bit integers by radix and wider ones by vector instructions, but for a stable argsort of wider ones
-    it merges runs, element by element. That is the faster way where runs are long, as in most columns of a trace. Else
-    a value and its position are packed into one number where they fit.
+    it merges runs, element by element. That is the faster way where runs are long, as of times that were noted in
+    order. Else a value and its position are packed into one number where they fit.
 
     >>> stable_order(np.array([7, 3, 7, -1])).tolist()
     [3, 1, 0, 2]

@@ -109,7 +109,7 @@ function NotRecorded(list: ListProps) {
         aria-label={t.rail.notRecorded(list.views.length)}
         onClick={() => setAsked(!isOpen)}
       >
-        {list.narrow ? `+${list.views.length}` : t.rail.notRecorded(list.views.length)}
+        {list.narrow ? `(${list.views.length})` : t.rail.notRecorded(list.views.length)}
       </button>
       {isOpen && <Entries label={label} off {...list} />}
     </div>

@@ -27,7 +27,7 @@ export function StepChoice({ steps, stale }: Props) {
   const asked = sel?.step_pattern === undefined ? sel?.steps : PATTERN;
   return (
     <section className="step-choice" aria-label={text.foundBy}>
-      {steps && <FoundBy steps={steps} />}
+      {steps && <FoundBy steps={steps} chosen={asked === steps.rule} />}
       {steps && !stale && asked !== undefined && asked !== steps.rule && (
         <span className="step-choice-bad">{text.notFound}</span>
       )}
@@ -67,9 +67,15 @@ export function StepChoice({ steps, stale }: Props) {
   );
 }
 
-function FoundBy({ steps: { rule, names } }: { steps: Steps }) {
+interface FoundByProps {
+  steps: Steps;
+  /** The user wants them so, whatever marks there are. */
+  chosen: boolean;
+}
+
+function FoundBy({ steps: { rule, names }, chosen }: FoundByProps) {
   const without = dialogsTexts.noStepMarks[rule];
-  if (without !== undefined) return <strong>{without}</strong>;
+  if (without !== undefined && !chosen) return <strong>{without}</strong>;
   return (
     <span>
       {text.foundBy} <strong>{dialogsTexts.stepRules[rule] ?? rule}</strong>{" "}

@@ -16,6 +16,7 @@ export const dialogs = area("dialogs", {
     optimizer: "the steps of the optimizer",
     repeated_module: "the calls of the model",
     repeated_kernels: "the sequence of kernels that repeats",
+    whole_trace: "the whole trace as one step",
     pattern: "your pattern",
   } as Record<string, string>,
 

@@ -14,6 +14,7 @@ export const dialogs: typeof en = {
     optimizer: "优化器的更新",
     repeated_module: "模型的调用",
     repeated_kernels: "重复出现的内核序列",
+    whole_trace: "整个跟踪作为一步",
     pattern: "您指定的模式",
   },
   noStepMarks: {
