@@ -1,6 +1,7 @@
 import type { Health } from "../../api";
 import { bytes, count, duration, moment } from "../../format";
 import { captureTexts, dialogsTexts } from "../../i18n";
+import { useStepParams } from "../../state";
 import { Panel } from "../../ui";
 import { Facts } from "./Facts";
 
@@ -8,8 +9,10 @@ const text = captureTexts.recording;
 
 export function Recording({ health: { meta, capture }, file }: { health: Health; file: string }) {
   const rule = dialogsTexts.stepRules[capture.step_rule] ?? capture.step_rule;
-  const steps =
-    dialogsTexts.noStepMarks[capture.step_rule] ?? text.stepsFound(count(capture.steps), rule);
+  const [{ rule: chosen }] = useStepParams();
+  const without =
+    chosen === capture.step_rule ? undefined : dialogsTexts.noStepMarks[capture.step_rule];
+  const steps = without ?? text.stepsFound(count(capture.steps), rule);
   return (
     <Panel className="area-recording" title={text.title}>
       <Facts
