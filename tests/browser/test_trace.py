@@ -177,3 +177,42 @@ def test_usable_by_everybody(axe: Axe) -> None:
     panel(profiler).get_by_label("From (ms)").fill("later")
     axe.look("wrong time")
     axe.check()
+
+
+def box(found: Locator) -> dict[str, float]:
+    place = found.bounding_box()
+    assert place is not None
+    return {"top": place["y"], "bottom": place["y"] + place["height"], "left": place["x"], **place}
+
+
+def test_the_timeline_fills_the_window(on_its_own: Profiler) -> None:
+    page, ui = on_its_own.page, on_its_own.ui
+    page.set_viewport_size({"width": 1280, "height": 900})
+    on_its_own.open(v="trace", r=GPU_RUN, k="rank0")
+    lanes, main = ui.locator(".timeline-scroll"), ui.locator(".main")
+    expect(ui.locator(".timeline[aria-busy=true]")).to_have_count(0)
+    assert main.evaluate("(main) => main.scrollHeight - main.clientHeight") <= 1
+    assert box(main)["bottom"] - box(lanes)["bottom"] < 110
+    # the strip stands above the lanes, not above their names
+    assert box(ui.locator(".timeline-strip"))["left"] == box(ui.locator(".timeline-canvas"))["left"]
+
+
+def test_details_are_docked_below_and_their_edge_moves(on_its_own: Profiler) -> None:
+    page, ui = on_its_own.page, on_its_own.ui
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    on_its_own.open(v="trace", r=GPU_RUN, k="rank0", e="2309")
+    below, lanes = ui.locator(".trace-below"), ui.locator(".timeline-scroll")
+    expect(on_its_own.panel("Selection")).to_be_in_viewport()
+    edge = ui.get_by_role("separator", name="Height of the details")
+    before, room = box(below), box(lanes)["height"]
+    edge.focus()
+    page.keyboard.press("ArrowUp")
+    expect(edge).to_have_attribute("aria-valuenow", "316")
+    after = box(below)
+    assert after["height"] - before["height"] == 16
+    assert after["bottom"] == before["bottom"] <= box(ui.locator(".main"))["bottom"]
+    assert box(lanes)["height"] < room
+    # in a low window they follow, and the page scrolls
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(edge).to_be_hidden()
+    assert box(lanes)["height"] >= 300
