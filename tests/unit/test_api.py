@@ -169,6 +169,16 @@ def test_compare(client: Client, profile: Profile) -> None:
     assert found.operators.left["calls"].tolist() == answer["operators"]["rows"]["calls"]
 
 
+def test_compare_roofline(client: Client, profile: Profile) -> None:
+    pair = "run=generated_4gpu_h100&worker=rank0&exp_run=generated_4gpu_h100&exp_worker=rank1"
+    answer = get(client, f"/api/compare/roofline?{pair}")
+    run = profile.run("generated_4gpu_h100")
+    found = run.trace("rank0").compare_roofline(run.trace("rank1"))
+    assert list(found.name) == answer["calls"]["rows"]["name"]
+    assert list(found.cause) == answer["calls"]["rows"]["cause"]
+    assert len(found.name) > 0
+
+
 # data frames -------------------------------------------------------------------------------------------------
 
 
