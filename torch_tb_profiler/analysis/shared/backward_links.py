@@ -6,9 +6,9 @@ that began last made the node. Numbers are counted per thread; `Fwd thread id` i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -29,8 +29,7 @@ LINKS: tuple[Link, ...] = get_args(Link)
 _LINKED, _SCRIPT, _NO_NUMBER, _NO_FORWARD = range(4)
 
 
-@dataclass(frozen=True)
-class BackwardLinks:
+class BackwardLinks(msgspec.Struct, frozen=True):
     """Autograd nodes of the whole trace; parallel, positions in the call tree.
 
     node      the node
@@ -64,8 +63,7 @@ def backward_links(model: Model) -> BackwardLinks:
     return BackwardLinks(node, forward, link.astype(np.int8))
 
 
-@dataclass(frozen=True)
-class BackwardTimes:
+class BackwardTimes(msgspec.Struct, frozen=True):
     """Time of outermost autograd nodes of the steps that are chosen, by place in `LINKS`; ns.
 
     host    Σ durations

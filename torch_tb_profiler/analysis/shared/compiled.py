@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -22,8 +22,7 @@ _RESUME = re.compile(r"torch_dynamo_resume_in_(?P<function>\w+?)_at_(?P<line>\d+
 _REGION_ID = re.compile(r"Torch-Compiled Region: (?:!\d+/)?(?P<frame>\d+)/(?P<code>\d+)")
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(msgspec.Struct, frozen=True):
     """Positions in the call tree.
 
     compilations   outermost ranges in which something is compiled

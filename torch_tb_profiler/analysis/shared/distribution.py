@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import Groups
 from torch_tb_profiler.arrays.types import Float64, Int64
 
 
-@dataclass(frozen=True)
-class Distribution:
+class Distribution(msgspec.Struct, frozen=True):
     """Parallel to the groups; NaN for empty groups.
 
     `std` is of the sample (n − 1), NaN for one value. Quantiles are interpolated linearly between neighbours.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
@@ -36,8 +37,7 @@ class TensorCores:
     unknown: Fraction | None
 
 
-@dataclass(frozen=True)
-class Occupancy:
+class Occupancy(msgspec.Struct, frozen=True):
     """Estimated achieved occupancy of compute kernels, 0…1.
 
     mean         over the kernels of which it is known, weighted by duration, 0…1; None when it is known of none

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -16,8 +17,7 @@ from torch_tb_profiler.trace import Strings
 NOT_RECORDED = "(launched before the recording)"
 
 
-@dataclass(frozen=True)
-class Launchers:
+class Launchers(msgspec.Struct, frozen=True):
     """`code`: shape (device work,), parallel to `Model.device_work`; equal codes are the same launcher."""
 
     code: Int32

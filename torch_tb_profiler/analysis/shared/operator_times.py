@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -15,8 +14,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class OperatorTimes:
+class OperatorTimes(msgspec.Struct, frozen=True):
     """One entry per call of an operator (`Model.call_heads`), by its place in the call tree; times in ns.
 
     node           position in the call tree
@@ -25,6 +23,7 @@ class OperatorTimes:
     host_total     duration as recorded
     host_self      host_total − Σ operators directly inside, as far as they lie inside − Σ own calls of the device's
                    API
+    api_self       Σ own calls of the device's API, each within the operator
     device_self    Σ durations of the work whose launch has this operator as its innermost one
     device_total   device_self of it and of all operators below it
 
@@ -35,6 +34,7 @@ class OperatorTimes:
     of_node: Int64
     host_total: Int64
     host_self: Int64
+    api_self: Int64
     device_total: Int64
     device_self: Int64
 
@@ -53,7 +53,7 @@ def operator_times(model: Model) -> OperatorTimes:
     below = kept[called]
     inside = sums_at(head[caller[called]], (tree.end - tree.start)[below], nodes)
     calling = np.flatnonzero(model.launch_links.operator_node >= 0)
-    inside += sums_at(head[model.launch_links.operator_node[calling]], model.launch_links.duration[calling], nodes)
+    api_self = sums_at(head[model.launch_links.operator_node[calling]], model.launch_links.duration[calling], nodes)
     host_total = np.maximum(durations[tree.row[kept]], 0)
 
     owned = np.flatnonzero(model.is_work & (model.device_links.operator_node >= 0))
@@ -63,7 +63,8 @@ def operator_times(model: Model) -> OperatorTimes:
         node=kept,
         of_node=places_of(kept, nodes + 1)[head],
         host_total=host_total,
-        host_self=host_total - inside[kept],
+        host_self=host_total - inside[kept] - api_self[kept],
+        api_self=api_self[kept],
         device_total=call_forest(model).below(device_self)[kept],
         device_self=device_self[kept],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -29,8 +30,7 @@ _GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
 _STEP_TEMPLATE = "ProfilerStep#…"
 
 
-@dataclass(frozen=True)
-class OwnerName:
+class OwnerName(msgspec.Struct, frozen=True):
     """An owner of device work, and how it is known.
 
     how       `How` in small letters
@@ -51,8 +51,7 @@ class OwnerName:
         return self.how == How.OPERATOR.name.lower()
 
 
-@dataclass(frozen=True)
-class OwnerNames:
+class OwnerNames(msgspec.Struct, frozen=True):
     """`code`: shape (device work,), parallel to `Model.device_work`: a position in `names`."""
 
     code: Int64

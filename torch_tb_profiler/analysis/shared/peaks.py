@@ -14,11 +14,12 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
+
+import msgspec
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -53,8 +54,7 @@ _WHOLE = 0.95
 Source = Literal["data_sheet", "tables", "user", "architecture"]
 
 
-@dataclass(frozen=True)
-class Peaks:
+class Peaks(msgspec.Struct, frozen=True):
     """The most that a device can do.
 
     flops      FLOP/s by element type, a multiplication with its addition counting two; a type that the device has no
@@ -86,8 +86,7 @@ def rate_of(flops: Mapping[ElementType, float], element: str) -> float | None:
     return next((flops[each] for each in choices if each in flops), None)  # type: ignore[index]
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(msgspec.Struct, frozen=True):
     """One device of a file, as it is written there."""
 
     match: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -21,8 +20,7 @@ from torch_tb_profiler.trace import Strings
 _NOT_OPERATORS = ("DataParallel.forward", "DistributedDataParallel.forward")
 
 
-@dataclass(frozen=True)
-class TimedProgram:
+class TimedProgram(msgspec.Struct, frozen=True):
     """The tree and, per node, its times in ns; `host_total` is `tree.duration`.
 
     Those of operators are those of `OperatorTimes`, which look through the modules inside an operator. Of other nodes:

@@ -8,9 +8,9 @@ says by the spans it gives. Views show these and compute no others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays import intervals
@@ -47,8 +47,7 @@ def spans_by_role(start: Int64, end: Int64, role: UInt8) -> tuple[Spans, ...]:
     return tuple(intervals.union(start[mask], end[mask]) for mask in chosen)
 
 
-@dataclass(frozen=True)
-class Quantity:
+class Quantity(msgspec.Struct, frozen=True):
     """The moments at which something of the roles `of` is at work and nothing of the roles `without`."""
 
     of: tuple[Role, ...]

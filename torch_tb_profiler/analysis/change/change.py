@@ -1,0 +1,93 @@
+"""Recordings of two sides: what changed in the mean step, and which names changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.change.figures import RecordingFigures, recording_figures
+from torch_tb_profiler.analysis.change.lists import NameList, SideOfName, name_list
+from torch_tb_profiler.analysis.change.named import Named, NamedTable
+from torch_tb_profiler.analysis.change.parts import StepChange, step_change
+from torch_tb_profiler.analysis.change.shares import StepShares, step_shares
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """One recording, with the steps that count of it."""
+
+    figures: RecordingFigures
+    shares: StepShares
+
+    @property
+    def step_ns(self) -> list[int]:
+        """Of the steps that count."""
+        return self.figures.step_ns[self.figures.kept]
+
+
+def recording(model: Model, run: str) -> Recording:
+    """run: the name of its run."""
+    figures = recording_figures(model, run)
+    return Recording(figures, step_shares(model, tuple(range(len(figures.steps))[figures.kept])))
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """Two sides compared.
+
+    parts      None where a side has no steps
+    operators  by the time on devices of what they launch themselves; without devices on a side by their own host time
+    kernels    by their durations
+    """
+
+    before: tuple[Recording, ...]
+    after: tuple[Recording, ...]
+    parts: StepChange | None
+    operators: NameList
+    kernels: NameList
+
+
+def changed(before: Sequence[Recording], after: Sequence[Recording]) -> Changed:
+    """Each side has one recording or more; those without steps have no part in it."""
+    sides = [[each for each in side if each.step_ns] for side in (before, after)]
+    has_steps = all(sides)
+    steps = tuple(_mean([ns for each in side for ns in each.step_ns]) for side in sides)
+    on_device = all(each.figures.basis == "devices" for side in sides for each in side)
+
+    def listed(table: str, measure: str) -> NameList:
+        left, right = (_by_name(side, table, measure) for side in sides)
+        return name_list(left, right, (steps[0], steps[1]))
+
+    return Changed(
+        tuple(before),
+        tuple(after),
+        step_change(*([each.shares for each in side] for side in sides)) if has_steps else None,
+        listed("operators", "device_ns" if on_device else "host_ns"),
+        listed("kernels", "device_ns"),
+    )
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _by_name(side: Sequence[Recording], table: str, measure: str) -> Mapping[str, SideOfName]:
+    """Steps of all recordings one after the other; where one does not have a name, it did nothing in its steps."""
+    tables: list[NamedTable] = [getattr(each.figures, table) for each in side]
+    names = dict.fromkeys(named.name for each in tables for named in each.names)
+    known = [{named.name: named for named in each.names} for each in tables]
+
+    def steps(name: str, what: str) -> Int64:
+        parts = [
+            _of(found.get(name), what, len(each.figures.steps))[each.figures.kept]
+            for found, each in zip(known, side, strict=True)
+        ]
+        return np.concatenate(parts).astype(np.int64)
+
+    return {name: SideOfName(steps(name, measure), steps(name, "calls")) for name in names}
+
+
+def _of(named: Named | None, what: str, steps: int) -> list[int]:
+    return [0] * steps if named is None else getattr(named, what)

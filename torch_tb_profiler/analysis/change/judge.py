@@ -1,0 +1,301 @@
+"""One rule on two sides: how much more, between which bounds, and the verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.change.comparable import Difference
+from torch_tb_profiler.analysis.change.figures import RecordingFigures
+from torch_tb_profiler.analysis.change.metrics import (
+    Metric,
+    MetricUnit,
+    median_of,
+    metric_of,
+    slow_steps,
+    typical_step,
+)
+from torch_tb_profiler.analysis.change.moved import moved_names
+from torch_tb_profiler.analysis.change.rank_test import LEVEL, fisher_rise
+from torch_tb_profiler.analysis.change.rules import GateRule
+from torch_tb_profiler.analysis.change.shift import LEAST_RECORDINGS, LEAST_VALUES, Scale, Shift, shift
+from torch_tb_profiler.analysis.change.verdict import Need, Verdict, detectable, needed, verdict
+
+Sides = tuple[Sequence[RecordingFigures], Sequence[RecordingFigures]]
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule, and what it found. Times in ns.
+
+    rule        the rule
+    unit        of base, new, threshold and, where it is not relative, of change and what follows it
+    base        typical value of the baseline: the median over its steps, of several recordings of their medians; null
+                where it was not recorded; of all names (`kernel(*)`) that of the one that became slower by most
+    new         the same of the new recordings
+    scale       relative: change, lower, upper and detectable are parts of the baseline, 0.05 is 5 % more; absolute:
+                they are differences in the unit
+    change      how much more; null where that is not known
+    lower       95 % interval of the change, or the change itself where it is exact; null without verdict
+    upper       its other end
+    detectable  the smallest change that this data shows in 80 of 100 cases; 0 where it is exact; null without verdict
+    needed      what would decide; null where it is decided, or cannot be said
+    test        how it was compared: steps, recordings (a median each), exact, or cases (Fisher's exact test)
+    counts      how many values there are on each side
+    threshold   the limit in the unit, of this baseline; null without one
+    verdict     regressed, improved, unchanged, inconclusive, or unknown where there is none
+    reason      why there is no verdict; null where there is one
+    """
+
+    rule: GateRule
+    unit: MetricUnit
+    base: float | None
+    new: float | None
+    scale: Literal["relative", "absolute"]
+    change: float | None
+    lower: float | None
+    upper: float | None
+    detectable: float | None
+    needed: Need | None
+    test: Literal["steps", "recordings", "exact", "cases"]
+    counts: tuple[Count, Count]
+    threshold: float | None
+    verdict: Verdict
+    reason: str | None
+
+
+def judge(rule: GateRule, sides: Sides, unlike: Sequence[Difference]) -> Judged:
+    """unlike: what is not alike on both sides, and forbids something."""
+    metric = metric_of(rule.metric)
+    assert metric is not None  # the rule was parsed
+    values = tuple([found for each in side if (found := metric.values(each)) is not None] for side in sides)
+    base, new = values
+    if len(base) < len(sides[0]) or len(new) < len(sides[1]):
+        where = "on both sides" if not base and not new else "in every recording"
+        return _unknown(rule, metric, values, f"it was not recorded {where}")
+    if metric.kind == "damage":
+        return _damage(rule, sides, values)
+    for each in unlike:
+        if each.forbids in ("all", "across") or (each.forbids == "host" and metric.is_of_host):
+            return _unknown(rule, metric, values, each.text)
+    if metric.kind == "list":
+        return _listed(rule, metric, sides, values)
+    if metric.kind == "tail":
+        return _tail(rule, metric, sides, values)
+    if metric.kind == "most" or (metric.kind == "count" and _is_plain(values)):
+        return _exact(rule, metric, values)
+    return _shifted(rule, metric, values, typical_step(sides[0]))
+
+
+def _shifted(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]], step: float) -> Judged:
+    base, new = values
+    typical = _typical(base)
+    if metric.kind == "ratio" and not any(each for side in values for series in side for each in series):
+        return _unknown(rule, metric, values, "nothing of this name was recorded")
+    relative = metric.kind == "ratio" and all(each > 0 for side in values for series in side for each in series)
+    whole = step if metric.kind == "part" else typical or 0.0
+    scale = Scale(relative, metric.between if relative else metric.between * whole)
+    found = shift(base, new, scale)
+    limit = rule.limit if rule.relative or not whole else rule.limit / whole
+    threshold = rule.limit * whole if rule.relative else rule.limit
+    bound = math.log1p(limit) if relative else threshold
+    said = verdict(found, bound)
+    return Judged(
+        rule=rule,
+        unit=metric.unit,
+        base=typical,
+        new=_typical(new),
+        scale="relative" if relative else "absolute",
+        change=_plain(found.shift, relative),
+        lower=_plain(found.lower, relative),
+        upper=_plain(found.upper, relative),
+        detectable=_plain(detectable(found), relative),
+        needed=needed(found, bound) if said == "inconclusive" and bound > 0 else None,
+        test="recordings" if found.unit == "recording" else "steps",
+        counts=(found.base, found.new),
+        threshold=threshold,
+        verdict=said,
+        reason=_why(found) if said == "unknown" else None,
+    )
+
+
+def _why(found: Shift) -> str:
+    return _too_few(found.base, found.new)
+
+
+def _too_few(base: int, new: int) -> str:
+    fewest = min(base, new)
+    return (
+        f"{fewest or 'no'} step{'' if fewest == 1 else 's'} on a side: {LEAST_VALUES} steps, or {LEAST_RECORDINGS} "
+        "recordings on each side, are the least for a verdict"
+    )
+
+
+def _exact(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]]) -> Judged:
+    """Of what does not vary any difference is a fact: of peaks the largest of a side, of counts their mean."""
+    if not all(series for side in values for series in side):
+        return _unknown(rule, metric, values, "there are no steps")
+    of = max if metric.kind == "most" else _mean
+    base, new = (float(of([each for series in side for each in series])) for side in values)
+    threshold = rule.limit * base if rule.relative else rule.limit
+    rise = new - base
+    said: Verdict = "unchanged"
+    if rise > threshold:
+        said = "regressed"
+    elif rise < -threshold:
+        said = "improved"
+    relative = rule.relative and base > 0
+    change = rise / base if relative else rise
+    return Judged(
+        rule=rule,
+        unit=metric.unit,
+        base=base,
+        new=new,
+        scale="relative" if relative else "absolute",
+        change=change,
+        lower=change,
+        upper=change,
+        detectable=0.0,
+        needed=None,
+        test="exact",
+        counts=_counts(values),
+        threshold=threshold,
+        verdict=said,
+        reason=None,
+    )
+
+
+def _tail(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[Sequence[float]]]) -> Judged:
+    """More slow steps than chance makes of the same share."""
+    cases = [sum(map(slow_steps, side)) for side in sides]
+    counts = _counts(values)
+    if not min(counts):
+        return _unknown(rule, metric, values, "there are no steps")
+    said: Verdict = "unchanged"
+    if fisher_rise((cases[0], counts[0]), (cases[1], counts[1])) < LEVEL:
+        said = "regressed"
+    elif fisher_rise((cases[1], counts[1]), (cases[0], counts[0])) < LEVEL:
+        said = "improved"
+    return Judged(
+        rule=rule,
+        unit="count",
+        base=float(cases[0]),
+        new=float(cases[1]),
+        scale="absolute",
+        change=float(cases[1] - cases[0]),
+        lower=None,
+        upper=None,
+        detectable=None,
+        needed=None,
+        test="cases",
+        counts=counts,
+        threshold=None,
+        verdict=said,
+        reason=None,
+    )
+
+
+def _listed(rule: GateRule, metric: Metric, sides: Sides, values: Sequence[list[Sequence[float]]]) -> Judged:
+    """The name that became slower by most: base, new and change are its own."""
+    counts = _counts(values)
+    if min(counts) < LEAST_VALUES:
+        return _unknown(rule, metric, values, _too_few(*counts))
+    names = moved_names("kernel" if metric.key.startswith("kernel") else "operator", *sides)
+    tested = [
+        (each, each.change or 0.0, each.change if rule.relative else each.change_ns)
+        for each in names
+        if each.verdict in ("slower", "faster") and each.change is not None
+    ]
+    over = [(each, part) for each, part, amount in tested if part > 0 and (amount or 0.0) >= rule.limit]
+    under = [each for each, part, amount in tested if part < 0 and -(amount or 0.0) >= rule.limit]
+    worst = max(over, key=lambda found: found[0].change_ns)[0] if over else None
+    return Judged(
+        rule=rule,
+        unit="ns",
+        base=worst.base_ns if worst else None,
+        new=worst.new_ns if worst else None,
+        scale="relative",
+        change=worst.change if worst else None,
+        lower=worst.lower if worst else None,
+        upper=worst.upper if worst else None,
+        detectable=None,
+        needed=None,
+        test="steps",
+        counts=counts,
+        threshold=None,
+        verdict="regressed" if over else "improved" if under else "unchanged",
+        reason=None,
+    )
+
+
+def _damage(rule: GateRule, sides: Sides, values: Sequence[list[Sequence[float]]]) -> Judged:
+    """Numbers of a damaged recording say nothing, whichever side it is on."""
+    base, new = (sum(sum(series) for series in side) for side in values)
+    notes = [note for side in sides for each in side for note in each.notes if note.severity == "error"]
+    return Judged(
+        rule=rule,
+        unit="count",
+        base=base,
+        new=new,
+        scale="absolute",
+        change=new - base,
+        lower=None,
+        upper=None,
+        detectable=None,
+        needed=None,
+        test="exact",
+        counts=_counts(values),
+        threshold=0.0,
+        verdict="unknown" if notes else "unchanged",
+        reason=f"a recording is damaged: {notes[0].text}" if notes else None,
+    )
+
+
+def _unknown(rule: GateRule, metric: Metric, values: Sequence[list[Sequence[float]]], reason: str) -> Judged:
+    base, new = values
+    return Judged(
+        rule=rule,
+        unit=metric.unit,
+        base=_typical(base),
+        new=_typical(new),
+        scale="absolute",
+        change=None,
+        lower=None,
+        upper=None,
+        detectable=None,
+        needed=None,
+        test="steps",
+        counts=_counts(values),
+        threshold=None,
+        verdict="unknown",
+        reason=reason,
+    )
+
+
+def _is_plain(values: Sequence[list[Sequence[float]]]) -> bool:
+    """Whether counts need no test: the baseline never varies, and the new side does neither, or only goes one way."""
+    base, new = ([each for series in side for each in series] for side in values)
+    if not base or not new or min(base) < max(base):
+        return False
+    return min(new) >= base[0] or max(new) <= base[0]
+
+
+def _typical(side: Sequence[Sequence[float]]) -> float | None:
+    medians = [median_of(series) for series in side if len(series)]
+    return median_of(medians) if medians else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _counts(values: Sequence[list[Sequence[float]]]) -> tuple[int, int]:
+    base, new = (sum(map(len, side)) for side in values)
+    return base, new
+
+
+def _plain(value: float | None, relative: bool) -> float | None:
+    return math.expm1(value) if relative and value is not None else value

@@ -1,0 +1,186 @@
+"""Which operators and kernels changed by more than a floor, with a false discovery rate; and whose calls changed.
+
+"Different from 0" is the wrong question: between two recordings of one program every kernel shifts by some tenths of a
+percent, and enough steps show that as significant. So the test is of a change beyond 2 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import exp, log
+from typing import Literal, get_args
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.change.moderated import adjusted, beyond, moderated
+from torch_tb_profiler.analysis.change.student_t import quantile
+from torch_tb_profiler.arrays.types import Float64, Int64
+
+#: a change below this is none, relatively
+FLOOR = 0.02
+#: false discovery rate
+RATE = 0.05
+#: names with less of a step on both sides are not tested, but put together
+LEAST_SHARE = 0.002
+#: steps of a side, for a test
+LEAST_STEPS = 4
+#: of the interval
+_CONFIDENCE = 0.95
+
+#: unchanged: the whole interval is within the floor · unclear: it is not, and no change beyond the floor was shown ·
+#: new, gone: on one side only · untested: too few steps, or a step in which it did nothing
+ListVerdict = Literal["slower", "faster", "unchanged", "unclear", "new", "gone", "untested"]
+LIST_VERDICTS: tuple[ListVerdict, ...] = get_args(ListVerdict)
+
+
+class SideOfName(msgspec.Struct, frozen=True):
+    """What one name did in each step that counts, of all recordings of a side one after the other.
+
+    ns, calls  shape (steps,)
+    """
+
+    ns: Int64
+    calls: Int64
+
+
+class NameChange(msgspec.Struct, frozen=True):
+    """A name on both sides. Times in ns, of a mean step; relative numbers as parts of the baseline, 0.05 is 5 % more.
+
+    before, after        mean time per step
+    calls, exp_calls     mean calls per step
+    calls_changed        whether the number of calls is the same in all steps of each side, and another one on the other
+    shift, low, high     of the typical time per step, with its 95 % interval; None where it is not tested
+    q                    the least false discovery rate at which a change beyond the floor is shown; None likewise
+    verdict              what that says
+    """
+
+    name: str
+    before: float
+    after: float
+    calls: float
+    exp_calls: float
+    calls_changed: bool
+    shift: float | None
+    low: float | None
+    high: float | None
+    q: float | None
+    verdict: ListVerdict
+
+
+class NameList(msgspec.Struct, frozen=True):
+    """Names by the change of their mean time per step, the largest first.
+
+    names    those that have `LEAST_SHARE` of a step on a side
+    smaller  how many others there are
+    before, after  ns per step of those together
+    """
+
+    names: tuple[NameChange, ...]
+    smaller: int
+    before: float
+    after: float
+
+
+def name_list(
+    before: Mapping[str, SideOfName], after: Mapping[str, SideOfName], step_ns: tuple[float, float]
+) -> NameList:
+    """All names of both sides. step_ns: the mean step of each; a name without any entry did not occur."""
+    names = sorted({*before, *after})
+    large = [
+        name for name in names if _is_large(before.get(name), step_ns[0]) or _is_large(after.get(name), step_ns[1])
+    ]
+    small = sorted({*names} - {*large})
+    tested = [name for name in large if _can_be_tested(before.get(name)) and _can_be_tested(after.get(name))]
+    results = dict(zip(tested, _tests([(before[name], after[name]) for name in tested]), strict=True))
+    found = [_change(name, before.get(name), after.get(name), results.get(name)) for name in large]
+    found.sort(key=lambda each: (-abs(each.after - each.before), each.name))
+    sums = [sum(_mean(side.get(name), _time) for name in small) for side in (before, after)]
+    return NameList(tuple(found), len(small), sums[0], sums[1])
+
+
+class _Test(msgspec.Struct, frozen=True):
+    shift: float
+    low: float
+    high: float
+    q: float
+
+
+def _tests(pairs: Sequence[tuple[SideOfName, SideOfName]]) -> list[_Test]:
+    """Of each pair, which all have as many steps."""
+    if not pairs:
+        return []
+    a, b = (np.log(np.stack([side.ns for side in sides])) for sides in zip(*pairs, strict=True))
+    shift, error, freedom = _shifts(a, b)
+    q = adjusted(beyond(shift, error, freedom, log(1 + FLOOR)))
+    half = quantile((1 - _CONFIDENCE) / 2, freedom) * error
+    columns = zip(shift.tolist(), half.tolist(), q.tolist(), strict=True)
+    return [_Test(exp(d) - 1, exp(d - h) - 1, exp(d + h) - 1, each) for d, h, each in columns]
+
+
+def _shifts(a: Float64, b: Float64) -> tuple[Float64, Float64, float]:
+    """Difference of the means of each row, its standard error by moderated variances, their degrees of freedom."""
+    n, m = a.shape[1], b.shape[1]
+    freedom = n + m - 2
+    pooled = (
+        ((a - a.mean(axis=1, keepdims=True)) ** 2).sum(axis=1) + ((b - b.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    ) / freedom
+    found = moderated(pooled, freedom)
+    return b.mean(axis=1) - a.mean(axis=1), np.sqrt(found.variance * (1 / n + 1 / m)), found.freedom
+
+
+def _change(name: str, a: SideOfName | None, b: SideOfName | None, test: _Test | None) -> NameChange:
+    return NameChange(
+        name=name,
+        before=_mean(a, _time),
+        after=_mean(b, _time),
+        calls=_mean(a, _calls),
+        exp_calls=_mean(b, _calls),
+        calls_changed=_calls_changed(a, b),
+        shift=test.shift if test else None,
+        low=test.low if test else None,
+        high=test.high if test else None,
+        q=test.q if test else None,
+        verdict=_verdict(a, b, test),
+    )
+
+
+def _verdict(a: SideOfName | None, b: SideOfName | None, test: _Test | None) -> ListVerdict:
+    if not _occurs(a) or not _occurs(b):
+        return "new" if _occurs(b) else "gone"
+    if test is None:
+        return "untested"
+    if test.q < RATE and abs(test.shift) > FLOOR:
+        return "slower" if test.shift > 0 else "faster"
+    return "unchanged" if test.low >= -FLOOR and test.high <= FLOOR else "unclear"
+
+
+def _calls_changed(a: SideOfName | None, b: SideOfName | None) -> bool:
+    """Equal in all steps, a difference is a fact and needs no test; of a side without the name it is 0."""
+    found = [0 if side is None else int(side.calls[0]) for side in (a, b)]
+    steady = all(side is None or bool((side.calls == side.calls[0]).all()) for side in (a, b))
+    return steady and found[0] != found[1]
+
+
+def _occurs(side: SideOfName | None) -> bool:
+    return side is not None and bool(side.calls.any())
+
+
+def _can_be_tested(side: SideOfName | None) -> bool:
+    return side is not None and len(side.ns) >= LEAST_STEPS and bool((side.ns > 0).all())
+
+
+def _is_large(side: SideOfName | None, step_ns: float) -> bool:
+    return step_ns > 0 and _mean(side, _time) >= LEAST_SHARE * step_ns
+
+
+def _mean(side: SideOfName | None, what: Callable[[SideOfName], Int64]) -> float:
+    return 0.0 if side is None or not len(side.ns) else float(what(side).mean())
+
+
+def _time(side: SideOfName) -> Int64:
+    return side.ns
+
+
+def _calls(side: SideOfName) -> Int64:
+    return side.calls

@@ -1,0 +1,195 @@
+"""What can be gated, by name: the values of each step of a recording, and how two sides of them are compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+
+from torch_tb_profiler.analysis.change.figures import SLOW, RecordingFigures
+from torch_tb_profiler.analysis.change.named import NamedTable
+from torch_tb_profiler.analysis.waterfall.causes import ALL
+from torch_tb_profiler.analysis.waterfall.waterfall import is_below
+
+#: how two sides are compared.
+#: ratio: shift of logarithms · part: shift of differences, beside the step · count: exact where it is the same in all
+#: steps · most: the largest, exact · tail: Fisher's exact test · list: of every name, with a false discovery rate
+#: damage: nothing can be judged where there is any
+Kind = Literal["ratio", "part", "count", "most", "tail", "list", "damage"]
+MetricUnit = Literal["ns", "count", "bytes"]
+
+#: spread between recordings of one program, one standard deviation: of steps and host time, and of device time
+OF_STEPS, OF_DEVICES = 0.01, 0.002
+
+Values = Callable[[RecordingFigures], Sequence[float] | None]
+
+
+class Metric(msgspec.Struct, frozen=True):
+    """values: one for each step that is kept, in `unit`; None where the recording does not say.
+
+    is_of_host  whether options that slow the host down change it
+    between     spread between recordings, as part of the value; of the kind `part`: of the step
+    """
+
+    key: str
+    kind: Kind
+    unit: MetricUnit
+    values: Values
+    is_of_host: bool = False
+    between: float = 0.0
+
+
+#: metrics of one name, and of all
+_NEED_NAMES = ("calls(NAME)", "kernel(NAME)", "kernel(*)", "operator(NAME)", "operator(*)")
+
+#: in place of a name
+EVERY = "*"
+
+_NAMED = re.compile(r"(calls|kernel|operator)\((.*)\)", re.DOTALL)
+
+
+def metric_of(key: str) -> Metric | None:
+    """None when there is none of this name."""
+    if key in _FIXED:
+        return _FIXED[key]
+    named = _NAMED.fullmatch(key)
+    if named is not None and named[2]:
+        return _of_name(key, named[1], named[2])
+    if any(is_below(meaning.cause, key) for meaning in ALL):
+        return _cause(key)
+    return None
+
+
+def known_metrics() -> list[str]:
+    """The names of all that need no name of their own, for messages."""
+    tops = dict.fromkeys(meaning.cause.partition(".")[0] for meaning in ALL)
+    return [
+        *_FIXED,
+        *(top for top in tops if top not in _FIXED),
+        *_NEED_NAMES,
+    ]
+
+
+def typical_step(side: Sequence[RecordingFigures]) -> float:
+    """Median over the recordings of the median of their steps that are kept, ns; 0 without any."""
+    medians = [median_of(found) for each in side if (found := each.step_ns[each.kept])]
+    return median_of(medians) if medians else 0.0
+
+
+def median_of(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return float(ordered[half]) if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def slow_steps(figures: RecordingFigures) -> int:
+    """Steps that are kept and last more than 1.5 × their median."""
+    kept = figures.step_ns[figures.kept]
+    return sum(step > SLOW * median_of(kept) for step in kept) if kept else 0
+
+
+def _step(figures: RecordingFigures) -> Sequence[float]:
+    return figures.step_ns[figures.kept]
+
+
+def _busy(figures: RecordingFigures) -> Sequence[float] | None:
+    return None if figures.busy is None else _over(figures.busy[figures.kept], figures.lanes)
+
+
+def _over(values: Sequence[int], lanes: int) -> list[float]:
+    return [value / lanes for value in values]
+
+
+def _cause(key: str) -> Metric:
+    top = key.partition(".")[0]
+    is_of_host = top in ("idle", "host")
+
+    def values(figures: RecordingFigures) -> Sequence[float] | None:
+        if (figures.basis == "host") != (top == "host"):
+            return None
+        if top == "exposed_communication" and not figures.communication_known:
+            return None
+        return _over(figures.cause(key)[figures.kept], figures.lanes)
+
+    return Metric(key, "part", "ns", values, is_of_host, OF_STEPS if is_of_host else OF_DEVICES)
+
+
+def _of_name(key: str, what: str, name: str) -> Metric | None:
+    if name == EVERY:
+        return _EVERY.get(what)
+
+    def calls(figures: RecordingFigures) -> Sequence[float] | None:
+        tables = (figures.operators, figures.calls, figures.kernels)
+        found = [table.calls_of(name, len(figures.steps)) for table in tables]
+        known = [each for each in found if each is not None]
+        if len(known) < len(found) and not any(map(any, known)):
+            return None
+        return [sum(each) for each in zip(*known, strict=True)][figures.kept]
+
+    def kernel(figures: RecordingFigures) -> Sequence[float] | None:
+        found = _times(figures.kernels, name, figures, on_device=True)
+        return None if found is None else _over(found, figures.lanes)
+
+    def operator(figures: RecordingFigures) -> Sequence[float] | None:
+        on_device = figures.basis == "devices"
+        found = _times(figures.operators, name, figures, on_device)
+        return None if found is None else _over(found, figures.lanes if on_device else figures.ranks)
+
+    if what == "calls":
+        return Metric(key, "count", "count", calls)
+    if what == "kernel":
+        return Metric(key, "ratio", "ns", kernel, between=OF_DEVICES)
+    return Metric(key, "ratio", "ns", operator, is_of_host=True, between=OF_STEPS)
+
+
+def _times(table: NamedTable, name: str, figures: RecordingFigures, on_device: bool) -> list[int] | None:
+    """Σ over lanes; 0 where it did not run, None where that is not known."""
+    found = table.of(name)
+    if found is None:
+        return None if table.left_out else [0] * len(figures.steps[figures.kept])
+    return (found.device_ns if on_device else found.host_ns)[figures.kept]
+
+
+def _listed(figures: RecordingFigures) -> Sequence[float] | None:
+    return None if figures.basis == "host" else _step(figures)
+
+
+def _notes(severity: str) -> Values:
+    return lambda figures: [float(sum(note.count for note in figures.notes if note.severity == severity))]
+
+
+def _kept(of: Callable[[RecordingFigures], list[int] | None]) -> Values:
+    def values(figures: RecordingFigures) -> Sequence[float] | None:
+        found = of(figures)
+        return None if found is None else found[figures.kept]
+
+    return values
+
+
+_FIXED = {
+    metric.key: metric
+    for metric in (
+        Metric("step_time", "ratio", "ns", _step, is_of_host=True, between=OF_STEPS),
+        Metric("device_busy", "ratio", "ns", _busy, between=OF_DEVICES),
+        Metric("kernels_per_step", "count", "count", _kept(lambda figures: figures.kernel_calls)),
+        Metric("syncs", "count", "count", _kept(lambda figures: figures.sync_calls)),
+        Metric("graph_breaks", "count", "count", _kept(lambda figures: figures.graph_breaks)),
+        Metric("compilations", "count", "count", _kept(lambda figures: figures.compilations)),
+        Metric(
+            "peak_bytes",
+            "most",
+            "bytes",
+            lambda figures: None if figures.peak_bytes is None else [figures.peak_bytes],
+        ),
+        Metric("slow_steps", "tail", "count", _step, is_of_host=True),
+        Metric("notes.error", "damage", "count", _notes("error")),
+        Metric("notes.warning", "most", "count", _notes("warning")),
+    )
+}
+
+_EVERY = {
+    "kernel": Metric(f"kernel({EVERY})", "list", "ns", _listed),
+    "operator": Metric(f"operator({EVERY})", "list", "ns", _step, is_of_host=True),
+}

@@ -1,0 +1,169 @@
+"""Which names of two recordings stand for the same work: in passes, each looking at what those before it left over."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from torch_tb_profiler.analysis.change.shares import Share
+from torch_tb_profiler.model.kernel_names.plain import plain_name
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_FILE = Path(__file__).with_name("renamed.toml")
+
+#: how both sides of a match were found to belong together
+#: name: the same name · place: the same kernel of a call of the same operator, of the same shapes where they are known
+#: launch: names that differ by numbers of the configuration alone · renamed: operators that `renamed.toml` joins
+#: parent: what the same outermost operator launched
+How = Literal["name", "place", "launch", "renamed", "parent"]
+
+_COMPILED_GRAPH = re.compile(r"## Call CompiledFxGraph \w+ ##")
+_STEP = re.compile(r"^ProfilerStep#\d+$")
+#: of kernels that Inductor wrote: the number of the compilation
+_TRITON_NUMBER = re.compile(r"_\d+$")
+#: signatures of old Triton kernels look like numbers and are the name
+_SIGNATURE = re.compile(r"^triton__[0-9a-z]+$")
+_HEX = re.compile(r"0x[0-9a-fA-F]+|(?<![0-9A-Za-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}(?![0-9A-Za-z])")
+_CONFIGURATION = re.compile(
+    r"(?<=[_ ])\d+x\d+(?:x\d+)*(?=_|\b)|(?<=_stage)\d+|(?<=_stages)_?\d+(?:x\d+)?|(?<=_align)\d+"
+    r"|(?<=sliced)\d+x\d+|(?<=_warpgroupsize)\d+x\d+x\d+|(?<=_ldg)\d+|(?<=_tilesize)\d+x\d+x\d+"
+    r"|(?<=_MT)\d+x\d+x\d+|(?<=_MI)\d+x\d+x\d+|(?<=_splitK)\d+|(?<=_kernel_)\d+x\d+"
+)
+_TEMPLATE = re.compile(r"(?<=[<, (])(?:\([\w: ]+\))?-?\d+(?:u?l{0,2})(?=[,>) ])")
+
+
+@lru_cache(maxsize=8192)
+def normalised(name: str) -> str:
+    """A name without what only says how the work was launched or when it was compiled; functors and types are kept.
+
+    >>> normalised("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)")
+    'at::native::vectorized_elementwise_kernel<*, at::native::AddFunctor<float>>'
+    >>> normalised("triton_poi_fused_add_mul_3"), normalised("triton__0d1d2d3de")
+    ('triton_poi_fused_add_mul', 'triton__0d1d2d3de')
+    """
+    if _SIGNATURE.match(name):
+        return name
+    if _STEP.match(name):
+        return "ProfilerStep#*"
+    if _COMPILED_GRAPH.search(name):
+        return _COMPILED_GRAPH.sub("## Call CompiledFxGraph * ##", name)
+    if name.startswith("triton_"):
+        return _TRITON_NUMBER.sub("", name)
+    plain = plain_name(name) or name
+    return _CONFIGURATION.sub("*", _TEMPLATE.sub("*", _HEX.sub("*", plain)))
+
+
+@lru_cache(maxsize=1)
+def _same_operator() -> Mapping[str, str]:
+    """Of each operator in `renamed.toml` the first of its line."""
+    lines = tomllib.loads(_FILE.read_text(encoding="utf-8"))["operators"]
+    return {name: line["names"][0] for line in lines for name in line["names"]}
+
+
+def one_name(operator: str) -> str:
+    """The name that stands for all names of an operator.
+
+    >>> one_name("aten::miopen_convolution"), one_name("aten::mm")
+    ('aten::cudnn_convolution', 'aten::mm')
+    """
+    return _same_operator().get(operator, operator)
+
+
+@dataclass(frozen=True)
+class Match:
+    """What is the same work on both sides; one of them is empty where the other side has nothing like it.
+
+    how     None where a side is empty
+    """
+
+    before: tuple[Share, ...]
+    after: tuple[Share, ...]
+    how: How | None
+
+
+Shares = Sequence[Share]
+
+
+def _any(_: Share) -> bool:
+    return True
+
+
+Key = Callable[[Share], Hashable]
+
+
+def matches(before: Iterable[Share], after: Iterable[Share]) -> list[Match]:
+    """All shares of both sides, each in exactly one match; in no order."""
+    left, right = list(before), list(after)
+    found: list[Match] = []
+
+    def take(key: Key, how: How, only: Callable[[Share], bool] = _any, paired: bool = False) -> None:
+        nonlocal left, right
+        groups = _grouped(left, key, only), _grouped(right, key, only)
+        used: set[int] = set()
+        for each in groups[0].keys() & groups[1].keys():
+            sides = groups[0][each], groups[1][each]
+            for one, other in _by_place(*sides) if paired else [sides]:
+                found.append(Match(tuple(one), tuple(other), how))
+                used.update(map(id, (*one, *other)))
+        left, right = ([share for share in side if id(share) not in used] for side in (left, right))
+
+    take(lambda s: (s.operator, s.shapes, s.kernel, s.cause), "name")
+    take(lambda s: (s.operator, s.shapes, s.outermost), "place", _launched, paired=True)
+    take(lambda s: (s.operator, s.kernel, s.cause), "name")
+    take(lambda s: (s.kernel, s.cause), "name", _has_kernel)
+    take(lambda s: (s.operator, s.outermost), "place", _launched, paired=True)
+    take(lambda s: s.operator, "place", _launched, paired=True)
+    take(lambda s: (s.operator, normalised(s.kernel)), "launch", _has_kernel)
+    take(lambda s: normalised(s.kernel), "launch", _has_kernel)
+    take(lambda s: (one_name(s.operator), s.cause if not s.kernel else ""), "renamed", _is_operator, paired=True)
+    take(lambda s: s.outermost, "parent", _has_parent)
+    found += [Match((share,), (), None) for share in left]
+    found += [Match((), (share,), None) for share in right]
+    return found
+
+
+def _has_kernel(share: Share) -> bool:
+    return bool(share.kernel)
+
+
+def _is_operator(share: Share) -> bool:
+    return share.is_operator
+
+
+def _launched(share: Share) -> bool:
+    """Of what is no operator (an annotation, a thread) kernels have no place."""
+    return bool(share.kernel) and share.is_operator
+
+
+def _has_parent(share: Share) -> bool:
+    return _launched(share) and bool(share.outermost) and share.outermost != share.operator
+
+
+def _grouped(shares: Shares, key: Key, only: Callable[[Share], bool]) -> dict[Hashable, list[Share]]:
+    groups: dict[Hashable, list[Share]] = defaultdict(list)
+    for share in shares:
+        if only(share):
+            groups[key(share)].append(share)
+    return groups
+
+
+def _by_place(left: Shares, right: Shares) -> list[tuple[Shares, Shares]]:
+    """Kernels of equal place together; all as one where a call launches another number of them."""
+    of_left, of_right = _grouped(left, _place, _any), _grouped(right, _place, _any)
+    if of_left.keys() != of_right.keys():
+        return [(left, right)]
+    return [(of_left[at], of_right[at]) for at in of_left]
+
+
+def _place(share: Share) -> int:
+    return share.place

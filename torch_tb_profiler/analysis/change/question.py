@@ -1,0 +1,398 @@
+"""What changed between two traces: the step taken apart, and the names that changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction as Exact
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, FractionChange, Ns, NsMean, TraceMeta
+from torch_tb_profiler.analysis.change.change import Changed, Recording, changed, recording
+from torch_tb_profiler.analysis.change.comparable import Difference, differences
+from torch_tb_profiler.analysis.change.figures import RecordingFigures
+from torch_tb_profiler.analysis.change.headline import Headline, headline, label_of
+from torch_tb_profiler.analysis.change.judged import (
+    BUSY_THRESHOLD,
+    STEP_THRESHOLD,
+    ChangedFigure,
+    bounds_of_cause,
+    judged,
+)
+from torch_tb_profiler.analysis.change.lists import ListVerdict, NameChange, NameList
+from torch_tb_profiler.analysis.change.names import How
+from torch_tb_profiler.analysis.change.parts import Kind, StepChange, WorkChange, main_operator, rounded
+from torch_tb_profiler.analysis.question import PairQuestion, Subject
+
+#: rows of work in one answer, unless asked otherwise
+ROWS = 200
+MOST_ROWS = 5_000
+#: names of one row that are told
+_MOST_NAMES = 20
+
+#: of a mean step
+CallsMean = Annotated[float, Meta(ge=0, description="how often in a mean step")]
+
+
+class HowManyRows(msgspec.Struct, frozen=True):
+    """How much is listed."""
+
+    limit: Annotated[int, Meta(description="Rows of work, the largest changes.", ge=1, le=MOST_ROWS)] = ROWS
+
+
+class ChangeSide(msgspec.Struct, frozen=True, kw_only=True):
+    """One side.
+
+    recordings  how many
+    steps       how many steps count, of all recordings
+    left_out    how many first steps do not: one of each recording where four or more remain
+    step_ns     the mean step; null without steps
+    """
+
+    recordings: Count
+    steps: Count
+    left_out: Count
+    step_ns: NsMean | None
+
+
+class ChangedCause(msgspec.Struct, frozen=True, kw_only=True):
+    """A cause of the waterfall on both sides, of a mean step.
+
+    cause      its id
+    before_ns  in the baseline
+    exp_ns     in the experiment
+    delta_ns   experiment − baseline; of all causes they add up to the change of the step
+    low_ns     lower bound of the 95 % interval of the change in a typical step; null with fewer than four steps
+    high_ns    upper bound; where 0 is between both the change is within the noise
+    """
+
+    cause: str
+    before_ns: NsMean
+    exp_ns: NsMean
+    delta_ns: Ns
+    low_ns: NsMean | None
+    high_ns: NsMean | None
+
+
+class ChangedWork(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel, or host time of an operator, on both sides, of a mean step; a side may have nothing.
+
+    kind           what most of the change is: calls, speed, new, gone or replaced
+    how            how both sides were found to belong together: name, place (the same kernel of a call of the same
+                   operator), launch (names that differ by configuration alone), renamed, parent; null where one side
+                   has nothing
+    causes         of the waterfall, on either side
+    operator       what launched most of it in the baseline; of host time the operator. Null where there is nothing
+    exp_operator   the same in the experiment
+    kernels        names in the baseline, at most 20; empty of host time, and where there is nothing
+    exp_kernels    the same in the experiment
+    label          what to call it in the baseline: short name of the kernel with most time, or the operator; null where
+                   there is nothing
+    exp_label      the same in the experiment
+    names          how many names are put together on the side that has more
+    calls          how often in a mean step of the baseline
+    exp_calls      how often in a mean step of the experiment
+    before_ns      of the time of the step, in the baseline: what no other kernel hides
+    exp_ns         the same in the experiment
+    delta_ns       experiment − baseline
+    calls_ns       what more or fewer calls make of it
+    speed_ns       what slower or faster calls make of it
+    full_ns        durations in the baseline, hidden or not
+    exp_full_ns    the same in the experiment
+    verdict        of the test of its durations beyond 2 %, of a kernel of one name on both sides that has no other row;
+                   else null
+    """
+
+    kind: Kind
+    how: How | None
+    causes: Sequence[str]
+    operator: str | None
+    exp_operator: str | None
+    kernels: Sequence[str]
+    exp_kernels: Sequence[str]
+    label: str | None
+    exp_label: str | None
+    names: Count
+    calls: CallsMean
+    exp_calls: CallsMean
+    before_ns: NsMean
+    exp_ns: NsMean
+    delta_ns: Ns
+    calls_ns: Ns
+    speed_ns: Ns
+    full_ns: NsMean
+    exp_full_ns: NsMean
+    verdict: ListVerdict | None
+
+
+class ChangedName(msgspec.Struct, frozen=True, kw_only=True):
+    """A name on both sides, tested for a change beyond 2 %.
+
+    name           of the operator or kernel
+    before_ns      of a mean step of the baseline
+    exp_ns         the same of the experiment
+    calls          how often in a mean step of the baseline
+    exp_calls      how often in a mean step of the experiment
+    calls_changed  whether each side has the same number of calls in all steps, and the other side another: a fact
+    shift          relative change of the typical time per step, 0.05 is 5 % more; null where it was not tested
+    low            lower bound of its 95 % interval
+    high           upper bound
+    q              least false discovery rate at which a change beyond 2 % is shown
+    verdict        slower, faster, unchanged (the interval is within ± 2 %), unclear, new, gone, or untested (fewer than
+                   four steps, or one in which it did nothing)
+    """
+
+    name: str
+    before_ns: NsMean
+    exp_ns: NsMean
+    calls: CallsMean
+    exp_calls: CallsMean
+    calls_changed: bool
+    shift: FractionChange | None
+    low: FractionChange | None
+    high: FractionChange | None
+    q: Fraction | None
+    verdict: ListVerdict
+
+
+class ChangedNames(msgspec.Struct, frozen=True, kw_only=True):
+    """Names with 0.2 % of a step on a side, the largest change first.
+
+    names      of each what changed
+    smaller    how many others there are
+    before_ns  what those have of a mean step of the baseline, together
+    exp_ns     the same of the experiment
+    """
+
+    names: Sequence[ChangedName]
+    smaller: Count
+    before_ns: NsMean
+    exp_ns: NsMean
+
+
+class ChangeAnswer(Answer, frozen=True, kw_only=True):
+    """What changed between two sides, of one recording or more each.
+
+    meta        a trace of the baseline
+    exp         a trace of the experiment
+    baseline    the steps of the baseline
+    experiment  those of the experiment
+    delta_ns    change of the mean step; null without steps on a side
+    step        the step, judged; null without steps on a side
+    busy        time in which any kernel, copy or fill ran, judged; null where a side has none
+    differences  what is not alike on both sides, and what that forbids to judge
+    headline    the largest contributor; null where nothing moved with the step
+    causes      the largest change first; the changes add up to delta_ns exactly
+    kinds       change of all work by kind; with unnamed_ns they add up to delta_ns exactly
+    unnamed_ns  change of causes without kernels or operators, such as waiting for data
+    work        kernels and operators, the largest change first
+    left_out    how many more there are
+    left_out_ns  Σ of their changes: with those of `work` and unnamed_ns they add up to delta_ns exactly
+    operators   each by name
+    kernels     each by name
+    """
+
+    meta: TraceMeta
+    exp: TraceMeta
+    baseline: ChangeSide
+    experiment: ChangeSide
+    delta_ns: Ns | None
+    step: ChangedFigure | None
+    busy: ChangedFigure | None
+    differences: Sequence[Difference]
+    headline: Headline | None
+    causes: Sequence[ChangedCause]
+    kinds: Mapping[str, Ns]
+    unnamed_ns: Ns
+    work: Sequence[ChangedWork]
+    left_out: Count
+    left_out_ns: Ns
+    operators: ChangedNames
+    kernels: ChangedNames
+
+
+def change_answer(found: Changed, meta: TraceMeta, exp: TraceMeta, limit: int = ROWS) -> ChangeAnswer:
+    """meta, exp: a trace of each side."""
+    parts = found.parts
+    figures = [each.figures for each in found.before], [each.figures for each in found.after]
+    unlike = differences(*figures)
+    delta = None if parts is None else round(parts.change)
+    work, left_out = _work(found, parts, limit) if parts else ([], (0, 0))
+    kinds, unnamed = _kinds(parts) if parts else ({}, 0)
+    causes = _causes(parts, *figures) if parts else []
+    return ChangeAnswer(
+        meta=meta,
+        exp=exp,
+        baseline=_side(found.before),
+        experiment=_side(found.after),
+        delta_ns=delta,
+        step=_judged(figures, unlike, "step_time", STEP_THRESHOLD),
+        busy=_judged(figures, unlike, "device_busy", BUSY_THRESHOLD),
+        differences=unlike,
+        headline=_headline(parts, causes) if parts else None,
+        causes=causes,
+        kinds=kinds,
+        unnamed_ns=unnamed,
+        work=work,
+        left_out=left_out[0],
+        left_out_ns=left_out[1],
+        operators=_names(found.operators),
+        kernels=_names(found.kernels),
+    )
+
+
+def _side(recordings: Sequence[Recording]) -> ChangeSide:
+    steps = [ns for each in recordings for ns in each.step_ns]
+    return ChangeSide(
+        recordings=len(recordings),
+        steps=len(steps),
+        left_out=sum(each.figures.first_kept for each in recordings),
+        step_ns=sum(steps) / len(steps) if steps else None,
+    )
+
+
+def _judged(
+    figures: tuple[Sequence[RecordingFigures], Sequence[RecordingFigures]],
+    unlike: Sequence[Difference],
+    key: str,
+    threshold: float,
+) -> ChangedFigure | None:
+    """Without a verdict where what is not alike forbids any."""
+    found = judged(*figures, key, threshold)
+    if found is None or all(each.forbids != "all" for each in unlike):
+        return found
+    return msgspec.structs.replace(found, low=None, high=None, detectable=None, verdict="unknown")
+
+
+def _headline(parts: StepChange, causes: Sequence[ChangedCause]) -> Headline | None:
+    """With the number that the list of causes has."""
+    found = headline(parts)
+    shown = {each.cause: each.delta_ns for each in causes}
+    return None if found is None else msgspec.structs.replace(found, cause_ns=shown[found.cause])
+
+
+def _causes(parts: StepChange, base: Sequence[RecordingFigures], new: Sequence[RecordingFigures]) -> list[ChangedCause]:
+    deltas = rounded([each.change for each in parts.causes], parts.change)
+    found = []
+    for each, delta in zip(parts.causes, deltas, strict=True):
+        low, high = bounds_of_cause(base, new, each.cause) or (None, None)
+        found.append(
+            ChangedCause(
+                cause=each.cause,
+                before_ns=float(each.before),
+                exp_ns=float(each.after),
+                delta_ns=delta,
+                low_ns=low,
+                high_ns=high,
+            )
+        )
+    return found
+
+
+def _kinds(parts: StepChange) -> tuple[dict[str, int], int]:
+    """And the change of what has no names; together they add up to the change of the step."""
+    kinds = parts.kinds()
+    *found, unnamed = rounded([*kinds.values(), parts.without_names()], parts.change)
+    return dict(zip(kinds, found, strict=True)), unnamed
+
+
+def _work(found: Changed, parts: StepChange, limit: int) -> tuple[list[ChangedWork], tuple[int, int]]:
+    """The rows, and how many others there are with the sum of their changes."""
+    unnamed = _kinds(parts)[1]
+    shown = parts.work[:limit]
+    deltas = [round(each.change) for each in shown]
+    others = len(parts.work) - len(shown)
+    rest = round(parts.change) - unnamed - sum(deltas)
+    if not others and deltas:
+        deltas[0] += rest
+        rest = 0
+    in_rows = Counter(kernel for each in parts.work for kernel in _kernels(each))
+    # of a kernel that is in several rows the test says nothing about one of them
+    verdicts = {each.name: each.verdict for each in found.kernels.names if in_rows[each.name] == 1}
+    rows = [_row(each, delta, verdicts) for each, delta in zip(shown, deltas, strict=True)]
+    return rows, (others, rest)
+
+
+def _kernels(each: WorkChange) -> set[str]:
+    return {share.kernel for share in (*each.before, *each.after) if share.kernel}
+
+
+def _row(each: WorkChange, delta: int, verdicts: Mapping[str, ListVerdict]) -> ChangedWork:
+    kernels, others = (sorted({share.kernel for share in side if share.kernel}) for side in (each.before, each.after))
+    a, b = each.amounts
+    calls_ns, speed_ns = _calls_and_speed(each, delta)
+    names = max(len({(share.operator, share.kernel) for share in side}) for side in (each.before, each.after))
+    return ChangedWork(
+        kind=each.main_kind,
+        how=each.how,
+        causes=sorted({share.cause for share in (*each.before, *each.after)}),
+        operator=main_operator(each.before) if each.before else None,
+        exp_operator=main_operator(each.after) if each.after else None,
+        kernels=kernels[:_MOST_NAMES],
+        exp_kernels=others[:_MOST_NAMES],
+        label=label_of(each.before),
+        exp_label=label_of(each.after),
+        names=names,
+        calls=float(a.calls),
+        exp_calls=float(b.calls),
+        before_ns=float(a.exposed),
+        exp_ns=float(b.exposed),
+        delta_ns=delta,
+        calls_ns=calls_ns,
+        speed_ns=speed_ns,
+        full_ns=float(a.full),
+        exp_full_ns=float(b.full),
+        verdict=verdicts.get(kernels[0]) if len(kernels) == 1 and kernels == others else None,
+    )
+
+
+def _calls_and_speed(each: WorkChange, delta: int) -> tuple[int, int]:
+    """Whole numbers that add up to the change, where it is one of calls and speed; else 0."""
+    if "calls" not in each.parts:
+        return 0, 0
+    calls, speed = rounded([each.parts["calls"], each.parts["speed"]], Exact(delta))
+    return calls, speed
+
+
+def _names(found: NameList) -> ChangedNames:
+    return ChangedNames(
+        names=[_name(each) for each in found.names],
+        smaller=found.smaller,
+        before_ns=found.before,
+        exp_ns=found.after,
+    )
+
+
+def _name(each: NameChange) -> ChangedName:
+    return ChangedName(
+        name=each.name,
+        before_ns=each.before,
+        exp_ns=each.after,
+        calls=each.calls,
+        exp_calls=each.exp_calls,
+        calls_changed=each.calls_changed,
+        shift=each.shift,
+        low=each.low,
+        high=each.high,
+        q=each.q,
+        verdict=each.verdict,
+    )
+
+
+def _change(left: Subject, right: Subject, asked: HowManyRows) -> ChangeAnswer:
+    found = changed([recording(left.model, left.run)], [recording(right.model, right.run)])
+    meta, exp = (TraceMeta(**side.about("compare")) for side in (left, right))
+    return change_answer(found, meta, exp, asked.limit)
+
+
+CHANGE = PairQuestion(
+    name="compare/change",
+    summary="What changed in the mean step, exactly, and which operators and kernels did",
+    answer=ChangeAnswer,
+    parameters=HowManyRows,
+    compute=_change,
+    more="How the change is taken apart, and which names belong together: docs/compare-two-runs.md.",
+)

@@ -1,0 +1,81 @@
+"""What changed in one sentence, for people."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.change.headline import Headline
+from torch_tb_profiler.analysis.change.question import ChangeAnswer
+
+#: of milliseconds, microseconds and nanoseconds: what is shown in them, from how many ns on
+_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+
+#: the step, by verdict
+_SURE = {
+    "regressed": "Longer for certain.",
+    "improved": "Shorter for certain.",
+    "unchanged": "No rise that matters.",
+    "inconclusive": "These steps cannot decide it.",
+    "unknown": "Too few steps for a verdict: four on each side are needed.",
+}
+
+
+def sentence(answer: ChangeAnswer) -> str:
+    """`Steps are 12.1 ms slower (+6.2 %, typical step +4.9 … +7.4 %): `aten::convolution` runs `…` in place of `…`
+    (+11.8 ms).`
+    """
+    delta, before = answer.delta_ns, answer.baseline.step_ns
+    if delta is None or not before:
+        return "A side has no steps, so no mean step can be compared."
+    if not delta:
+        return "Steps take as long as before, to the nanosecond."
+    found = [f"{100 * delta / before:+.1f} %"]
+    if answer.step is not None and answer.step.low is not None and answer.step.high is not None:
+        found.append(f"typical step {100 * answer.step.low:+.1f} … {100 * answer.step.high:+.1f} %")
+    told = f"Steps are {duration(abs(delta))} {'slower' if delta > 0 else 'faster'} ({', '.join(found)})"
+    return f"{told}: {because(answer.headline)}" if answer.headline else f"{told}."
+
+
+def because(headline: Headline) -> str:
+    """The largest contributor."""
+    cause = f"most of it {headline.cause} ({_signed(headline.cause_ns)})"
+    if headline.kind is None or headline.delta_ns is None:
+        return f"{cause}."
+    name = headline.exp_label or headline.label or ""
+    said = f"`{name}` of `{headline.operator}`" if headline.is_kernel and headline.operator else f"`{name}`"
+    more = headline.delta_ns > 0
+    if headline.kind == "replaced":
+        told = f"`{headline.operator or name}` runs `{headline.exp_label}` in place of `{headline.label}`"
+    elif headline.kind == "calls":
+        told = f"{'more' if more else 'fewer'} calls of {said}"
+    elif headline.kind == "speed":
+        told = f"{said} is {'slower' if more else 'faster'}"
+    else:
+        told = f"{said} is {headline.kind}"
+    return f"{cause}; {told} ({_signed(headline.delta_ns)})."
+
+
+def sureness(answer: ChangeAnswer) -> str:
+    """How sure the change of the step is."""
+    if answer.step is None:
+        return _SURE["unknown"]
+    if any(each.forbids == "all" for each in answer.differences):
+        return "Both sides are too different for a verdict."
+    told = _SURE[answer.step.verdict]
+    if answer.step.detectable is None or answer.step.verdict in ("regressed", "improved"):
+        return told
+    return f"{told} Such steps show changes from {100 * answer.step.detectable:.1f} % on."
+
+
+def duration(ns: float) -> str:
+    """With three digits that matter.
+
+    >>> duration(12_345_678), duration(999), duration(0)
+    ('12.3 ms', '999 ns', '0 ns')
+    """
+    size, unit = next((each for each in _UNITS if abs(ns) >= each[0]), _UNITS[-1])
+    value = ns / size
+    decimals = 0 if size == 1 else max(0, 3 - len(str(int(abs(value)))))
+    return f"{value:.{decimals}f} {unit}"
+
+
+def _signed(ns: float) -> str:
+    return f"{'+' if ns > 0 else '-' if ns < 0 else ''}{duration(abs(ns))}"

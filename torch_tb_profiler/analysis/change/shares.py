@@ -1,0 +1,275 @@
+"""Which kernels and operators the parts of the steps belong to: every nanosecond of the waterfall once.
+
+A kernel has the part of its time that no kernel of the same cause that began earlier covers. What is left of it while
+the waterfall gives the moment to that cause, within the steps, is its share: the shares of a cause add up to the cause.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.shared.owners import owner_names
+from torch_tb_profiler.analysis.waterfall.causes import BUSY
+from torch_tb_profiler.analysis.waterfall.waterfall import Waterfall, busy_sets, first_set, waterfall, works_of
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import descending, group, sums_at
+from torch_tb_profiler.arrays.intervals import Spans
+from torch_tb_profiler.arrays.lookup import find, take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.owners import How
+
+#: causes in which a thread was in operators; they are told apart by the outermost of them
+_OPERATORS = ("host.operator", "idle.host.operator")
+#: so many threads are looked at, those with most time first; the time of others has no name
+_MOST_LANES = 16
+
+
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    """What things of one name have of a cause, summed over the steps and devices of a recording.
+
+    cause       of the waterfall
+    operator    the operator, or what else launched the kernel; of host time the outermost operator. Empty where not
+                known
+    is_operator whether it is an operator
+    outermost   the outermost operator around it; empty where there is none
+    shapes      of the inputs of the operator, as the trace writes them; empty where not recorded
+    kernel      name of the kernel, copy or fill; empty of host time
+    place       which of the kernels of a call of the operator it is, 0 for the first; the least of all calls
+    calls       how many of them touch the steps
+    exposed_ns  what they have of the cause
+    full_ns     their durations, as far as they lie in the steps
+    """
+
+    cause: str
+    operator: str
+    is_operator: bool
+    outermost: str
+    shapes: str
+    kernel: str
+    place: int
+    calls: int
+    exposed_ns: int
+    full_ns: int
+
+
+class StepShares(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps of a recording, or some of them, as sums over steps and devices.
+
+    steps    how many
+    devices  how many devices the sums are over; 1 of a host
+    step_ns  Σ periods of the steps (once, however many devices)
+    causes   ns of each cause of the waterfall; they add up to `step_ns` × `devices`
+    shares   of kernels and operators; of each cause of work they add up to the cause
+    """
+
+    steps: int
+    devices: int
+    step_ns: int
+    causes: dict[str, int]
+    shares: tuple[Share, ...]
+
+
+def step_shares(model: Model, kept: tuple[int, ...] | None = None) -> StepShares:
+    """kept: positions of the steps that count; None for all."""
+    return _step_shares(model, kept)
+
+
+@remembered_by
+def _step_shares(model: Model, kept: tuple[int, ...] | None) -> StepShares:
+    found = waterfall(model)
+    chosen = np.arange(len(found.step_ns)) if kept is None else np.array(kept, np.int64)
+    sums = found.ns[:, chosen].sum(axis=(0, 1)).tolist()
+    start, end = model.steps.start[chosen], model.steps.end[chosen]
+    lasting = np.flatnonzero(end > start)
+    windows = Spans(start[lasting], end[lasting])
+    shares: list[Share] = []
+    if windows.size:
+        of_work, ids = _work(model, found, windows), _Ids(model)
+        shares = [*ids.shares(of_work), *_of_operators(model, found, windows, chosen)]
+    return StepShares(
+        steps=len(chosen),
+        devices=max(len(found.devices), 1),
+        step_ns=int(found.step_ns[chosen].sum()),
+        causes={cause: ns for cause, ns in zip(found.causes, sums, strict=True) if ns},
+        shares=tuple(shares),
+    )
+
+
+def own_parts(start: Int64, end: Int64, within: Spans) -> Int64:
+    """Shape (n,), ns: of each interval what no earlier one covers, as far as it lies within.
+
+    start, end   shape (n,), by start
+    within       do not touch each other
+
+    >>> own_parts(np.array([0, 2, 3]), np.array([4, 9, 5]), Spans(np.array([1]), np.array([7]))).tolist()
+    [3, 3, 0]
+    """
+    covered = np.maximum.accumulate(np.append(np.iinfo(np.int64).min, end))[:-1]
+    begin = np.minimum(np.maximum(start, covered), end)
+    lengths: Int64 = intervals.Coverage(within).between(begin, end)
+    return lengths
+
+
+class _Work(msgspec.Struct):
+    """Parallel: index into Model.device_work, position in BUSY, exposed and full time in ns."""
+
+    work: Int64
+    code: Int64
+    exposed: Int64
+    full: Int64
+
+
+def _work(model: Model, found: Waterfall, windows: Spans) -> _Work:
+    parts: list[tuple[Int64, ...]] = []
+    cover = intervals.Coverage(windows)
+    for device in found.devices:
+        overlay = intervals.overlay(busy_sets(model, device))
+        first = first_set(overlay)
+        for code, meaning in enumerate(BUSY):
+            if meaning.cause not in found.causes:
+                continue
+            mine, start, end = works_of(model, device, code)
+            order = np.lexsort((-end, start))
+            mine, start, end = mine[order], start[order], np.maximum(end, start)[order]
+            at = first == code
+            within = intervals.intersection(Spans(overlay.start[at], overlay.end[at]), windows)
+            touching = _touching(windows, start, end)
+            exposed = own_parts(start, end, within)
+            kept = np.flatnonzero(touching)
+            parts.append((mine[kept], np.full(len(kept), code), exposed[kept], cover.between(start, end)[kept]))
+    if not parts:
+        nothing = np.empty(0, np.int64)
+        return _Work(nothing, nothing, nothing, nothing)
+    return _Work(*(np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True)))
+
+
+def _touching(windows: Spans, start: Int64, end: Int64) -> Bool:
+    """Which intervals have a moment in a window; of one without length where it begins."""
+    last = np.searchsorted(windows.start, np.maximum(end, start + 1), side="left") - 1
+    found: Bool = (last >= 0) & (np.append(windows.end, 0)[last] > start)
+    return found
+
+
+class _Ids:
+    """What tells one kernel from another: names as texts."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        trace, owners = model.trace, model.owners
+        self._names = owner_names(model)
+        rows = owners.row.astype(np.int64)
+        shape = np.full(len(rows), -1, np.int64)
+        known = find(trace.operators.row.astype(np.int64), rows)
+        if len(trace.operators):
+            shape = take_known(trace.operators.input_dims, known).astype(np.int64)
+        self._shape = shape
+        self._outermost = _outermost(model)
+        self._place = _places(model)
+
+    def shares(self, of: _Work) -> list[Share]:
+        model, strings = self._model, self._model.trace.strings
+        kernel = model.trace.events.name[model.device_work.row[of.work]]
+        owner, outer, shape = self._names.code[of.work], self._outermost[of.work] + 1, self._shape[of.work] + 1
+        groups = group([of.code, owner, outer, shape, kernel])
+        calls, exposed, full = groups.count(), groups.sum(of.exposed), groups.sum(of.full)
+        place = groups.min(self._place[of.work])
+        found = []
+        for at, first in enumerate(groups.first.tolist()):
+            work = int(of.work[first])
+            name = self._names.names[int(self._names.code[work])]
+            found.append(
+                Share(
+                    cause=BUSY[int(of.code[first])].cause,
+                    operator=(name.name or "") if name.is_operator else name.text,
+                    is_operator=name.is_operator,
+                    outermost=_text(strings, int(self._outermost[work])),
+                    shapes=_text(strings, int(self._shape[work])),
+                    kernel=str(strings[int(kernel[first])]),
+                    place=int(place[at]),
+                    calls=int(calls[at]),
+                    exposed_ns=int(exposed[at]),
+                    full_ns=int(full[at]),
+                )
+            )
+        return found
+
+
+def _text(strings: Any, code: int) -> str:
+    return str(strings[code]) if code >= 0 else ""
+
+
+def _outermost(model: Model) -> Int64:
+    """Shape (device work,): name of the outermost operator around the launch, a string code; -1 for none."""
+    tree = model.tree
+    node = model.device_links.operator_node.astype(np.int64)
+    outer = node.copy()
+    while (outer >= 0).any():
+        node = np.where(outer >= 0, outer, node)
+        outer = np.where(outer >= 0, nearest(tree.parent, tree.is_operator, take_known(tree.parent, outer)), -1)
+    return take_known(tree.name, node).astype(np.int64)
+
+
+def _places(model: Model) -> Int64:
+    """Shape (device work,): how many kernels of the same call of the operator began before."""
+    owners, row = model.owners, model.device_work.row
+    place = np.zeros(len(row), np.int64)
+    of = np.flatnonzero((owners.how == How.OPERATOR) & model.is_work)
+    of = of[np.argsort(model.trace.events.start[row[of]], kind="stable")]
+    place[of] = group([owners.row[of]]).nth()
+    return place
+
+
+def _of_operators(model: Model, found: Waterfall, windows: Spans, chosen: Int64) -> list[Share]:
+    """Host time in operators, by the outermost: of the thread itself, else of another that it waits for."""
+    shares: list[Share] = []
+    for cause in _OPERATORS:
+        if cause not in found.causes:
+            continue
+        gaps = found.gaps.take((found.gaps.cause == found.causes.index(cause)) & np.isin(found.gaps.step, chosen))
+        tree = model.structure.tree
+        outermost = np.flatnonzero(tree.is_operator & (nearest(tree.parent, tree.is_operator, tree.parent) < 0))
+        lanes = distinct(gaps.track).astype(np.int64)
+        time = np.array([gaps.duration_ns[gaps.track == lane].sum() for lane in lanes.tolist()], np.int64)
+        at, exposed = np.empty(0, np.int64), np.empty(0, np.int64)
+        for lane in lanes[descending(time)][:_MOST_LANES].tolist():
+            for device in distinct(gaps.device).tolist():
+                mine = gaps.take((gaps.track == lane) & (gaps.device == device))
+                within = intervals.union(mine.start_ns, mine.start_ns + mine.duration_ns)
+                for own in (True, False):
+                    ops = outermost[(tree.track[outermost] == lane) == own]
+                    ops = ops[np.lexsort((-tree.end[ops], tree.start[ops]))]
+                    at = np.append(at, ops)
+                    exposed = np.append(exposed, own_parts(tree.start[ops], tree.end[ops], within))
+                    within = intervals.subtraction(within, intervals.union(tree.start[ops], tree.end[ops]))
+        shares += _by_operator(model, cause, sums_at(at, exposed, len(tree)), outermost, windows)
+    return shares
+
+
+def _by_operator(model: Model, cause: str, exposed: Int64, outermost: Int64, windows: Spans) -> list[Share]:
+    tree, strings = model.structure.tree, model.trace.strings
+    there = outermost[_touching(windows, tree.start[outermost], tree.end[outermost])]
+    groups = group([tree.name[there]])
+    full = intervals.Coverage(windows).between(tree.start[there], tree.end[there])
+    columns = zip(groups.first, groups.count(), groups.sum(exposed[there]), groups.sum(full), strict=True)
+    return [
+        Share(
+            cause=cause,
+            operator=str(strings[int(tree.name[there[first]])]),
+            is_operator=True,
+            outermost="",
+            shapes="",
+            kernel="",
+            place=0,
+            calls=int(calls),
+            exposed_ns=int(own),
+            full_ns=int(all_),
+        )
+        for first, calls, own, all_ in columns
+    ]

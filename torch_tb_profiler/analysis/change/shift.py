@@ -1,0 +1,170 @@
+"""How much larger one side of two is, and between which bounds that lies: the Hodges–Lehmann shift.
+
+The median of all differences of a value of one side and a value of the other, with the interval of the Mann–Whitney
+test: exact for any number of values, nothing random in it, and a few slow steps do not move it. Two corrections widen
+the interval, without which no method keeps its promise (docs/compare-two-runs.md): steps follow each other and are not
+independent, and the next recording of the same program is never quite like this one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.change.rank_test import LEVEL, Z, order_statistic
+from torch_tb_profiler.analysis.change.student_t import quantile
+from torch_tb_profiler.arrays.order import median
+from torch_tb_profiler.arrays.types import Float64
+
+#: fewer values on a side are numbers without a verdict
+LEAST_VALUES = 4
+#: so many recordings on both sides are compared, a value each; with fewer, their steps are
+LEAST_RECORDINGS = 3
+
+#: the smallest change that is seen in 80 of 100 cases is so many half-widths: (1.96 + 0.84) ÷ 1.96
+POWER_FACTOR = (Z + 0.8416212335729143) / Z
+
+#: standard deviation of normal values for 1 of their median absolute deviation
+_NORMAL = 1.4826
+#: of autocorrelation; further away from the median, in median absolute deviations, is no further
+_FURTHEST = 3.0
+_MOST_CORRELATED = 0.9
+
+#: values of one recording, in the order of its steps
+Series = Sequence[float]
+
+
+class Scale(msgspec.Struct, frozen=True):
+    """On which scale values are compared.
+
+    relative  as ratios, on logarithms: every value is above 0. Otherwise as differences
+    between   spread between recordings, one standard deviation: a fraction, or in the unit of the values
+    """
+
+    relative: bool
+    between: float
+
+    def of(self, series: Sequence[Series]) -> list[Float64]:
+        found = [np.asarray(values, np.float64) for values in series]
+        return [np.log(values) for values in found] if self.relative else found
+
+
+class Shift(msgspec.Struct, frozen=True):
+    """New − base, on the scale that was asked for (of ratios: the logarithm).
+
+    shift            the estimate; None without values
+    lower, upper     95 % interval; None with fewer values than `LEAST_VALUES` on a side (recordings: 3)
+    half             mean half-width of the interval
+    unit             what one value is: a step, or a recording (its median step)
+    base, new        how many values there are
+    autocorrelation  of steps that follow each other, 0 … 0.9
+    within           half-width without what is added for the spread between recordings
+    between          that spread, one standard deviation
+    """
+
+    shift: float | None
+    lower: float | None
+    upper: float | None
+    unit: str
+    base: int
+    new: int
+    autocorrelation: float
+    within: float | None
+    between: float
+
+    @property
+    def half(self) -> float | None:
+        if self.lower is None or self.upper is None:
+            return None
+        return (self.upper - self.lower) / 2
+
+
+def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
+    """Of two sides; each is one or more recordings."""
+    base, new = ([values for values in side if len(values)] for side in (base, new))
+    sides = scale.of(base), scale.of(new)
+    if min(map(len, sides)) >= LEAST_RECORDINGS:
+        return _of_recordings(*(np.array([median(values) for values in side]) for side in sides))
+    between = measured_spread(base, scale)
+    values = [np.concatenate(side) if side else np.empty(0) for side in sides]
+    counts = len(values[0]), len(values[1])
+    if not min(counts):
+        return Shift(None, None, None, "step", *counts, 0.0, None, between)
+    estimate, lower, upper = hodges_lehmann(*values)
+    correlation = autocorrelation([*sides[0], *sides[1]], sum(counts) / 2)
+    if min(counts) < LEAST_VALUES or lower is None or upper is None:
+        return Shift(estimate, None, None, "step", *counts, correlation, None, between)
+    wider = math.sqrt((1 + correlation) / (1 - correlation))
+    added = 2 * (Z * between) ** 2
+    down, up = ((wider * each) for each in (estimate - lower, upper - estimate))
+    return Shift(
+        estimate,
+        estimate - math.sqrt(down**2 + added),
+        estimate + math.sqrt(up**2 + added),
+        "step",
+        *counts,
+        correlation,
+        (down + up) / 2,
+        between,
+    )
+
+
+def hodges_lehmann(base: Float64, new: Float64) -> tuple[float, float | None, float | None]:
+    """The median of all differences new − base, and the bounds of its 95 % interval; None where there are too few.
+
+    base, new   shape (n,) and (m,), at least one value each
+
+    >>> hodges_lehmann(np.array([1.0, 2, 3, 4]), np.array([11.0, 12, 13, 14]))
+    (10.0, 7.0, 13.0)
+    """
+    differences = np.sort(np.subtract.outer(new, base).ravel())
+    k = order_statistic(len(base), len(new))
+    if k == 0:
+        return median(differences), None, None
+    return median(differences), float(differences[k - 1]), float(differences[-k])
+
+
+def _of_recordings(base: Float64, new: Float64) -> Shift:
+    """A value for each recording: between recordings nothing has to be assumed. With three no rank test can decide."""
+    counts = len(base), len(new)
+    if min(counts) >= LEAST_VALUES:
+        estimate, lower, upper = hodges_lehmann(base, new)
+    else:
+        estimate = float(new.mean() - base.mean())
+        degrees = sum(counts) - 2
+        squares = float(((base - base.mean()) ** 2).sum() + ((new - new.mean()) ** 2).sum())
+        half = quantile(LEVEL / 2, degrees) * math.sqrt(squares / degrees * (1 / counts[0] + 1 / counts[1]))
+        lower, upper = estimate - half, estimate + half
+    within = None if lower is None or upper is None else (upper - lower) / 2
+    return Shift(estimate, lower, upper, "recording", *counts, 0.0, within, 0.0)
+
+
+def measured_spread(base: Sequence[Series], scale: Scale) -> float:
+    """Between recordings: of the medians of three or more of the baseline, at least 0.3 of what is assumed without."""
+    if len(base) < LEAST_RECORDINGS:
+        return scale.between
+    middles = np.array([median(values) for values in scale.of(base)])
+    return max(_NORMAL * _deviation(middles), 0.3 * scale.between)
+
+
+def autocorrelation(series: Sequence[Float64], mean_count: float) -> float:
+    """Of neighbours of all series together, 0 … 0.9; 1 ÷ n is added, as short series show too little.
+
+    Values are clipped at 3 median absolute deviations, so that a single slow step does not hide it.
+    """
+    products = squares = 0.0
+    for values in series:
+        middle, deviation = median(values), _deviation(values)
+        left = np.clip(values - middle, -_FURTHEST * deviation, _FURTHEST * deviation)
+        products += float((left[:-1] * left[1:]).sum())
+        squares += float((left**2).sum())
+    found = products / squares if squares > 0 else 0.0
+    return min(max(found + 1 / mean_count, 0.0), _MOST_CORRELATED)
+
+
+def _deviation(values: Float64) -> float:
+    """Median absolute deviation."""
+    return median(np.abs(values - median(values)))

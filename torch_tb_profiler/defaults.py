@@ -1,0 +1,15 @@
+"""What the help of commands names: limits, and variables of the environment. Imports nothing, so that help is quick."""
+
+from __future__ import annotations
+
+#: where traces that were read once are kept
+DIRECTORY_VARIABLE = "TORCH_TB_PROFILER_CACHE_DIR"
+#: to how many times its size a packed file may unpack, and the same without the variable
+EXPANSION_VARIABLE = "TORCH_TB_PROFILER_MAX_EXPANSION"
+EXPANSION = 400
+#: seconds for computing one answer; longer than requests wait for one that a worker process has promised
+ANSWER_SECONDS = 300.0
+#: the most that can be chosen for it
+LONGEST_ANSWER_SECONDS = 86_400.0
+#: traces of a run that a report holds when none is named: with more it would be larger than people can send
+MOST_REPORTED = 8
