@@ -1,0 +1,27 @@
+"""Any value as people read it, and names that cannot steer who reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch_tb_profiler.analysis.definition import Unit
+from torch_tb_profiler.analysis.shown.values import MISSING, alone, truth
+
+
+def harmless(text: str, most: int | None = None) -> str:
+    """The text without what can steer a terminal, a page or the order of its own characters; at most `most` long.
+
+    Control characters, marks of direction, characters without width, and spaces that are none become U+FFFD.
+    """
+    if most is not None and len(text) > most:
+        text = f"{text[: most - 1]}…"
+    return text if text.isprintable() else "".join(each if each.isprintable() else "\ufffd" for each in text)
+
+
+def text_of(value: Any, unit: Unit | None) -> str:
+    """A number with its unit, a truth in words, a text as it is."""
+    if value is None:
+        return MISSING
+    if isinstance(value, bool):
+        return truth(value)
+    return alone(value, unit) if isinstance(value, int | float) else str(value)

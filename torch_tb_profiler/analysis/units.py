@@ -1,0 +1,51 @@
+"""Units that a person may write behind a number, and how much each is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+BYTES = {
+    "b": 1.0,
+    "kb": 1024.0,
+    "mb": 1024.0**2,
+    "gb": 1024.0**3,
+    "tb": 1024.0**4,
+    "k": 1024.0,
+    "m": 1024.0**2,
+    "g": 1024.0**3,
+}
+#: of ten, as vendors write bandwidths
+_BANDWIDTH = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
+_FLOP = {
+    "": 1.0,
+    "kflop": 1e3,
+    "mflop": 1e6,
+    "gflop": 1e9,
+    "tflop": 1e12,
+    "pflop": 1e15,
+    "k": 1e3,
+    "m": 1e6,
+    "g": 1e9,
+    "t": 1e12,
+}
+_UNITS: dict[str | None, Mapping[str, float]] = {
+    "ns": NS,
+    "bytes": BYTES,
+    "flop": _FLOP,
+    "flop_per_second": _FLOP | {f"{name}/s": factor for name, factor in _FLOP.items()},
+    "bytes_per_second": _BANDWIDTH | {f"{name}/s": factor for name, factor in _BANDWIDTH.items()},
+    "percent": {"%": 1.0},
+    "fraction": {"%": 0.01},
+}
+_COUNTS = {"k": 1e3, "m": 1e6}
+
+
+def factor_of(written: str, unit: str | None) -> float | None:
+    """How much one of a unit is in the unit of a column; 1 where none is written, None of one that does not fit.
+
+    >>> factor_of("ms", "ns"), factor_of("µs", "ns"), factor_of("ms", "bytes")
+    (1000000.0, 1000.0, None)
+    """
+    name = written.lower().replace("µ", "u")
+    return _UNITS.get(unit, _COUNTS).get(name) if name else 1.0
