@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -24,8 +25,7 @@ _MOST_ENTRIES = 50
 _MOST_TEXT = 500
 
 
-@dataclass(frozen=True)
-class CategoryCount:
+class CategoryCount(msgspec.Struct, frozen=True):
     """How many events are of a category.
 
     category  name in small letters
@@ -36,8 +36,7 @@ class CategoryCount:
     events: int
 
 
-@dataclass(frozen=True)
-class RecordedDevice:
+class RecordedDevice(msgspec.Struct, frozen=True):
     """A device of the machine (`deviceProperties`) or one that did some work; None where the file does not say.
 
     id                  number of the device

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.tabular import Tabular
@@ -46,8 +47,7 @@ class Copies(Tabular):
         return len(self.kind)
 
 
-@dataclass(frozen=True)
-class CopyKinds:
+class CopyKinds(msgspec.Struct, frozen=True):
     """index: into Model.device_work, every copy and fill. kind: its place in `names`."""
 
     index: Int64

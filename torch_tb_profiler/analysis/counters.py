@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels_by_device
@@ -21,8 +22,7 @@ SHORTEST_BUCKET_NS = 1000
 MOST_BUCKETS = 100
 
 
-@dataclass(frozen=True)
-class DeviceCounters:
+class DeviceCounters(msgspec.Struct, frozen=True):
     """Of one device that ran kernels; times in ns from the start of the trace.
 
     start        shape (buckets + 1,): where each bucket begins; the last one is the end of the window

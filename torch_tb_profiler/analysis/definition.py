@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 ColumnType = Literal["string", "number", "bool"]
 Unit = Literal["ns", "bytes", "bytes_per_second", "flop", "flop_per_second", "percent", "fraction", "count"]
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True):
     """One reported quantity: the key of the HTTP interface, how to show it, and what it is.
 
     key    its name in answers, with the unit at its end

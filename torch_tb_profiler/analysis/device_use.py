@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans, kernels_by_device, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores, is_compute, occupancy, tensor_cores
 from torch_tb_profiler.analysis.shared.quantities import share
@@ -58,8 +59,7 @@ class DeviceUse:
     tensor_cores: TensorCores
 
 
-@dataclass(frozen=True)
-class StepUse:
+class StepUse(msgspec.Struct, frozen=True):
     """Of each step, mean over the devices that ran kernels; parallel to the steps of the model, in ns.
 
     communicating_ns and exposed_communication_ns are None where communication is only known from calls on the host.
@@ -71,8 +71,7 @@ class StepUse:
     exposed_communication_ns: Float64 | None
 
 
-@dataclass(frozen=True)
-class DeviceSummary:
+class DeviceSummary(msgspec.Struct, frozen=True):
     """The devices of a trace together. Fractions 0…1, None where the trace does not say enough.
 
     busy                   share of step time in which a kernel, copy or fill ran: over all steps, mean over the devices
@@ -92,7 +91,7 @@ class DeviceSummary:
     occupancy: Occupancy
 
 
-@remembered
+@pinned
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
     time = device_time(model, "steps")
@@ -101,7 +100,7 @@ def device_use(model: Model) -> tuple[DeviceUse, ...]:
     return tuple(_use(model, device, time, rows[device], on_devices) for device in kernel_devices(model))
 
 
-@remembered
+@pinned
 def step_use(model: Model) -> StepUse | None:
     """What devices did in each step; None when no device ran kernels."""
     devices = kernel_devices(model)

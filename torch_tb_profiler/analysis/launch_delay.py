@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -24,8 +25,7 @@ LONG_DELAY_NS = 100_000
 LaunchGrouping = Literal["api", "operator"]
 
 
-@dataclass(frozen=True)
-class Launched:
+class Launched(msgspec.Struct, frozen=True):
     """One entry per call that started device work, in the order of the calls' rows; parallel arrays, times in ns.
 
     launch       index into Model.launches

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.overview.overview import category_spans
@@ -16,8 +15,7 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class StepOverlap:
+class StepOverlap(msgspec.Struct, frozen=True):
     """Parallel columns, one entry per step, in ns; the four parts add up to `duration_ns` exactly.
 
     Definitions: `overlap_columns.OVERLAP`.

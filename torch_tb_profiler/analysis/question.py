@@ -7,7 +7,6 @@ all go by these declarations; `torch_tb_profiler.questions` lists them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -35,15 +34,13 @@ class NotFound(Refused):
     """There is nothing of the name that is asked for (404)."""
 
 
-@dataclass(frozen=True)
-class JsonShape:
+class JsonShape(msgspec.Struct, frozen=True):
     """In place of the type of an answer whose shape is given from outside: its JSON Schema."""
 
     schema: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """The trace a question is about.
 
     model              of the steps that were chosen
@@ -82,8 +79,7 @@ K = TypeVar("K")
 W = TypeVar("W")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question(Generic[P, A]):
+class Question(msgspec.Struct, Generic[P, A], frozen=True, kw_only=True):
     """What can be asked.
 
     name        of the route below /api/, and of `trace.answer(name)`
@@ -110,8 +106,7 @@ class Question(Generic[P, A]):
         return self.route or f"/api/{self.name}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TraceQuestion(Question[P, A]):
+class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
     """A question about one trace.
 
     compute   the answer; raises Refused
@@ -138,8 +133,7 @@ class TraceQuestion(Question[P, A]):
         return self.first(model) if callable(self.first) else self.first
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part(Generic[K]):
+class Part(msgspec.Struct, Generic[K], frozen=True, kw_only=True):
     """What the answers to several questions about a trace are cut from, without opening the trace; kept with them.
 
     make  what is kept
@@ -154,16 +148,14 @@ class Part(Generic[K]):
     once: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class PartQuestion(Question[P, A], Generic[P, A, K]):
+class PartQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_only=True):
     """A question about one trace whose answer is cut from a part that is kept."""
 
     part: Part[K]
     compute: Callable[[K, P], A]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairQuestion(Question[P, A]):
+class PairQuestion(Question[P, A], frozen=True, kw_only=True):
     """A question about two traces, which may be the same one with other steps.
 
     compute  the answer from baseline and experiment; raises Refused
@@ -173,8 +165,7 @@ class PairQuestion(Question[P, A]):
     tag: str = "several traces"
 
 
-@dataclass(frozen=True)
-class RunSubject(Generic[K]):
+class RunSubject(msgspec.Struct, Generic[K], frozen=True):
     """All traces of a span of a run.
 
     parts    of each trace that can be asked, by worker
@@ -189,8 +180,7 @@ class RunSubject(Generic[K]):
     failed: Sequence[str]
 
 
-@dataclass(frozen=True)
-class RankPart(Generic[K]):
+class RankPart(msgspec.Struct, Generic[K], frozen=True):
     """What is kept of each trace for questions about all of them.
 
     make    gives something with `size`, bytes
@@ -203,8 +193,7 @@ class RankPart(Generic[K]):
     decode: Callable[[bytes, str], K | None] | None = None
 
 
-@dataclass(frozen=True)
-class RunPart(Generic[K, W]):
+class RunPart(msgspec.Struct, Generic[K, W], frozen=True):
     """What the answers to several questions about a run are cut from.
 
     make            gives something with `size`, bytes
@@ -218,8 +207,7 @@ class RunPart(Generic[K, W]):
     decode: Callable[[bytes], W | None] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunQuestion(Question[P, A], Generic[P, A, K]):
+class RunQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_only=True):
     """A question about all ranks of a run.
 
     part     what is needed of each trace
@@ -249,8 +237,7 @@ class Scope(msgspec.Struct, frozen=True):
 S = TypeVar("S", bound=Scope)
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """One of several traces that a question is about.
 
     answers  to what is asked of each trace, by the names of `TracesQuestion.each`; None where it is not asked. What
@@ -265,8 +252,7 @@ class Listed:
     answers: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class TracesQuestion(Question[S, A], Generic[S, A]):
+class TracesQuestion(Question[S, A], Generic[S, A], frozen=True, kw_only=True):
     """A question about any number of traces, of one run or of many. Steps are found in the same way in all of them.
 
     each     what is asked of each trace, by name of the answer, given the parameters; raises Refused

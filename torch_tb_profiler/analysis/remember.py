@@ -23,7 +23,7 @@ def remembered(question: Callable[[Model], T]) -> Callable[[Model], T]:
 
 
 def pinned(question: Callable[[Model], T]) -> Callable[[Model], T]:
-    """The same for an answer of a few bytes that nearly every view asks for: it outlives `Model.answers`."""
+    """The same for an answer that is small beside the trace and asked for again: it outlives `Model.answers`."""
 
     @wraps(question)
     def answer(model: Model) -> T:

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from torch_tb_profiler.analysis.answer import Count, Rows, TraceMeta
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
+from torch_tb_profiler.analysis.shown import Grid, Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +51,7 @@ M = TypeVar("M", bound=TableMeta | PageMeta)
 
 
 @dataclass(frozen=True)
-class Table(Generic[M]):
+class Table(Shown, Generic[M]):
     """A result in rows and columns.
 
     meta      what stands beside it
@@ -70,6 +71,10 @@ class Table(Generic[M]):
 
     def __len__(self) -> int:
         return len(self.values[self.columns[0].key]) if self.columns else 0
+
+    def as_grid(self) -> Grid:
+        """Its rows and columns, with their definitions."""
+        return Grid("", self.columns, self.values, len(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per entry; missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""

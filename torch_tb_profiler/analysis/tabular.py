@@ -1,24 +1,30 @@
-"""Results as data frames, for those who have pandas."""
+"""Results as data frames, for those who have pandas, Polars or Arrow, and as tables of a notebook."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Tabular:
+class Tabular(Shown):
     """A frozen dataclass of parallel columns.
 
     missing_below_zero    integer columns in which a negative number says that the trace does not tell
+    defined               definitions of its columns by key; the docstring tells of the others
     """
 
     missing_below_zero: ClassVar[tuple[str, ...]] = ()
+    defined: ClassVar[Mapping[str, Definition]] = {}
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -31,6 +37,15 @@ class Tabular:
             if isinstance(value, np.ndarray) or _is_plain(value, len(self)):
                 found[field.name] = value
         return found
+
+    def as_grid(self) -> Grid:
+        """Its rows and columns, with their definitions; what the trace does not tell is masked."""
+        values = dict(self.to_columns())
+        for key in self.missing_below_zero:
+            if key in values and (values[key] < 0).any():
+                values[key] = np.ma.masked_less(values[key], 0)
+        title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
+        return Grid(title, columns_of(type(self), values, self.defined), values, len(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per entry. Missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""

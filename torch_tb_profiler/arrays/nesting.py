@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, distinct
@@ -23,8 +23,7 @@ Links = TypeVar("Links", Int32, Int64)
 _MAX_ROUNDS = 64
 
 
-@dataclass(frozen=True)
-class Nesting:
+class Nesting(msgspec.Struct, frozen=True, dict=True):
     """A forest of intervals, in preorder: lane by lane, by start, the enclosing interval first. Made by `nest`.
 
     order       shape (n,): which given interval stands at each position

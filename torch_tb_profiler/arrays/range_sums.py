@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -43,8 +43,7 @@ def running_sums(values: npt.NDArray[Any]) -> Int64:
     return running
 
 
-@dataclass(frozen=True)
-class SumsOfRanges:
+class SumsOfRanges(msgspec.Struct, frozen=True):
     """A row per range and key that occurs in it, range by range; the keys of a range in the order of first occurrence.
 
     range_of   shape (n,): which range

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,3 +17,11 @@ Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 #: of integers of any width
 Ints = npt.NDArray[np.integer[Any]]
+
+
+def element_of(hint: Any) -> type[np.generic] | None:
+    """int64 of NDArray[np.int64], which is ndarray[shape, dtype[int64]] or, with numpy 2.5, an alias of its own."""
+    given = get_args(hint)
+    inner = get_args(given[-1]) if given else ()
+    element = inner[0] if inner else given[-1] if given else None
+    return element if isinstance(element, type) and issubclass(element, np.generic) else None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct_places
@@ -86,8 +85,7 @@ class Upward:
         return sums[:-1]
 
 
-@dataclass(frozen=True)
-class TextTree:
+class TextTree(msgspec.Struct, frozen=True):
     """What sorted texts begin with in common, as a tree: a node for each place where they part or one ends.
 
     parent   shape (nodes,): -1 at the top

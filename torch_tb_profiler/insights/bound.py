@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.replay.changes import Change
@@ -59,8 +60,7 @@ _OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "syn
 LEAST = 0.02
 
 
-@dataclass(frozen=True)
-class Relief:
+class Relief(msgspec.Struct, frozen=True):
     """What relieving one resource would save.
 
     kind       the resource
@@ -71,13 +71,12 @@ class Relief:
     share: Fraction | None
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(msgspec.Struct, frozen=True):
     """What bounds the steps of a trace.
 
     kind          the resource; `unknown` where the trace does not say
     share         which part of the steps its relief would save, by replay, 0…1; null for `unknown`
-    next          what bounds the steps after that; null where nothing stands out
+    next          what bounds the steps after that; null where nothing clearly does
     explained     which part of the steps has a cause in the trace, 0…1; null without steps
     confidence    `low` where more than 10 % is not explained
     sentence      the same in words
@@ -92,11 +91,10 @@ class Bound:
     confidence: str
     sentence: str
     reliefs: tuple[Relief, ...]
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, Value] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Reservations:
+class Reservations(msgspec.Struct, frozen=True):
     """What of one rank has to be known to say what bounds a run of several.
 
     ceilings          by resource, which part of the steps its relief saves at most, whatever the graph lacks

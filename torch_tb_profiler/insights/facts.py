@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -18,8 +18,7 @@ from torch_tb_profiler.trace import Trace
 TRAINING = ("autograd::engine::", "Optimizer.step#")
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, dict=True):
     """What rules look at. Rules compute nothing that `analysis` has; what several of them need is here, once.
 
     model        with the steps that were chosen

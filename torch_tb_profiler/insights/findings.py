@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import pinned
@@ -28,8 +28,7 @@ from torch_tb_profiler.model import Model
 LISTED = 20
 
 
-@dataclass(frozen=True)
-class NotEvaluated:
+class NotEvaluated(msgspec.Struct, frozen=True):
     """A rule that could not be applied.
 
     id     of the rule
@@ -42,8 +41,7 @@ class NotEvaluated:
     text: str
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True):
     """What is known of why the steps take as long as they do.
 
     bound          the resource that bounds the steps

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(msgspec.Struct, frozen=True):
     """One thing that must have been recorded.
 
     id    its name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -25,8 +25,7 @@ from torch_tb_profiler.trace.schema import DEVICE_WORK
 _FRAME = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)")
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(msgspec.Struct, frozen=True):
     """Where events come from. Parallel, shape (n,): codes of strings, -1 for what is not known.
 
     operator     the innermost operator
@@ -41,8 +40,7 @@ class Places:
     annotation: Int64
 
 
-@dataclass(frozen=True)
-class _Nearest:
+class _Nearest(msgspec.Struct, frozen=True):
     """Of each node of the call tree and of the frame tree, the nearest one of a kind around it or itself; -1 for none.
 
     Positions in the tree, parallel to it.

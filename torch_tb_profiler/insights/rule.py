@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 from msgspec import Meta
 
@@ -28,8 +29,7 @@ EvidenceUnit = Literal["ns", "bytes", "fraction", "count"]
 NO_ROWS: Int32 = np.empty(0, np.int32)
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """A number behind a finding, and where it can be seen.
 
     key     what the label says, for saying it in another language
@@ -50,8 +50,7 @@ class Evidence:
     gpu: int | None = None
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """A page that says more.
 
     key   what the text says, for saying it in another language
@@ -64,8 +63,7 @@ class Link:
     url: str
 
 
-@dataclass(frozen=True)
-class Instance:
+class Instance(msgspec.Struct, frozen=True):
     """One place in the trace where a finding can be seen.
 
     row          number of the event
@@ -82,8 +80,7 @@ class Instance:
     step: str | None
 
 
-@dataclass(frozen=True)
-class Where:
+class Where(msgspec.Struct, frozen=True):
     """A place in the program. What was not recorded is null.
 
     text        in words, as `aten::copy_ at train.py:12 (train_step)`
@@ -107,8 +104,7 @@ class Where:
     missing: str | None
 
 
-@dataclass(frozen=True)
-class FindingSaving:
+class FindingSaving(msgspec.Struct, frozen=True):
     """What removing the cause would save in the average step, by replay (docs/replay.md). Null where it is refused.
 
     alone_ns         when nothing else is changed
@@ -176,8 +172,7 @@ class Finding(Cause):
     instances: tuple[Instance, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundCause:
+class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule found, before its saving is known.
 
     title, detail, advice, values, evidence, links, confidence   as in Cause
@@ -189,7 +184,7 @@ class FoundCause:
     title: str
     detail: str
     advice: str
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, Value] = msgspec.field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     links: tuple[Link, ...] = ()
@@ -204,8 +199,7 @@ class FoundCause:
         return {name: getattr(self, name) for name in names}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found(FoundCause):
+class Found(FoundCause, frozen=True, kw_only=True):
     """What a rule found in one trace. Without changes it is a warning.
 
     rows          shape (n,): the events that show it, with the most costly first
@@ -213,13 +207,12 @@ class Found(FoundCause):
     least_share   shown only when it saves this share of the step alone, or beyond all others; None: the common limit
     """
 
-    rows: Int32 = field(default_factory=lambda: NO_ROWS)
+    rows: Int32 = msgspec.field(default_factory=lambda: NO_ROWS)
     place_rows: Int32 | None = None
     least_share: float | None = None
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One rule.
 
     id        its name: also that of its section in `thresholds.toml`, and of a muted rule

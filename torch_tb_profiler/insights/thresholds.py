@@ -7,10 +7,11 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,8 +29,7 @@ class ThresholdError(ValueError):
     """The file of the user cannot be read, or says something that no rule knows. The message is for a person."""
 
 
-@dataclass(frozen=True)
-class Thresholds:
+class Thresholds(msgspec.Struct, frozen=True):
     """Limits by rule and name, and the rules that are not shown.
 
     digest   of what differs from the limits that come with the package; empty when nothing does

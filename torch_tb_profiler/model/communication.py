@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
@@ -46,8 +47,7 @@ class Ranges(Table):
     end: Int64 = column("ns")
 
 
-@dataclass(frozen=True)
-class Communications:
+class Communications(msgspec.Struct, frozen=True):
     """All communication of one trace."""
 
     names: tuple[str, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct
@@ -33,8 +34,7 @@ from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 _NO_IDENTITY = ("", "null", '""', "0", "-1")
 
 
-@dataclass(frozen=True)
-class CollectiveKernels:
+class CollectiveKernels(msgspec.Struct, frozen=True):
     """What `communications` needs to know of device work: parallel columns, one row per kernel of a collective.
 
     row: the event; node: innermost host range around the launch, -1; launch_start, launch_end: ns, -1

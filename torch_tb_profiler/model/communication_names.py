@@ -19,6 +19,11 @@ HOST_RANGE = re.compile(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collectiv
 PARAMETERS_OPERATOR = "record_param_comms"
 
 
+def is_host_communication(name: str) -> bool:
+    """Whether a range of the host, by its name, is a call of torch.distributed."""
+    return name == PARAMETERS_OPERATOR or HOST_RANGE.match(name) is not None
+
+
 #: libraries of communication in the table of families → their names in operations, such as `nccl:all_reduce`
 LIBRARIES = {
     "NCCL": "nccl",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.nesting import Nesting, nearest
@@ -12,8 +11,7 @@ from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.trace import Category, Phase, Trace
 
 
-@dataclass(frozen=True)
-class ForwardBackward:
+class ForwardBackward(msgspec.Struct, frozen=True):
     """Parallel positions in the call tree: the forward operator and the outermost operator of its backward."""
 
     forward: Int32

@@ -15,6 +15,24 @@ TRITON_LAUNCH = re.compile(r"(?:^|/)(?:torch/_inductor/runtime/|triton/(?:runtim
 #: files of installed packages; kineto cuts what stands before `torch/`
 _LIBRARY = re.compile(r"(?:^|/)(?:site-packages|dist-packages|torch|triton)/|^<|/lib/python3")
 
+_PLACE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.+)")
+_BUILT_IN = re.compile(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:[ >].*)?")
+
+
+def frame_label(name: str) -> str:
+    """What a frame does before where it stands: `/home/me/train.py(12): main` → `main (train.py:12)`.
+
+    `nn.Module: Linear_3` → `Linear_3`, `<built-in method mm of type object at 0x7f>` → `mm (built-in)`; other names are
+    kept.
+    """
+    place = _PLACE.fullmatch(name)
+    if place:
+        return f"{place['function']} ({place['file'].rpartition('/')[2]}:{place['line']})"
+    built_in = _BUILT_IN.fullmatch(name)
+    if built_in:
+        return f"{built_in['function']} (built-in)"
+    return name.removeprefix(NN_MODULE) or name
+
 
 def is_own_code(name: str) -> bool:
     """Whether a frame is of a source file outside of torch, Triton and installed packages."""

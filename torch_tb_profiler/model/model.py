@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8

@@ -7,8 +7,7 @@ They had the category of operators until torch 1.12, which the reader has made g
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -19,8 +18,7 @@ LIGHTNING_MODULE = "[pl][module]"
 LIGHTNING_HOOK = "[pl][profile]"
 
 
-@dataclass(frozen=True)
-class ModuleFrames:
+class ModuleFrames(msgspec.Struct, frozen=True):
     """Frames that are calls of nn.Module; parallel columns.
 
     module_id   which of the modules of that name, -1 when it was not recorded

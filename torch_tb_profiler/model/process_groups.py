@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from torch_tb_profiler.trace import Trace
 
 
-@dataclass(frozen=True)
-class ProcessGroup:
+class ProcessGroup(msgspec.Struct, frozen=True):
     """Ranks that communicate with each other.
 
     name, description: empty when the trace does not say; `ranks` is then empty, too

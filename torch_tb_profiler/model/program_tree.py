@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import among, distinct, one_of
@@ -66,8 +67,7 @@ class ProgramTree(Table):
     module: Int32 = column("position of a MODULE, -1", "of BACKWARD: the call it is the backward of")
 
 
-@dataclass(frozen=True)
-class LinkedProgramTree:
+class LinkedProgramTree(msgspec.Struct, frozen=True):
     """The tree, which node made each call of a device's API (-1: none), and the thread that runs the loop (-1)."""
 
     tree: ProgramTree
@@ -172,8 +172,7 @@ def _part_of_a_call(model: Model) -> Bool:
     return found
 
 
-@dataclass(frozen=True)
-class _Draft:
+class _Draft(msgspec.Struct, frozen=True):
     """Nodes before they have their final places: BACKWARD nodes stand last, parents anywhere."""
 
     trace: Trace

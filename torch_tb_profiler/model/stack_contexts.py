@@ -6,9 +6,9 @@ began first is outside. A *context* is such a stack, named by what is innermost 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import among, distinct
@@ -20,8 +20,7 @@ from torch_tb_profiler.trace import Category
 Tree = CallTree | FrameTree
 
 
-@dataclass(frozen=True)
-class StackContexts:
+class StackContexts(msgspec.Struct, frozen=True):
     """Every stack that ever ran: one per node of the call tree, then one per frame, then those of crossings.
 
     parent      shape (contexts,): the context without its innermost range, -1; in any order, without circles
@@ -202,8 +201,7 @@ class _Numbering:
         return frame[:-1], call[:-1], np.where(lane[1:] == lane[:-1], np.diff(time), 0)
 
 
-@dataclass(frozen=True)
-class _Tour:
+class _Tour(msgspec.Struct, frozen=True):
     """Every begin and end of a forest in the order of time, lane by lane, and what is innermost from then on."""
 
     lane: Int32
@@ -212,7 +210,7 @@ class _Tour:
 
 
 def _tour(tree: Tree) -> _Tour:
-    """Between the begin of a node and that of the next one some ranges end: the node, its parent, and so on."""
+    """Between the beginning of a node and that of the next one some ranges end: the node, its parent, and so on."""
     nodes = len(tree)
     depth = tree.depth.astype(np.int64)
     following = np.append(depth[1:], 0)

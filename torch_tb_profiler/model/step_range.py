@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.steps import Steps
@@ -13,8 +13,7 @@ from torch_tb_profiler.reason import ErrorWithReason, Reason
 from torch_tb_profiler.trace import Phase
 
 
-@dataclass(frozen=True)
-class StepRange:
+class StepRange(msgspec.Struct, frozen=True):
     """From one step to another, both included; by their names in `Steps.names`."""
 
     first: str
@@ -70,3 +69,31 @@ def events_of(structure: Structure, steps: Steps) -> Bool:
 def _inside(times: Int64, begin: int, finish: int) -> Bool:
     inside: Bool = (times >= begin) & (times < finish)
     return inside
+
+
+def step_of_events(structure: Structure, steps: Steps) -> Int64:
+    """Shape (events,): the index of the step that each event belongs to, -1 for none.
+
+    What `events_of` says of each step alone, but that an event belongs to one: a Python frame to the step in which it
+    begins, work without a launch in the trace to the first step that it could belong to, metadata to none.
+    """
+    trace, links = structure.trace, structure.device_links
+    events = trace.events
+    found = np.full(len(events), -1, np.int64)
+    if not len(steps):
+        return found
+    found = _begins_in(steps, events.start)
+    found[events.phase == Phase.METADATA] = -1
+    work = trace.device_work.row
+    first = np.minimum(np.searchsorted(steps.end, events.start[work], side="right"), len(steps) - 1)
+    inside = (events.start[work] >= steps.host_start[first]) & (events.start[work] < steps.end[first])
+    found[work] = np.where(inside & ~structure.launched_before, first, -1)
+    launched = np.flatnonzero(links.launch >= 0)
+    found[work[launched]] = _begins_in(steps, events.start[trace.launches.row[links.launch[launched]]])
+    return found
+
+
+def _begins_in(steps: Steps, times: Int64) -> Int64:
+    """The step on the host in which each time lies; -1 for none."""
+    place = np.searchsorted(steps.host_start, times, side="right") - 1
+    return np.where((place >= 0) & (times < steps.host_end[place]), place, -1)

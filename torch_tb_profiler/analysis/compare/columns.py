@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.kernels.columns import KERNELS

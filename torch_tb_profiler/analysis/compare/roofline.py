@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any, Literal, get_args
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Columns, Count, FractionChange, NsMean, TraceMeta, plain
@@ -28,8 +29,7 @@ BOTH = ("calls", "time_ns", "flops", "roof_share", "lost_ns")
 _SAME_WORK, _SAME_SHARE = 0.01, 0.05
 
 
-@dataclass(frozen=True)
-class UtilizationChange:
+class UtilizationChange(msgspec.Struct, frozen=True):
     """What the difference of two MFU is made of; `idle` + `kernels` = `total`.
 
     total    MFU of the experiment − MFU of the baseline

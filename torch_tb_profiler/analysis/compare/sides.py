@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -49,8 +49,7 @@ class Siblings:
         return first, first + self.program.timed.forest.children[node]
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(msgspec.Struct, frozen=True):
     """One side of entries: of each the nodes in the places [first, after), none when only the other side has it."""
 
     siblings: Siblings
@@ -91,8 +90,7 @@ class Sides:
         return sums
 
 
-@dataclass(frozen=True)
-class OperatorTables:
+class OperatorTables(msgspec.Struct, frozen=True):
     """Operators of several sides, one table after the other; that of the i-th side is bounds[i] to bounds[i + 1]."""
 
     bounds: Int64

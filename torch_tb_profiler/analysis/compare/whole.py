@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.compare.diff import Comparison
@@ -20,8 +20,7 @@ from torch_tb_profiler.model.program_tree import NodeKind
 _OPERATORS_OF_A_PIECE = 30_000
 
 
-@dataclass(frozen=True)
-class Whole:
+class Whole(msgspec.Struct, frozen=True):
     """Entries of a comparison in preorder.
 
     depth   shape (entries,): how many entries each lies in

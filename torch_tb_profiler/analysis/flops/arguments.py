@@ -6,11 +6,12 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from types import MappingProxyType
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown
 
@@ -55,8 +56,7 @@ _OF_SIZE = {1: "signed char", 2: "short", 4: "int", 8: "long"}
 _TEMPLATE = re.compile(r"[<, ](float|double|c10::BFloat16|c10::Half|bool|unsigned char|signed char|long|int)[,>]")
 
 
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(msgspec.Struct, frozen=True):
     """dims, strides: () of a number of its own, strides () where they were not recorded; kind: its `Input type`."""
 
     dims: Dims
@@ -100,8 +100,7 @@ class Tensor:
         return self.elements * self.size
 
 
-@dataclass(frozen=True)
-class Arguments:
+class Arguments(msgspec.Struct, frozen=True):
     """Parallel, shape (arguments,): as the trace has them. Readers raise one of ERRORS, or NotKnown.
 
     kernel   name of the first kernel that the call launched itself; empty without

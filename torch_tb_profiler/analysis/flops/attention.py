@@ -6,10 +6,11 @@ FLOP are those of the scores that are computed: of a causal mask about half. A b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
+
+import msgspec
 
 from torch_tb_profiler.analysis.flops.arguments import Arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader
@@ -19,8 +20,7 @@ from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work
 Corner = Literal["upper_left", "lower_right"]
 
 
-@dataclass(frozen=True)
-class _Attention:
+class _Attention(msgspec.Struct, frozen=True):
     """How an operator takes its arguments.
 
     q           where q stands; k and v follow

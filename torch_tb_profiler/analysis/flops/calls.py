@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.bandwidth import OF_PARTS
@@ -77,8 +78,7 @@ class Pieces:
         return len(self.row)
 
 
-@dataclass(frozen=True)
-class Calls:
+class Calls(msgspec.Struct, frozen=True):
     """Calls that own pieces. Parallel, shape (calls,), but for `works`.
 
     node       position in `Model.tree`
@@ -113,8 +113,7 @@ class Calls:
         return sum(int(count) * (value or 0) for count, value in zip(counts, values, strict=False))
 
 
-@dataclass(frozen=True)
-class Counted:
+class Counted(msgspec.Struct, frozen=True):
     """pieces, calls: see there; on_host: nothing ran on a device."""
 
     pieces: Pieces

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
+
+import msgspec
 
 from torch_tb_profiler.analysis.flops.arguments import Arguments, Dims
 from torch_tb_profiler.analysis.flops.matrices import Reader
 from torch_tb_profiler.analysis.flops.work import NotKnown, Product, Unknown, Work, of_product
 
 
-@dataclass(frozen=True)
-class _Places:
+class _Places(msgspec.Struct, frozen=True):
     """Where the settings of a convolution stand among its arguments; x is the argument 0, w the argument 1.
 
     turned   whether it is a transposed one, or where that stands

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
@@ -16,8 +16,7 @@ from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(msgspec.Struct, frozen=True):
     """Parts of the time of compute kernels, copies and fills, 0…1; on the host of the time of operators by themselves.
 
     time_ns          all of it
@@ -36,8 +35,7 @@ class Coverage:
     unknown: Mapping[str, Fraction]
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(msgspec.Struct, frozen=True):
     """Shape (pieces,): what is known of each piece.
 
     flops      FLOP are known, also where there are none

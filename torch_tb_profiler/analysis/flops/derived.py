@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments
 from torch_tb_profiler.analysis.flops.convolutions import FORWARD, forward_with
@@ -31,8 +32,7 @@ _REPEATS = frozenset(f"aten::{name}" for name in ("repeat_interleave", "repeat",
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(msgspec.Struct, frozen=True):
     """The recorded arguments of the operators of a trace, by position in the call tree."""
 
     model: Model

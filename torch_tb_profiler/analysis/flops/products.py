@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import counted
@@ -30,8 +30,7 @@ _FLOAT = re.compile(r"[<, ]float\b")
 _OTHER = re.compile(r"half|bf16|bfloat16|fp16|double|float2|int8|fp8|e4m3|e5m2", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class ProductKernels:
+class ProductKernels(msgspec.Struct, frozen=True):
     """Compute kernels of the kinds `KINDS`, selected ones only. Parallel, shape (n,).
 
     place      position in `Model.device_work`
@@ -58,8 +57,7 @@ class ProductKernels:
         return len(self.row)
 
 
-@dataclass(frozen=True)
-class ProductCalls:
+class ProductCalls(msgspec.Struct, frozen=True):
     """Calls of operators that launched product kernels, and whose shapes are known. Parallel, shape (calls,).
 
     row        the event of the operator

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
@@ -14,8 +13,7 @@ from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class PieceWork:
+class PieceWork(msgspec.Struct, frozen=True):
     """Parallel to `Pieces`, shape (pieces,); NaN: not known.
 
     flops  matrix FLOP: the pieces of a call share its FLOP by their durations
@@ -47,8 +45,7 @@ def shared(found: Counted, values: Float64) -> Float64:
     return np.where(call >= 0, pieces.duration / duration * take_known(values, call), np.nan)
 
 
-@dataclass(frozen=True)
-class Sums:
+class Sums(msgspec.Struct, frozen=True):
     """Sums over pieces of device work, from which rates are made. Parallel.
 
     flops, flops_ns   of pieces that have FLOP, and their time in ns

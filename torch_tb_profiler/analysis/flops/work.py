@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import Enum
+
+import msgspec
+from msgspec.structs import replace
 
 
 class Unknown(str, Enum):
@@ -46,8 +48,7 @@ class NotKnown(Exception):
         self.why = why
 
 
-@dataclass(frozen=True)
-class Product:
+class Product(msgspec.Struct, frozen=True):
     """What an operator multiplies: (batch) × (m, k) × (k, n), or a convolution.
 
     data      what the inputs hold: fp64, fp32, fp16, bf16, fp8, int8
@@ -83,8 +84,7 @@ class Product:
         return self.size * (self.elements + self.weights)
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(msgspec.Struct, frozen=True):
     """What one call does. A multiplication with its addition counts two FLOP; softmax, bias, activation and norm none.
 
     flops     matrix FLOP that are executed; None: not known

@@ -76,7 +76,7 @@ def _warm_up(model: Model) -> Iterator[Note]:
     yield Note(
         "slow_first_step",
         "info",
-        f"The first step is {ratio:.1f} times as long as the middle one of "
+        f"The first step is {ratio:.1f} times as long as the median of "
         "the others: it was still warming up, and averages over all steps are too high.",
         touches=("overview",),
         remedy="schedule(wait=1, warmup=1, active=3)",

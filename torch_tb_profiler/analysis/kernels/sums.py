@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -12,8 +11,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 
-@dataclass(frozen=True)
-class KernelSums:
+class KernelSums(msgspec.Struct, frozen=True):
     """Kernels by name, in the order of `KernelTable`; columns as there, parallel."""
 
     name: tuple[str, ...]

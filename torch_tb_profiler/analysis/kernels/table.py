@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
+from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.shared.kernel_use import (
     Occupancy,
@@ -54,8 +56,7 @@ class Transfers:
     bytes: int | None
 
 
-@dataclass(frozen=True)
-class KernelTotals:
+class KernelTotals(msgspec.Struct, frozen=True):
     """Σ durations in ns of all kernels and of compute kernels; how these used tensor cores and what occupancy they had.
 
     tensor_cores  of compute kernels
@@ -107,6 +108,8 @@ class KernelTable(Tabular):
     memcpy: tuple[Transfers, ...]
     memset: tuple[Transfers, ...]
     waits: tuple[Transfers, ...]
+
+    defined = KERNELS
 
     def __len__(self) -> int:
         return len(self.name)

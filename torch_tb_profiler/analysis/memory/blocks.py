@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.memory.records import (
     NO_ADDRESSES,
@@ -28,8 +30,7 @@ BlockOrder = Literal["time", "device", "operator", "parent", "bytes", "alloc_ns"
 """`time`: as first seen; else a column."""
 
 
-@dataclass(frozen=True)
-class MemoryBlocks:
+class MemoryBlocks(msgspec.Struct, frozen=True):
     """Blocks, parallel arrays in the order in which they are first seen.
 
     device      index into `MemoryRecords.devices`
@@ -77,12 +78,13 @@ class BlockTable(Tabular):
     total: int
     reason: str | None
 
+    defined = MEMORY
+
     def __len__(self) -> int:
         return len(self.operator)
 
 
-@dataclass(frozen=True)
-class BlockFilter:
+class BlockFilter(msgspec.Struct, frozen=True):
     """Which blocks are wanted; None leaves it open.
 
     operator               part of the name of the operator or of what encloses it, in any case

@@ -7,10 +7,10 @@ of `torch.profiler._memory_profiler`. Gradients, optimizer state and what is sav
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, get_args
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.blocks import memory_blocks
@@ -62,8 +62,7 @@ _TEMPORARY: dict[Phase, MemoryCategory] = {
 }
 
 
-@dataclass(frozen=True)
-class MemoryCategories:
+class MemoryCategories(msgspec.Struct, frozen=True):
     """The memory of one device by category. Bytes are those of blocks, as the allocator counts them.
 
     curve     of the device

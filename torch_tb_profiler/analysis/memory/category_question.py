@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES, MemoryCategories, MemoryCategory, memory_categories
@@ -13,8 +14,7 @@ from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQues
 MOST_TIMES = 120
 
 
-@dataclass(frozen=True, kw_only=True)
-class CategoryOfMemory:
+class CategoryOfMemory(msgspec.Struct, frozen=True, kw_only=True):
     """The memory of one category.
 
     category  what it is for
@@ -29,8 +29,7 @@ class CategoryOfMemory:
     bytes: Sequence[Bytes]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeviceCategories:
+class DeviceCategories(msgspec.Struct, frozen=True, kw_only=True):
     """The memory of one device by what it is for; categories without any are left out.
 
     device      name of the device

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.records import (
@@ -21,8 +22,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class MemoryAt:
+class MemoryAt(msgspec.Struct, frozen=True):
     """Bytes in use and reserved at a time; `position` is that of the record that made it so, -1 before the first."""
 
     position: int
@@ -66,8 +66,7 @@ class MemoryCurve(Tabular):
         return self.at(int(np.searchsorted(self.time_ns, time_ns, "right")) - 1)
 
 
-@dataclass(frozen=True)
-class MemoryCurves:
+class MemoryCurves(msgspec.Struct, frozen=True):
     """One curve per device; `reason` says why there is none."""
 
     curves: tuple[MemoryCurve, ...]
@@ -78,8 +77,7 @@ class MemoryCurves:
         return next((curve for curve in self.curves if curve.device.name == device), None)
 
 
-@dataclass(frozen=True)
-class MemoryBins:
+class MemoryBins(msgspec.Struct, frozen=True):
     """A curve in few pieces, parallel arrays in bytes; a piece holds until the next begins.
 
     `before` holds until the first piece. A piece of one record has min = max = last.

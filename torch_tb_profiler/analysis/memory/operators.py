@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.records import MemoryDevice, MemoryRecords, memory_records
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered
@@ -18,8 +20,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class MemoryChange:
+class MemoryChange(msgspec.Struct, frozen=True):
     """Sums over records.
 
     size_increase     bytes allocated − bytes released
@@ -51,6 +52,8 @@ class MemoryOperators(Tabular):
     self_allocation_size: Int64
     unattributed: MemoryChange
     all: MemoryChange
+
+    defined = MEMORY
 
     def __len__(self) -> int:
         return len(self.name)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -35,8 +34,7 @@ NO_ADDRESSES = (
 )
 
 
-@dataclass(frozen=True)
-class MemoryDevice:
+class MemoryDevice(msgspec.Struct, frozen=True):
     """A device whose memory was recorded. `number` is -1 where devices of the type have none, as for the CPU."""
 
     name: str
@@ -44,8 +42,7 @@ class MemoryDevice:
     number: int
 
 
-@dataclass(frozen=True)
-class MemoryRecords:
+class MemoryRecords(msgspec.Struct, frozen=True):
     """The rows of `Trace.memory` in time order, parallel arrays; a position is an index into them.
 
     entry      index into `Trace.memory`
@@ -84,7 +81,7 @@ class MemoryRecords:
         return slice(first, max(first, after))
 
     def device_index(self, name: str) -> int | None:
-        """Which device is called so."""
+        """Which device has this name."""
         return next((i for i, device in enumerate(self.devices) if device.name == name), None)
 
 

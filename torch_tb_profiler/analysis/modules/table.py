@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
@@ -47,6 +49,8 @@ class ModuleTable(Tabular):
 
     missing_below_zero = ("parent", "module_id")
 
+    defined = MODULES
+
     def __len__(self) -> int:
         return len(self.name)
 
@@ -62,12 +66,13 @@ class HookTable(Tabular):
     max_ns: Int64
     min_ns: Int64
 
+    defined = HOOKS
+
     def __len__(self) -> int:
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class HookCalls:
+class HookCalls(msgspec.Struct, frozen=True):
     """Every call of a hook, nested by time, in preorder; times in ns."""
 
     row: Int32

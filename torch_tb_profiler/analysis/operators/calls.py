@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -25,11 +25,10 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 
-@dataclass(frozen=True)
-class OperatorCalls:
+class OperatorCalls(msgspec.Struct, frozen=True):
     """One entry per call of an operator, duplicates collapsed; parallel arrays, times in ns.
 
-    node, of_node, host_*, device_self, device_total   as in `OperatorTimes`
+    node, of_node, host_*, api_self, device_self, device_total   as in `OperatorTimes`
     rank      order of the old plugin: thread by thread as they begin, callees before their caller
     decided   device time of which is known whether it uses tensor cores
     """
@@ -39,6 +38,7 @@ class OperatorCalls:
     of_node: Int64
     host_self: Int64
     host_total: Int64
+    api_self: Int64
     device_self: Int64
     device_total: Int64
     kernels: Int64
@@ -80,6 +80,7 @@ def operator_calls(model: Model) -> OperatorCalls:
         of_node=times.of_node,
         host_self=times.host_self,
         host_total=times.host_total,
+        api_self=times.api_self,
         device_self=times.device_self,
         device_total=times.device_total,
         kernels=own(is_kernel)[kept],

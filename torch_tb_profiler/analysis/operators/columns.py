@@ -68,6 +68,14 @@ OPERATORS = by_key(
         "Σ durations on the host. A call inside another call of the same operator counts in both.",
     ),
     Definition(
+        "api_self_ns",
+        "Blocked in API",
+        "number",
+        "ns",
+        "Σ of its own calls of the device's runtime or driver API: launches, copies, allocations, and waiting in them. "
+        "Host self + this + operators inside it = its duration.",
+    ),
+    Definition(
         "tensor_core_eligible",
         "Tensor cores eligible",
         "bool",

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Ns, TraceMeta
+from torch_tb_profiler.analysis.answer import Fraction, Ns, TraceMeta
+from torch_tb_profiler.analysis.device_use import device_use, mean_known
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as COLUMNS
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
@@ -42,6 +43,8 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     host_ns                 Σ of host time of operators
     unattributed_device_ns  Σ of device work that no operator launched, null where none was recorded
     unattributed            the same by why
+    device_busy             share of step time in which devices were busy, 0…1; null without devices, and where one
+                            operator is told of
     """
 
     group_by: str
@@ -49,6 +52,7 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     host_ns: Ns
     unattributed_device_ns: Ns | None
     unattributed: Sequence[Unattributed]
+    device_busy: Fraction | None
 
 
 class LaunchedMeta(TableMeta, frozen=True, kw_only=True):
@@ -66,14 +70,17 @@ class LaunchedMeta(TableMeta, frozen=True, kw_only=True):
 
 def _operators(subject: Subject, asked: Grouped) -> Table[OperatorsMeta]:
     model = subject.model
-    return _table(TraceMeta(**subject.about("operators")), unattributed(model), operators(model, asked.group_by))
+    busy = mean_known([use.busy for use in device_use(model)])
+    return _table(TraceMeta(**subject.about("operators")), unattributed(model), operators(model, asked.group_by), busy)
 
 
 def _stacks(known: KnownOperators, asked: OneOperator) -> Table[OperatorsMeta]:
     return _table(known.about, known.unattributed, known.details.stacks_of(asked.name, asked.input_shape))
 
 
-def _table(about: TraceMeta, work: Sequence[Unattributed], found: OperatorTable) -> Table[OperatorsMeta]:
+def _table(
+    about: TraceMeta, work: Sequence[Unattributed], found: OperatorTable, busy: float | None = None
+) -> Table[OperatorsMeta]:
     has_work = found.has_device_work
     meta = OperatorsMeta(
         **msgspec.structs.asdict(about),
@@ -82,6 +89,7 @@ def _table(about: TraceMeta, work: Sequence[Unattributed], found: OperatorTable)
         host_ns=found.host_ns,
         unattributed_device_ns=found.unattributed_device_ns if has_work else None,
         unattributed=work,
+        device_busy=busy,
     )
     keys = [
         key
@@ -91,7 +99,7 @@ def _table(about: TraceMeta, work: Sequence[Unattributed], found: OperatorTable)
         and (has_work or key not in _DEVICE_COLUMNS)
     ]
     totals = {"device_self_ns": meta.device_ns, "host_self_ns": meta.host_ns}
-    averages = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
+    averages = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns", "api_self_ns")
     return table_of(meta, found, keys, COLUMNS, totals, averages)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from torch_tb_profiler.analysis.operators.calls import old_order
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
@@ -12,8 +12,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class OperatorSums:
+class OperatorSums(msgspec.Struct, frozen=True):
     """Operators by name, in the order of `OperatorTable`; columns as there, parallel."""
 
     has_device_work: bool

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
+from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks, call_stacks
 from torch_tb_profiler.analysis.tabular import Tabular
@@ -30,9 +32,9 @@ class OperatorTable(Tabular):
     """Operators grouped; parallel columns, by device self time, else host self time, descending.
 
     Keys, units and definitions of the columns: `columns.OPERATORS`. `input_shape` and `call_stack` are None
-    unless grouped by them; `flop_rate` and `byte_rate` where shapes tell neither of device work.
-    Tensor-core columns are percent, NaN where there is no device time, or where of no part of
-    it is known whether it uses them.
+    unless grouped by them, `api_self_ns` where no operator called the device's API; `flop_rate` and `byte_rate` where
+    shapes tell neither of device work. Tensor-core columns are percent, NaN where there is no device time, or where of
+    no part of it is known whether it uses them.
     `device_ns` is the time of all kernels, copies and fills; `host_ns` the sum of host self times: the totals
     that percentages refer to.
     """
@@ -48,6 +50,7 @@ class OperatorTable(Tabular):
     kernels: Int64
     host_self_ns: Int64
     host_total_ns: Int64
+    api_self_ns: Int64 | None
     tensor_core_eligible: Bool
     tensor_core_self: Float64
     tensor_core_total: Float64
@@ -57,6 +60,8 @@ class OperatorTable(Tabular):
     device_ns: int
     host_ns: int
     unattributed_device_ns: int
+
+    defined = OPERATORS
 
     def __len__(self) -> int:
         return len(self.name)
@@ -98,6 +103,7 @@ class CallGroups:
     kernels: Int64
     host_self: Int64
     host_total: Int64
+    api_self: Int64
     device_self: Int64
     device_total: Int64
     tensor_core_self: Int64
@@ -130,7 +136,7 @@ _KEYS = ("name", "shape", "stack")
 #: what is told of each call
 _SUMS = (
     "kernels",
-    *("host_self", "host_total", "device_self", "device_total"),
+    *("host_self", "host_total", "api_self", "device_self", "device_total"),
     *("tensor_core_self", "tensor_core_total", "decided_self", "decided_total"),
 )
 
@@ -191,6 +197,7 @@ class OperatorDetails:
             kernels=found.kernels[order],
             host_self_ns=found.host_self[order],
             host_total_ns=found.host_total[order],
+            api_self_ns=found.api_self[order] if self.groups.api_self.any() else None,
             tensor_core_eligible=found.calls_eligible[order] > 0,
             tensor_core_self=share(found.tensor_core_self, found.device_self, found.decided_self),
             tensor_core_total=share(found.tensor_core_total, found.device_total, found.decided_total),
@@ -278,7 +285,7 @@ def operator_details(model: Model) -> OperatorDetails:
             calls_with_stack=groups.sum(stack > 0),
             calls_eligible=groups.sum(calls.eligible),
             **sums,
-            **vars(_work(model, calls, groups)),
+            **msgspec.structs.asdict(_work(model, calls, groups)),
         ),
         launched=_launched(model, calls, name, shape),
         has_device_work=model.has_device_work,

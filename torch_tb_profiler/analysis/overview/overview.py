@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_use
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans
+from torch_tb_profiler.analysis.overview.columns import OVERVIEW
+from torch_tb_profiler.analysis.remember import pinned, remembered
+from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans, device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
@@ -46,6 +48,8 @@ class StepTimes(Tabular):
     categories: tuple[str, ...]
     category_ns: dict[str, Int64]
 
+    defined = OVERVIEW
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -53,8 +57,7 @@ class StepTimes(Tabular):
         return {"name": self.names, "start_ns": self.start_ns, "duration_ns": self.duration_ns, **self.category_ns}
 
 
-@dataclass(frozen=True)
-class AverageStep:
+class AverageStep(msgspec.Struct, frozen=True):
     """Arithmetic means over the steps; 0 without steps.
 
     step_ns      length of a step
@@ -69,16 +72,14 @@ class AverageStep:
         return self.category_ns.get(category, 0.0) / self.step_ns if self.step_ns > 0 else 0.0
 
 
-@dataclass(frozen=True)
-class TopOperator:
+class TopOperator(msgspec.Struct, frozen=True):
     name: str
     host_self_ns: int
     device_self_ns: int
     calls: int
 
 
-@dataclass(frozen=True)
-class TopKernel:
+class TopKernel(msgspec.Struct, frozen=True):
     """A kernel that took much time.
 
     name        of the kernel
@@ -137,7 +138,7 @@ def overview(model: Model) -> Overview:
     )
 
 
-@remembered
+@pinned
 def step_times(model: Model) -> StepTimes:
     """Share out every step among the categories."""
     steps = model.steps
@@ -164,31 +165,40 @@ def average_step(model: Model) -> AverageStep:
     return AverageStep(float(times.duration_ns.mean()), {c: float(ns.mean()) for c, ns in times.category_ns.items()})
 
 
-@remembered
-def category_spans(model: Model) -> dict[str, Spans]:
-    """When something of each category (except other) was going on anywhere, overlaps between categories included."""
-    events, work = model.trace.events, model.device_work
+def category_rows(model: Model) -> dict[str, Int32]:
+    """The events whose time a category (except other) is; of communication its kernels, then its calls on the host."""
+    work = model.device_work
     category = model.device_category
     communication = model.device_links.is_communication
 
-    def spans(rows: Int32) -> Spans:
-        return intervals.union(events.start[rows], events.end[rows])
+    def device(chosen: Category) -> Int32:
+        found: Int32 = work.row[(category == chosen) & ~communication]
+        return found
 
-    def device(chosen: Category) -> Spans:
-        return spans(work.row[(category == chosen) & ~communication])
-
-    is_operator = np.zeros(len(events), np.bool_)
+    is_operator = np.zeros(len(model.trace.events), np.bool_)
     is_operator[model.rows_of(Category.OPERATOR)] = True
     is_operator[model.communication_rows] = False
     return {
-        "kernel": all_device_spans(model)[Role.COMPUTE],
+        "kernel": work.row[device_roles(model) == Role.COMPUTE],
         "memcpy": device(Category.MEMCPY),
         "memset": device(Category.MEMSET),
-        "communication": communication_spans(model),
-        "runtime": spans(model.launches.row),
-        "dataloader": spans(model.dataloader_rows),
-        "cpu_exec": spans(np.concatenate([np.flatnonzero(is_operator).astype(np.int32), model.optimizer_rows])),
+        "communication": np.concatenate([work.row[communication], model.communication_rows]),
+        "runtime": model.launches.row,
+        "dataloader": model.dataloader_rows,
+        "cpu_exec": np.concatenate([np.flatnonzero(is_operator).astype(np.int32), model.optimizer_rows]),
     }
+
+
+@remembered
+def category_spans(model: Model) -> dict[str, Spans]:
+    """When something of each category (except other) was going on anywhere, overlaps between categories included."""
+    events = model.trace.events
+    spans = {
+        category: intervals.union(events.start[rows], events.end[rows])
+        for category, rows in category_rows(model).items()
+        if category not in ("kernel", "communication")
+    }
+    return {"kernel": all_device_spans(model)[Role.COMPUTE], "communication": communication_spans(model), **spans}
 
 
 def _is_shown(category: str, model: Model, spans: dict[str, Spans]) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
@@ -20,8 +19,7 @@ from torch_tb_profiler.model import Model
 _ENDS = tuple(CODE[each] for each in (Phase.FORWARD, Phase.LOSS, Phase.DATA, Phase.OPTIMIZER, Phase.ZERO_GRAD))
 
 
-@dataclass(frozen=True)
-class Runs:
+class Runs(msgspec.Struct, frozen=True):
     """Backward passes in the order of time; parallel. One follows another when the program did something between.
 
     start, end  ns: of the first node, and of the last to end

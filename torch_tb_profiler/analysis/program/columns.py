@@ -78,8 +78,8 @@ ENGINE_STEPS = by_key(
     Definition("row", "Event", "number", None, "Number of its event in the file."),
     Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
     Definition("host_ns", "Host", "number", "ns", "Its duration on the host."),
-    Definition("period_ns", "To the next", "number", "ns", "From its begin to the begin of the next step."),
-    Definition("gap_ns", "Gap", "number", "ns", "From its end on the host to the begin of the next step."),
+    Definition("period_ns", "To the next", "number", "ns", "From its begin to the beginning of the next step."),
+    Definition("gap_ns", "Gap", "number", "ns", "From its end on the host to the beginning of the next step."),
     Definition("device_ns", "Device", "number", "ns", "Σ durations of device work that was launched in it."),
     Definition("graph_ns", "In graphs", "number", "ns", "The part of that which replays of graphs ran."),
     Definition(

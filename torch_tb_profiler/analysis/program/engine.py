@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.program.engine_names import EngineStep, engine_step
@@ -79,8 +80,7 @@ class EngineSteps(Tabular):
         return np.array([each == phase.value for each in self.phase], np.bool_)
 
 
-@dataclass(frozen=True)
-class Engine:
+class Engine(msgspec.Struct, frozen=True):
     """The steps of inference of a trace.
 
     kind    who wrote their names; `loop` of ranges of the program's own, `model` of calls of a model, `diffusion`
@@ -95,8 +95,7 @@ class Engine:
     steps: EngineSteps
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(msgspec.Struct, frozen=True):
     """Steps before anything is measured; parallel, by start.
 
     row   the event; -1 where a step has none

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.analysis.program.kinds import Phase
 
 
-@dataclass(frozen=True)
-class EngineStep:
+class EngineStep(msgspec.Struct, frozen=True):
     """One step of an engine; numbers that its name does not tell are None.
 
     engine          who wrote it

@@ -50,7 +50,7 @@ class EnginePhase(msgspec.Struct, frozen=True, kw_only=True):
 
     name       which phase
     steps      how many
-    period_ns  median from the begin of a step to the begin of the next
+    period_ns  median from the beginning of a step to the beginning of the next
     host_ns    mean duration on the host
     device_ns  mean Σ of durations of the device work launched in it
     requests   mean number of requests
@@ -67,7 +67,7 @@ class EnginePhase(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineGaps(msgspec.Struct, frozen=True, kw_only=True):
-    """Time of the host between the end of a step and the begin of the next, over all steps, by what it did then.
+    """Time of the host between the end of a step and the beginning of the next, over all steps, by what it did then.
 
     total_ns       all of it
     sample_ns      in ranges of sampling
@@ -96,7 +96,7 @@ class EngineSummary(msgspec.Struct, frozen=True, kw_only=True):
     generated          how many tokens steps generate, one for each request; null where some step does not tell
     tokens_per_second  generated, without the last step ÷ time from the first step to the last; null like it, and with
                        one step
-    tpot_ns            time per output token: mean from the begin of a step that generates to the begin of the next,
+    tpot_ns            time per output token: mean from the beginning of a step that generates to that of the next,
                        weighted by its requests where all tell them; null with fewer than two steps
     gap_ns             Σ of the gaps between steps, on the host; null where their ends are not told, and with one step
     graph_share        part of the device time of the steps that replays of graphs have, 0…1; null without device time

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.program.backward_runs import Runs, forward_operators
@@ -22,8 +22,7 @@ _OPTIMIZER = re.compile(r"aten::(?:_foreach_\w+|_fused_\w+|addcdiv_|addcmul_|add
 _ROOT_GRADIENT = "aten::ones_like"
 
 
-@dataclass(frozen=True)
-class Hulls:
+class Hulls(msgspec.Struct, frozen=True):
     """Stretches of the main thread with an inferred phase; they count only where no mark does.
 
     nesting   the stretches, all in lane 0
@@ -53,8 +52,7 @@ def hulls(model: Model, marked: Marks, runs: Runs, main: int) -> Hulls:
     return Hulls(nesting, phase[nesting.order], np.array(columns[3], np.int8)[nesting.order])
 
 
-@dataclass(frozen=True)
-class _Outer:
+class _Outer(msgspec.Struct, frozen=True):
     """Outermost operators of the main thread, by start. Parallel.
 
     marked      whether a mark lies around the start

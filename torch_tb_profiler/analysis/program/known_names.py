@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.analysis.program.engine_names import engine_step
 from torch_tb_profiler.analysis.program.kinds import Phase
@@ -23,8 +24,7 @@ _PREFIX = re.compile(r"^(?:\[pl\]\[\w+\])?(?:\[param\|(?P<param>.*)\]$)?(?:\[\w+
 _GAPS = re.compile(r"[\s-]+")
 
 
-@dataclass(frozen=True)
-class KnownNames:
+class KnownNames(msgspec.Struct, frozen=True):
     """What known_names.toml says.
 
     annotations  normalised whole names, and beginnings of names

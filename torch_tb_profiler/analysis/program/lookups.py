@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -13,8 +13,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class Lookups:
+class Lookups(msgspec.Struct, frozen=True):
     """Look-ups in the table of tokens, which has the most rows of all; parallel, by start.
 
     node, track     in the call tree

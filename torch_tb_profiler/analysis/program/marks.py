@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
@@ -33,8 +33,7 @@ _FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
 _ALWAYS = (CODE[Phase.COMPILE], CODE[Phase.CAPTURE])
 
 
-@dataclass(frozen=True)
-class Marks:
+class Marks(msgspec.Struct, frozen=True):
     """Ranges that mark a phase, nested thread by thread. Positions are those of the nesting.
 
     nesting     the ranges; `nesting.lane` is an index into Trace.tracks
@@ -60,8 +59,7 @@ class Marks:
         return found
 
 
-@dataclass(frozen=True)
-class _Ranges:
+class _Ranges(msgspec.Struct, frozen=True):
     """Ranges that mark one phase each; parallel."""
 
     track: Int32

@@ -38,7 +38,7 @@ class MicroBatches(Tabular):
     step            index into the steps
     number          which of its step, from 0
     start_ns        when the first autograd node began
-    forward_ns, data_ns, backward_ns   of the main thread since the pass before, or the begin of the step; backward
+    forward_ns, data_ns, backward_ns   of the main thread since the pass before, or the beginning of the step; backward
                     with what is computed again
     forward_device_ns, backward_device_ns   Σ durations of device work that these launched
     synchronises    whether gradients are joined over ranks in it

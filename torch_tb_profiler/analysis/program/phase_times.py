@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import counted
@@ -12,6 +13,7 @@ from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Pha
 from torch_tb_profiler.analysis.program.phases import Phases, phases
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
+from torch_tb_profiler.analysis.shared.per_step import steps_of_work
 from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.foremost import Pieces, foremost
@@ -69,8 +71,7 @@ def phase_times(model: Model) -> PhaseTimes:
     return PhaseTimes(tuple(PHASES[code] for code in used.tolist()), *(table[:, used] for table in tables))
 
 
-@dataclass(frozen=True)
-class PhaseAmounts:
+class PhaseAmounts(msgspec.Struct, frozen=True):
     """What the steps that are chosen allocate and compute, by phase; None where nothing of it was recorded.
 
     allocated_bytes   Σ of allocations, on whatever device
@@ -148,21 +149,11 @@ def _between(spans: list[Spans], start: Int64, end: Int64, rest: bool = True) ->
 def _on_devices(model: Model, found: Phases) -> Int64:
     inside = model.in_steps
     size, many = len(model.steps), len(PHASES)
-    work = np.flatnonzero(inside.is_work)
+    work, step = steps_of_work(model)
     if not size or not len(work):
         return np.zeros((size, many), np.int64)
-    events, row = model.trace.events, inside.device_work.row[work]
-    launch = inside.device_links.launch[work]
-    call = take_known(inside.launches.row, launch)
-    time = np.where(launch >= 0, events.start[call], events.start[row])
-    step = np.where(
-        launch >= 0,
-        np.searchsorted(model.steps.host_start, time, side="right"),
-        np.searchsorted(model.steps.start, time, side="right"),
-    )
-    step = np.clip(step - 1, 0, size - 1)
     phase = device_phase(inside, found)[work]
-    duration = np.maximum(events.duration[row], 0)
+    duration = np.maximum(model.trace.events.duration[inside.device_work.row[work]], 0)
     return sums_at(step * many + phase, duration, size * many).reshape(size, many)
 
 

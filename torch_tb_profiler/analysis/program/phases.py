@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.program.backward_runs import Runs, backward_runs
@@ -35,8 +36,7 @@ class Segments:
     evidence: Int8
 
 
-@dataclass(frozen=True)
-class Phases:
+class Phases(msgspec.Struct, frozen=True):
     """What is known of the phases of a trace.
 
     main      index into Trace.tracks: the thread that runs the program; -1 without host events

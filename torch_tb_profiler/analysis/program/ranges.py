@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.program.columns import RANGES
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.phase_times import foremost_work
 from torch_tb_profiler.analysis.program.phases import phases
@@ -62,6 +64,8 @@ class RangeTable(Tabular):
 
     missing_below_zero = ("parent", "between_ns")
 
+    defined = RANGES
+
     def __len__(self) -> int:
         return len(self.id)
 
@@ -88,8 +92,7 @@ _NOTHING = np.empty(0, np.int64)
 NO_CALLS = RangeCalls(_NOTHING, (), (), _NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
-@dataclass(frozen=True)
-class _Calls:
+class _Calls(msgspec.Struct, frozen=True):
     """Every range of the steps, in preorder. Parallel, but for `entries`.
 
     node       position in the call tree of `Model.in_steps`

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
@@ -91,8 +92,7 @@ class GeneratedKernels(Tabular):
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class RegionSums:
+class RegionSums(msgspec.Struct, frozen=True):
     """Sums over all regions of the steps that are chosen, in ns; device times in Σ of durations.
 
     outer_ns           host time of outermost regions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -73,8 +74,7 @@ class CaptureTable(Tabular):
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class _Replayed:
+class _Replayed(msgspec.Struct, frozen=True):
     """All nodes that ran, replay by replay.
 
     work, graph, place   shape (nodes,): index into Trace.device_work, number of the graph, position within the replay

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.calibrate import calibrate
@@ -25,8 +25,7 @@ from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.model.steps.launched import launched_in
 
 
-@dataclass(frozen=True)
-class _Facts:
+class _Facts(msgspec.Struct, frozen=True):
     """All that edges are made of."""
 
     items: Items

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
@@ -15,8 +14,7 @@ from torch_tb_profiler.arrays.types import Int8, Int64
 UNEXPLAINED_NS, UNEXPLAINED_TIMES = 10_000, 5
 
 
-@dataclass(frozen=True)
-class Calibrated:
+class Calibrated(msgspec.Struct, frozen=True):
     """lag, unexplained: shape (edges,), ns; over, under: counts."""
 
     lag: Int64

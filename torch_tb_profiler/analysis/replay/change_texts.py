@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import (
@@ -44,8 +45,7 @@ _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
 Naming = Literal["none", "optional", "required"]
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """One kind of change.
 
     key       its word

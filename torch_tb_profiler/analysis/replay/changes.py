@@ -7,8 +7,9 @@ take any sequence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, SupportsIndex
+
+import msgspec
 
 LabelName = Literal["python", "operator", "data", "launch", "blocking", "allocator", "api", "collective"]
 WorkName = Literal["kernels", "copies", "collectives", "all"]
@@ -18,8 +19,7 @@ Direction = Literal["HtoD", "DtoH"]
 Interval = tuple[int, int, int]
 
 
-@dataclass(frozen=True)
-class Within:
+class Within(msgspec.Struct, frozen=True):
     """Where host time counts: in what is common to all that is given; without anything everywhere.
 
     operator     inside ranges (operators and annotations) of this name
@@ -41,8 +41,7 @@ class Within:
     thread: int | None = None
 
 
-@dataclass(frozen=True)
-class ScaleHost:
+class ScaleHost(msgspec.Struct, frozen=True):
     """Host time × factor; waiting has no time of its own, and is not scaled.
 
     label   what the time is spent on; without it all
@@ -68,8 +67,7 @@ class ScaleHost:
         )
 
 
-@dataclass(frozen=True)
-class ScaleWork:
+class ScaleWork(msgspec.Struct, frozen=True):
     """Durations of work on devices × factor, or a target for each.
 
     work        kernels (those of collectives left out), copies (sets too), collectives (waiting for other ranks too,
@@ -86,8 +84,7 @@ class ScaleWork:
     target_ns: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class WithoutWaits:
+class WithoutWaits(msgspec.Struct, frozen=True):
     """Calls no longer wait for the device, and take no time.
 
     waits       synchronisations (blocking copies too), copies alone, or calls held by a full launch queue
@@ -100,8 +97,7 @@ class WithoutWaits:
     rows: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Pinned:
+class Pinned(msgspec.Struct, frozen=True):
     """Copies from or to pageable memory use pinned memory and no longer block.
 
     The call takes what an asynchronous call usually takes, and returns before the copy is done; so does a
@@ -120,8 +116,7 @@ class Pinned:
     rate: float | None = None
 
 
-@dataclass(frozen=True)
-class Graphed:
+class Graphed(msgspec.Struct, frozen=True):
     """Each region is launched as one CUDA graph.
 
     Of its host time only its first launch is left, and what is data loading, an allocation or a wait; the work follows
@@ -135,8 +130,7 @@ class Graphed:
     steps: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Fused:
+class Fused(msgspec.Struct, frozen=True):
     """Each group of kernels is one kernel, in the place of the last.
 
     The others take no time, nor do their launches, and the operators that launched nothing but them.
@@ -149,8 +143,7 @@ class Fused:
     target_ns: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class MergedCollectives:
+class MergedCollectives(msgspec.Struct, frozen=True):
     """Each group of collectives is one: what k of them transfer, without the fixed time of k − 1.
 
     groups     rows of the collectives of each group
@@ -161,9 +154,8 @@ class MergedCollectives:
     alpha_ns: int
 
 
-@dataclass(frozen=True)
-class NoStraggler:
-    """No rank is slower than the middle one: its host time of each label, and its kernels, × (middle rank ÷ this rank).
+class NoStraggler(msgspec.Struct, frozen=True):
+    """No rank is slower than the median rank: its host time of each label, and its kernels, × (median ÷ this rank).
 
     Only of several ranks together. Of an even number the lower of the middle two counts.
     """
@@ -253,7 +245,7 @@ def merged_collectives(groups: Iterable[Iterable[SupportsIndex]], alpha_ns: int)
 
 
 def no_straggler() -> NoStraggler:
-    """No rank is slower than the middle one; for `run.what_if`."""
+    """No rank is slower than the median; for `run.what_if`."""
     return NoStraggler()
 
 

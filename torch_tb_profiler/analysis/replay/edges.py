@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
@@ -28,8 +28,7 @@ class Edge(IntEnum):
     MEET = 12  # a collective begins when its last rank is there
 
 
-@dataclass(frozen=True)
-class Edges:
+class Edges(msgspec.Struct, frozen=True):
     """Parallel, shape (edges,).
 
     source, target   points, then items, then step ends, as numbered by who makes them

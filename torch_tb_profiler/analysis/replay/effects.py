@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, ScaleWork, WithoutWaits
@@ -28,8 +28,7 @@ _DROPPED: dict[str, tuple[Edge, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class OnHost:
+class OnHost(msgspec.Struct, frozen=True, dict=True):
     """Pieces of host time, each × its factor; parallel."""
 
     pieces: HostPieces
@@ -45,8 +44,7 @@ class OnHost:
         return place[begins], np.add.reduceat(saved, begins)
 
 
-@dataclass(frozen=True)
-class OnWork:
+class OnWork(msgspec.Struct, frozen=True):
     """Of some pieces of work (indexes into Items): duration × factor, or what it is instead, whatever other changes
     make of it; then at most `cap` ns, then `less` ns less.
     """
@@ -58,16 +56,14 @@ class OnWork:
     less: int = 0
 
 
-@dataclass(frozen=True)
-class OnLags:
+class OnLags(msgspec.Struct, frozen=True):
     """Edges whose lag is at most so long, ns."""
 
     edge: Int64
     most: int
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(msgspec.Struct, frozen=True):
     """All that a change does; effects of several changes can be put together in any order.
 
     labels    shape (labels,): factors of all host time of a label; None for 1
@@ -79,7 +75,7 @@ class Effect:
     host: tuple[OnHost, ...] = ()
     work: tuple[OnWork, ...] = ()
     lags: tuple[OnLags, ...] = ()
-    dropped: Int64 = field(default_factory=lambda: NOTHING)
+    dropped: Int64 = msgspec.field(default_factory=lambda: NOTHING)
     notes: tuple[str, ...] = ()
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
@@ -33,8 +33,7 @@ class Node(IntEnum):
 DROPPABLE = (Edge.SYNC, Edge.BLOCKING_COPY, Edge.FULL_QUEUE)
 
 
-@dataclass(frozen=True)
-class Calibration:
+class Calibration(msgspec.Struct, frozen=True):
     """What had to be done to make the graph give the recorded times.
 
     over      edges whose delay was lowered: something did not wait for what it should have
@@ -49,8 +48,7 @@ class Calibration:
     early: int
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(msgspec.Struct, frozen=True, dict=True):
     """Nodes in time order and edges by target: a source is always a lower number than its target.
 
     time         shape (nodes,), ns: as recorded

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_time import LABELS, HostTime
@@ -14,8 +13,7 @@ from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 
 
-@dataclass(frozen=True)
-class HostPieces:
+class HostPieces(msgspec.Struct, frozen=True):
     """Work of host threads, without waiting, each piece in one lane edge and of one label. Parallel, shape (pieces,).
 
     By lane and start, disjoint. Time outside of all lane edges, before the first node of a lane or after its last, is

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES, Label, labels_of
@@ -17,8 +17,7 @@ from torch_tb_profiler.trace import Trace
 LABELS = len(Label)
 
 
-@dataclass(frozen=True)
-class HostTime:
+class HostTime(msgspec.Struct, frozen=True, dict=True):
     """The time of all host threads, cut where an operator, an annotation or a call begins or ends.
 
     row        shape (nodes,): the events, in the preorder of `nesting`

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, Work
@@ -24,8 +23,7 @@ STAGED_BYTES = 65_536
 MOST_PAIRS = 4_000_000
 
 
-@dataclass(frozen=True)
-class HostWait:
+class HostWait(msgspec.Struct, frozen=True):
     """Calls that waited for work. Parallel, shape (waits,).
 
     call     index into Calls

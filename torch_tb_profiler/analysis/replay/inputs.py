@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -60,8 +61,7 @@ class Items:
         return self.start + self.duration
 
 
-@dataclass(frozen=True)
-class Calls:
+class Calls(msgspec.Struct, frozen=True):
     """Calls of a device's API, parallel to Trace.launches. Shape (calls,).
 
     lane         index into Trace.tracks

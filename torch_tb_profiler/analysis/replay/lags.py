@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
@@ -19,8 +18,7 @@ LARGEST_NS = 20_000
 DEFAULT_LAUNCH_NS, DEFAULT_GAP_NS, DEFAULT_WAKE_NS = 5_000, 1_500, 3_000
 
 
-@dataclass(frozen=True)
-class Lags:
+class Lags(msgspec.Struct, frozen=True):
     """Typical delays, ns.
 
     launch   λ: from a launch to the start of its work, on an idle stream

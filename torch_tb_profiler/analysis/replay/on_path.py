@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -29,8 +29,7 @@ from torch_tb_profiler.trace import Category
 What = Literal["operator", "annotation", "kernel", "copy", "communication", "function", "module"]
 
 
-@dataclass(frozen=True)
-class OnPath:
+class OnPath(msgspec.Struct, frozen=True):
     """What the path spends on one name, in the steps that are asked about.
 
     name        of the operator, kernel, function or module
@@ -57,8 +56,7 @@ class OnPath:
         return self.host_ns + self.device_ns
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(msgspec.Struct, frozen=True):
     """The names on the path, each list by time on the path, the longest first."""
 
     operators: tuple[OnPath, ...]
@@ -89,8 +87,7 @@ def names_on_path(model: Model, steps: Sequence[int]) -> Names:
     )
 
 
-@dataclass(frozen=True)
-class _HostTime:
+class _HostTime(msgspec.Struct, frozen=True):
     """How much of a stretch of a thread is on the path."""
 
     of_track: dict[int, Coverage]
@@ -116,8 +113,7 @@ class _HostTime:
         return found
 
 
-@dataclass(frozen=True)
-class _Device:
+class _Device(msgspec.Struct, frozen=True):
     """Pieces of work on the path, with their time."""
 
     item: Int64

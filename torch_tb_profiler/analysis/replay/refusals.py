@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
@@ -26,8 +26,7 @@ MOST_WITHOUT_LAUNCH, MOST_WITHOUT_WORK, MOST_EARLY = 0.2, 0.01, 0.01
 DOUBTFUL, USELESS = 0.1, 0.4
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """One thing that is not answered.
 
     id      what is wrong with the trace
@@ -42,8 +41,7 @@ class Refusal:
     share: Fraction | None = None
 
 
-@dataclass(frozen=True)
-class Quality:
+class Quality(msgspec.Struct, frozen=True):
     """How far the answers of a graph can be trusted.
 
     unexplained   share of the time of the steps that nothing in the trace explains; None without steps

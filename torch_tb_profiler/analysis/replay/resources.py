@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, LabelName, ScaleWork, WorkName, is_bound, scale, without
@@ -22,8 +23,7 @@ ResourceId = Literal["input", "host", "launch", "sync", "communication", "copies
 FASTER = 0.8
 
 
-@dataclass(frozen=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True):
     """Something that can limit a step.
 
     parts    of the path that are its time; each part is of one resource
@@ -75,8 +75,7 @@ RESOURCES: tuple[Resource, ...] = (
 RESOURCE_OF: Mapping[str, ResourceId] = {part: each.id for each in RESOURCES for part in each.parts}
 
 
-@dataclass(frozen=True)
-class Effect:
+class Effect(msgspec.Struct, frozen=True):
     """What a change saves in some steps together, ns.
 
     saved, low, high   None where it is refused; low and high also where there are no two steps

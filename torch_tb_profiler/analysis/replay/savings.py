@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -70,8 +71,7 @@ class WhatIf:
         return None if self.after_ns is None else self.before_ns - self.after_ns
 
 
-@dataclass(frozen=True)
-class Saving:
+class Saving(msgspec.Struct, frozen=True):
     """What one of several changes saves, ns in all steps together; None where the change is refused.
 
     place          of the change, among those given

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import (
@@ -28,8 +28,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.trace import Trace
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(msgspec.Struct, frozen=True, dict=True):
     """Host times, durations and edges after some changes. What was before the first step is never changed.
 
     lane_times   shape (lane edges, labels), ns

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct_counts
@@ -36,8 +36,7 @@ def solve(nodes: int, source: Sequence[int], target: Sequence[int], delay: Int64
     return np.array(times, np.int64)
 
 
-@dataclass(frozen=True)
-class _Paths:
+class _Paths(msgspec.Struct, frozen=True):
     """Nodes with one cause, as paths from cause to effect: what a path adds up to is a running sum.
 
     A path goes on to the effect that has most behind it, so that only few begin at a node of another.
@@ -68,8 +67,7 @@ class _Paths:
         return found
 
 
-@dataclass(frozen=True)
-class _Runs:
+class _Runs(msgspec.Struct, frozen=True):
     """Comparisons, run by run: each but the first of a run compares the one before it, which nothing else needs, with
     something that is the same for the whole run. So its time is the larger of two sums.
 
@@ -112,8 +110,7 @@ class _Runs:
         return np.where(longer, total - before, on), np.where(longer, most + total, by)
 
 
-@dataclass(frozen=True)
-class Solver:
+class Solver(msgspec.Struct, frozen=True):
     """As `solve`, for many delays of the same edges: nodes with a single cause need no comparison, runs of comparisons
     need one.
 

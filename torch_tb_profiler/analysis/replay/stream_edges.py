@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
@@ -24,8 +23,7 @@ MOST_STREAMS = 1_000
 _LOOK_BACK = 8
 
 
-@dataclass(frozen=True)
-class Launched:
+class Launched(msgspec.Struct, frozen=True):
     """Items with a known call, stream by stream in the order of their launches.
 
     item      shape (n,): index into Items

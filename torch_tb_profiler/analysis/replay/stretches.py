@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct_places
@@ -13,8 +13,7 @@ from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int64
 
 
-@dataclass(frozen=True)
-class Stretches:
+class Stretches(msgspec.Struct, frozen=True):
     """[start, end) of threads: disjoint and not touching, by lane and start; parallel, shape (n,). Made by `merged`.
 
     lane         index into Trace.tracks

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_time import HostTime
@@ -19,8 +18,7 @@ LATEST_NS = 1_000_000
 _BEFORE_ALL = -(2**62)
 
 
-@dataclass(frozen=True)
-class HandOvers:
+class HandOvers(msgspec.Struct, frozen=True):
     """One thread wakes another. Parallel, shape (hand-overs,); lanes are indexes into Trace.tracks, times ns.
 
     wait_from   since when the woken thread was idle, -1 where that is not known: its time until `to_time` is a wait
@@ -100,8 +98,7 @@ def _answers(
                 back[int(silence[at])] = e, lane
 
 
-@dataclass(frozen=True)
-class HostCollectives:
+class HostCollectives(msgspec.Struct, frozen=True):
     """Collectives on the host: who called them, and who waited for them. Items are indexes into Items, times ns.
 
     called_lane, called_time, called_item         the call that gave each to its thread had returned by then

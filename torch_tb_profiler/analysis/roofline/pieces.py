@@ -7,9 +7,9 @@ durations. No kernel is expected to become shorter than two microseconds: it has
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, get_args
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
@@ -48,8 +48,7 @@ _ON_DEVICE = re.compile(r"DtoD|Device -> Device|Memset")
 _DATA = (*ELEMENTS, "fp4")
 
 
-@dataclass(frozen=True)
-class RoofPieces:
+class RoofPieces(msgspec.Struct, frozen=True):
     """Parallel to `Pieces`, shape (pieces,); NaN: not known.
 
     element       what its call multiplies, index into ELEMENTS; -1: nothing, or not known
@@ -76,8 +75,7 @@ class RoofPieces:
     first: Bool
 
 
-@dataclass(frozen=True)
-class CallRoofs:
+class CallRoofs(msgspec.Struct, frozen=True):
     """Parallel to `Calls`, shape (calls,).
 
     element  what it multiplies, index into ELEMENTS; -1: nothing, or not known

@@ -6,8 +6,8 @@ Bandwidth by large elementwise kernels, FLOP/s of an element type by long produc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import counted
@@ -27,8 +27,7 @@ _LEAST_MOVES, _LEAST_PRODUCTS = 10, 3
 _PERCENT = 95
 
 
-@dataclass(frozen=True)
-class Reached:
+class Reached(msgspec.Struct, frozen=True):
     """Of one device.
 
     bandwidth  bytes/s of elementwise kernels that move more than 64 MB; None for fewer than 10

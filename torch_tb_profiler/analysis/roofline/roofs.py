@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.peaks import (
@@ -17,8 +18,7 @@ from torch_tb_profiler.analysis.shared.peaks import (
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class Roofs:
+class Roofs(msgspec.Struct, frozen=True):
     """Of one device. FLOP/s and bytes/s.
 
     device        its number

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.flops.work import Sure
 from torch_tb_profiler.analysis.kernels.table import by_owner
 from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
+from torch_tb_profiler.analysis.roofline.columns import ROOFLINE
 from torch_tb_profiler.analysis.roofline.phases import PHASES, phase_of
 from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
 from torch_tb_profiler.analysis.roofline.reached import reached_ns
@@ -75,6 +76,8 @@ class RooflineTable(Tabular):
     worst_start_ns: Int64
     worst_ns: Int64
     total_ns: int
+
+    defined = ROOFLINE
 
     def __len__(self) -> int:
         return len(self.name)

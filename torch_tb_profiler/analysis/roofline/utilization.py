@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
@@ -38,8 +39,7 @@ Shown = Literal["exact", "range", "at_least", "hidden"]
 NoUtilization = Literal["no_steps", "no_device", "no_peak", "no_products", "coverage"]
 
 
-@dataclass(frozen=True)
-class Utilization:
+class Utilization(msgspec.Struct, frozen=True):
     """A part of the peak, 0…1.
 
     value  what is known of it; None where that says nothing
@@ -56,8 +56,7 @@ class Utilization:
     why: NoUtilization | None
 
 
-@dataclass(frozen=True)
-class OfElement:
+class OfElement(msgspec.Struct, frozen=True):
     """Products of one element type in the steps.
 
     element  what they multiply
@@ -72,8 +71,7 @@ class OfElement:
     rate: float | None
 
 
-@dataclass(frozen=True)
-class OfPhase:
+class OfPhase(msgspec.Struct, frozen=True):
     """A part of the average step.
 
     phase    forward, backward or optimizer

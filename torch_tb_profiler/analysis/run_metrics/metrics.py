@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.device_use import DeviceUse, device_summary, mea
 from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.memory.records import CPU
 from torch_tb_profiler.analysis.overview.overview import average_step, overview, step_times
+from torch_tb_profiler.analysis.run_metrics.columns import TRACES
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 
@@ -84,6 +85,8 @@ class FigureTable(Tabular):
     span: tuple[str, ...]
     figures: tuple[Figures, ...]
 
+    defined = TRACES
+
     def __len__(self) -> int:
         return len(self.figures)
 
@@ -123,13 +126,13 @@ def figures(model: Model) -> Figures:
         dataloader=categories.get("dataloader"),
         cpu_exec=categories.get("cpu_exec"),
         other=categories.get("other"),
-        peak_bytes=_peak(model),
+        peak_bytes=memory_peak(model),
         top_operator=found.top_operators[0].name if found.top_operators else None,
         top_kernel=found.top_kernels[0].name if found.top_kernels else None,
     )
 
 
-def _peak(model: Model) -> int | None:
+def memory_peak(model: Model) -> int | None:
     """Of the device that used most; of the host where no device has a curve."""
     curves = memory_curves(model).curves
     of_devices = [curve.peak.allocated for curve in curves if curve.device.type != CPU]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.run_metrics.columns import TRACES_BY_NAME

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -44,12 +46,13 @@ class SliceTable(Tabular):
     duration_ns: Int64
     total: int
 
+    defined = SLICES
+
     def __len__(self) -> int:
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class CategorySlices:
+class CategorySlices(msgspec.Struct, frozen=True):
     """How many slices a category has: in the whole trace, or in the chosen steps.
 
     category  name in small letters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -69,8 +68,7 @@ class SnapshotAnswer(Answer, frozen=True, kw_only=True):
     settings: Mapping[str, str | int | float | bool | Mapping[str, int | str | bool]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ShapeColumns:
+class ShapeColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Allocations that are drawn one by one, in the order of their births: parallel lists.
 
     begin       position of the first column in which each is drawn
@@ -89,8 +87,7 @@ class ShapeColumns:
     released: Sequence[int | None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class BandColumn:
+class BandColumn(msgspec.Struct, frozen=True, kw_only=True):
     """Allocations that are drawn together.
 
     name    line of the program or size that they have in common
@@ -103,8 +100,7 @@ class BandColumn:
     bytes: Sequence[Bytes]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """Something to be seen above the allocations.
 
     kind      annotation, segment (taken of the device or given back), or a kind of moment
@@ -160,8 +156,7 @@ class SnapshotTimelineAnswer(Answer, frozen=True, kw_only=True):
     marks: Sequence[Mark]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SegmentColumns:
+class SegmentColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Segments by address: parallel lists.
 
     address   where it is: position in the memory of the device
@@ -180,8 +175,7 @@ class SegmentColumns:
     free: Sequence[Bytes]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PieceColumns:
+class PieceColumns(msgspec.Struct, frozen=True, kw_only=True):
     """What segments are cut into, by segment and offset: parallel lists.
 
     segment  position in the segments

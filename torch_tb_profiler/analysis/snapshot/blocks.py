@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot
@@ -55,8 +54,7 @@ def segment_for(request: int) -> int:
     return -(-request // ROUND_SEGMENT) * ROUND_SEGMENT
 
 
-@dataclass(frozen=True)
-class BlockBytes:
+class BlockBytes(msgspec.Struct, frozen=True):
     """Bytes of the block of each life. exact: whether they are known; else the least that they can be."""
 
     bytes: Int64

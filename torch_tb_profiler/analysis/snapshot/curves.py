@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -42,8 +43,7 @@ class Curves:
         return int(np.argmax(curve)) - 1
 
 
-@dataclass(frozen=True)
-class History:
+class History(msgspec.Struct, frozen=True):
     """One device with all that is computed of it together."""
 
     device: DeviceSnapshot

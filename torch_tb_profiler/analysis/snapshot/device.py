@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -14,8 +14,7 @@ from torch_tb_profiler.snapshot.schema import Action, Blocks, BlockState, Contex
 from torch_tb_profiler.snapshot.state import KEY
 
 
-@dataclass(frozen=True)
-class DeviceSnapshot:
+class DeviceSnapshot(msgspec.Struct, frozen=True):
     """One device of a snapshot.
 
     records   what the allocator did; a `position` is an index into it, and -1 the time before the first

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -20,8 +20,7 @@ _OPTIMIZER = re.compile(r"(?:^|/)torch/optim/")
 _BACKWARD = re.compile(r"torch::autograd::Engine|_engine_run_backward|torch::autograd::python::PythonEngine")
 
 
-@dataclass(frozen=True)
-class StackNames:
+class StackNames(msgspec.Struct, frozen=True):
     """What is known of each stack; parallel, shape (stacks,), but for the last four.
 
     line        code of the innermost frame of the user's own code in `lines`, else of the innermost Python frame, else

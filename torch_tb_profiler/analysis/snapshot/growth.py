@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, BytesMean, Count
@@ -25,16 +26,14 @@ _STEP = re.compile(r"ProfilerStep\*?#\d+")
 _OPTIMIZER = re.compile(r"Optimizer\.step#")
 
 
-@dataclass(frozen=True)
-class StepEnds:
+class StepEnds(msgspec.Struct, frozen=True):
     """Where steps end. time: ns since the start of the recording, ascending; rule: what says so."""
 
     rule: StepRule
     time: Int64
 
 
-@dataclass(frozen=True)
-class Growing:
+class Growing(msgspec.Struct, frozen=True):
     """A stack that leaves more behind in every step.
 
     stack    id of its stack, -1 where none was recorded

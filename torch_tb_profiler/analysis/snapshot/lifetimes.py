@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
@@ -53,8 +54,7 @@ class LifetimeRows(Tabular):
         return len(self.bytes)
 
 
-@dataclass(frozen=True)
-class Churn:
+class Churn(msgspec.Struct, frozen=True):
     """Work of the allocator that leads to nothing.
 
     blocks       how many allocations of more than 1 MiB were released within 100 µs

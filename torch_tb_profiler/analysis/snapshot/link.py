@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
@@ -55,8 +56,7 @@ class SnapshotLink:
     records: Count = 0
 
 
-@dataclass(frozen=True)
-class _Records:
+class _Records(msgspec.Struct, frozen=True):
     """Allocations and releases by time; key: address and kind."""
 
     time: Int64

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Ns, TraceMeta, plain
@@ -34,8 +34,7 @@ _CALLS: dict[Action, AllocatorCall] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class AllocatorCalls:
+class AllocatorCalls(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of the allocator by time: parallel lists, the largest ones of them.
 
     time_ns   since the start of the trace
@@ -50,8 +49,7 @@ class AllocatorCalls:
     position: Sequence[int]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinkedCurve:
+class LinkedCurve(msgspec.Struct, frozen=True, kw_only=True):
     """What the snapshot says was in use: parallel lists.
 
     time_ns    since the start of the trace

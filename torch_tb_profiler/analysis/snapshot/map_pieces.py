@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
@@ -22,8 +21,7 @@ FREE, MIXED = -1, -2
 _BEFORE, _NO_STACK, _LINES = 0, 1, 2
 
 
-@dataclass(frozen=True)
-class DrawnPieces:
+class DrawnPieces(msgspec.Struct, frozen=True):
     """Pieces of the largest segments; fields as `answers.PieceColumns`. segments: which, by address."""
 
     segments: Int64

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count, Ns
@@ -26,8 +27,7 @@ stream; room on the device that PyTorch was not given; nothing."""
 MOST_HOLDERS = 10
 
 
-@dataclass(frozen=True)
-class Holder:
+class Holder(msgspec.Struct, frozen=True):
     """Allocations of one line that keep segments from being joined or given back.
 
     line      innermost frame of the user's own code

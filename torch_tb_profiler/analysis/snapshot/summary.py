@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import msgspec
+
 from torch_tb_profiler.analysis.answer import Bytes, Count, Fraction, Ns
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
@@ -18,8 +20,7 @@ from torch_tb_profiler.analysis.snapshot.oom import Oom, ooms
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class SnapshotDevice:
+class SnapshotDevice(msgspec.Struct, frozen=True):
     """One device of a snapshot. Bytes; `requested` is what the program asked for, `allocated` its blocks.
 
     device            number of the device

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
@@ -46,8 +47,7 @@ class Columns:
     reserved: Int64
 
 
-@dataclass(frozen=True)
-class Shapes:
+class Shapes(msgspec.Struct, frozen=True):
     """Allocations drawn one by one, in the order of their births: parallel.
 
     life   index into `Lives`
@@ -59,8 +59,7 @@ class Shapes:
     end: Int64
 
 
-@dataclass(frozen=True)
-class Band:
+class Band(msgspec.Struct, frozen=True):
     """Allocations drawn together. bytes: in use in each column; blocks: how many there are in the window."""
 
     name: str

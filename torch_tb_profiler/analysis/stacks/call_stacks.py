@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -58,8 +59,7 @@ class Stacks:
         return Stacks(np.where(parent > 0, renumbered[parent], parent), self.frame[wanted]), renumbered[numbers]
 
 
-@dataclass(frozen=True)
-class CallStacks:
+class CallStacks(msgspec.Struct, frozen=True):
     """of_node: shape (call tree,), the number of the stack around each node."""
 
     of_node: Int32

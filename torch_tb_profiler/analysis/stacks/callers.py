@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.stacks.entries import Hash, StackEntries, Weight
@@ -25,8 +26,7 @@ MOST_SHOWN = 200_000
 MOST_SEARCHED = 2_000_000
 
 
-@dataclass(frozen=True)
-class _Rows:
+class _Rows(msgspec.Struct, frozen=True):
     """Entries that are worth a limit, in the order of their levels, then of their texts.
 
     node    shape (rows,): of the tree of texts

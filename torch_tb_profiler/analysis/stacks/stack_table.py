@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.stacks.columns import STACKS
 from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryKind, StackEntries, Weight
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct_places
@@ -54,12 +56,13 @@ class StackTable(Tabular):
 
     missing_below_zero: ClassVar[tuple[str, ...]] = ("parent",)
 
+    defined = STACKS
+
     def __len__(self) -> int:
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """The entries of an answer, in any order, and those that are folded into one below each of them."""
 
     label: Int64
@@ -86,8 +89,7 @@ class Shown:
         return np.array(found[::-1], np.int64)
 
 
-@dataclass(frozen=True)
-class Whole:
+class Whole(msgspec.Struct, frozen=True):
     """What a table says about all of it."""
 
     found: StackEntries

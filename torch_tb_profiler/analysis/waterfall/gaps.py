@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_waits import blocking_copies
@@ -28,8 +27,7 @@ _GENERIC = (Idle.HOST_LAUNCH, Idle.HOST_API, Idle.HOST_OPERATOR, Idle.HOST_PYTHO
 _NEVER = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """What the gaps are explained by, of the whole trace."""
 
     items: Items
@@ -75,8 +73,7 @@ class Facts:
         )
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True):
     """Parts of gaps with one cause, by start. Parallel, shape (pieces,), times in ns.
 
     start, end   within one step
@@ -99,8 +96,7 @@ class Pieces:
         return cls(nothing, nothing, np.empty(0, np.int8), nothing, nothing, nothing)
 
 
-@dataclass(frozen=True)
-class _Gaps:
+class _Gaps(msgspec.Struct, frozen=True):
     """Whole gaps of one device, and what explains them. Parallel, shape (gaps,), times in ns.
 
     start, end         within the steps

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
@@ -60,8 +60,7 @@ ACTIVITIES = (
 )
 
 
-@dataclass(frozen=True)
-class _Ranges:
+class _Ranges(msgspec.Struct, frozen=True, dict=True):
     """Ranges of host threads, by thread."""
 
     lane: Int64

@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import NsMean
 from torch_tb_profiler.analysis.device_use import kernel_devices
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.analysis.shared.device_roles import device_roles, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.quantities import Role, share
@@ -136,7 +136,7 @@ def is_below(cause: str, wanted: str) -> bool:
     return cause == wanted or cause.startswith(f"{wanted}.")
 
 
-@remembered
+@pinned
 def waterfall(model: Model) -> Waterfall:
     """Share out the period of every step, for every device that ran kernels.
 

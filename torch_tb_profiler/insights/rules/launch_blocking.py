@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Change, scale, without
@@ -22,8 +22,7 @@ from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.waits import ASYNCHRONOUS
 
 
-@dataclass(frozen=True)
-class _Launches:
+class _Launches(msgspec.Struct, frozen=True):
     """Launches of kernels in the steps that take long enough to tell. Parallel, shape (n,).
 
     call      index into Calls

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
@@ -12,8 +13,7 @@ from torch_tb_profiler.insights.shared.fusions import fusion_of
 from torch_tb_profiler.insights.shared.patterns import norms
 
 
-@dataclass(frozen=True)
-class _Kind:
+class _Kind(msgspec.Struct, frozen=True):
     """What is written out, and the operator that torch has for it."""
 
     name: str

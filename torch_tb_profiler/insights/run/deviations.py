@@ -1,4 +1,4 @@
-"""How far one of several like things is from the middle one."""
+"""How far one of several like things is from the median."""
 
 from __future__ import annotations
 

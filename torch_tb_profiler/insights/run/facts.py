@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -137,6 +138,8 @@ def _bytes(value: object, seen: set[int]) -> int:
         return sum(_bytes(each, seen) for each in value.values())
     if isinstance(value, tuple | list):
         return sum(_bytes(each, seen) for each in value)
+    if isinstance(value, msgspec.Struct):
+        return sum(_bytes(getattr(value, name), seen) for name in value.__struct_fields__)
     if is_dataclass(value):
         return sum(_bytes(getattr(value, each.name), seen) for each in fields(value))
     return 0

@@ -49,7 +49,7 @@ class RunDiagnosis:
 
 
 def run_diagnosis(ranks: Sequence[RunRank]) -> RunDiagnosis:
-    """Apply all rules over ranks. With one rank only there are no findings: it does not show who waits for whom."""
+    """Apply all rules over ranks. With one rank only there are no findings: waiting cannot be measured."""
     # a server that only passes answers on needs no rules
     from torch_tb_profiler.insights.run.rules import RUN_RULES  # noqa: PLC0415
 

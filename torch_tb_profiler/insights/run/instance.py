@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from torch_tb_profiler.insights.rule import Instance
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunInstance(Instance):
+class RunInstance(Instance, frozen=True, kw_only=True):
     """One place in the trace of a rank.
 
     worker       whose trace

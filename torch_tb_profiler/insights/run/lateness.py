@@ -1,9 +1,8 @@
-"""Which rank comes last, step by step: all leave a collective together, so who waits least has come last."""
+"""Which rank arrives last, step by step: all leave a collective together, so who waits least has arrived last."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.labels import Label
@@ -17,8 +16,7 @@ from torch_tb_profiler.ranks.stragglers import KERNELS
 PLACES = (*(label.name.lower() for label in Label), "kernels")
 
 
-@dataclass(frozen=True)
-class StepsOfRanks:
+class StepsOfRanks(msgspec.Struct, frozen=True):
     """The steps that all ranks have. Shape (ranks, steps), ns; -1 where it is not known.
 
     waiting_ns   the part of `wait_ns` that can be outside of computing: at most the exposed communication
@@ -71,15 +69,14 @@ def steps_of_ranks(facts: RunFacts) -> StepsOfRanks:
     )
 
 
-@dataclass(frozen=True)
-class Late:
+class Late(msgspec.Struct, frozen=True):
     """A rank that the others wait for.
 
     rank         its place among the ranks
-    steps        in how many of the steps it is clearly later than the middle rank
+    steps        in how many of the steps it is clearly later than the median rank
     of_steps     how many there are
-    waited_ns    what the middle rank waits more than it, mean of all steps
-    z            how far it is from the middle rank, in deviations: the median of the steps; None with two ranks
+    waited_ns    what the median rank waits more than it, mean of all steps
+    z            how far it is from the median rank, in deviations: the median of the steps; None with two ranks
     """
 
     rank: int
@@ -130,15 +127,14 @@ def late_ranks(facts: RunFacts) -> list[Late]:
     return sorted(found, key=lambda each: -each.waited_ns)
 
 
-@dataclass(frozen=True)
-class Excess:
-    """What a rank spends more on than the middle rank, in an average step.
+class Excess(msgspec.Struct, frozen=True):
+    """What a rank spends more on than the median rank, in an average step.
 
     place     one of PLACES
     ns        how much more of it
     name      of the event or kernel with the largest part of it; empty for none
     name_ns   that part
-    kernels   of `kernels`: how many more kernels than the middle rank, as a fraction; else None
+    kernels   of `kernels`: how many more kernels than the median rank, as a fraction; else None
     """
 
     place: str

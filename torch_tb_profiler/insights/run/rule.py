@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from torch_tb_profiler.insights.rule import Cause, FoundCause
 from torch_tb_profiler.insights.run.instance import RunInstance
 
@@ -27,8 +29,7 @@ class RunFinding(Cause):
     instances: tuple[RunInstance, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunFound(FoundCause):
+class RunFound(FoundCause, frozen=True, kw_only=True):
     """What a rule over ranks found, before its saving is known.
 
     workers, instances   as in RunFinding
@@ -45,8 +46,7 @@ class RunFound(FoundCause):
     count: int | None = None
 
 
-@dataclass(frozen=True)
-class RunRule:
+class RunRule(msgspec.Struct, frozen=True):
     """A rule over ranks.
 
     id        its name: also that of its section in `thresholds.toml`

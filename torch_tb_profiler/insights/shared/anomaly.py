@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -18,8 +17,7 @@ _TEST = "aten::isnan"
 _READ = frozenset(("aten::_is_any_true", "aten::any", "aten::item"))
 
 
-@dataclass(frozen=True)
-class Checks:
+class Checks(msgspec.Struct, frozen=True):
     """Checks for NaN, positions in the call tree.
 
     node      shape (checks,): the operators that check

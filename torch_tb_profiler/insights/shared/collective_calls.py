@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.device_roles import device_spans
@@ -20,8 +20,7 @@ from torch_tb_profiler.model.communication_names import KINDS
 FSDP = ("FSDP::", "FullyShardedDataParallel.")
 
 
-@dataclass(frozen=True)
-class CollectiveCalls:
+class CollectiveCalls(msgspec.Struct, frozen=True):
     """Operations of the steps, by their first range. Parallel, shape (n,).
 
     operation   index into the operations of the trace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.overview.overview import average_step
@@ -19,8 +19,7 @@ ONE_RANK = Refusal(
 )
 
 
-@dataclass(frozen=True)
-class Exposed:
+class Exposed(msgspec.Struct, frozen=True):
     """Of the average step.
 
     ns        exposed communication

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Fused, fused_groups
@@ -15,8 +15,7 @@ from torch_tb_profiler.insights.rule import Evidence
 from torch_tb_profiler.insights.shared.patterns import Group
 
 
-@dataclass(frozen=True)
-class Fusion:
+class Fusion(msgspec.Struct, frozen=True):
     """Groups of kernels in the steps, that which saves most first.
 
     rows       the longest kernel of each group

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -15,8 +14,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class Launching:
+class Launching(msgspec.Struct, frozen=True):
     """How the devices of the steps are kept busy.
 
     score        share of the idle time in short gaps that launching makes, 0…1 (docs/waterfall.md); None without any

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -77,8 +77,7 @@ _NOTHING = frozenset(
 _NO_WORK = ("autograd::", "torch::autograd::", "torch::dynamo::")
 
 
-@dataclass(frozen=True)
-class OperatorLine:
+class OperatorLine(msgspec.Struct, frozen=True):
     """The operators, thread by thread in order of start; a place is a position in `text`.
 
     text     a letter for each

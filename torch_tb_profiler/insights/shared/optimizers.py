@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -19,8 +18,7 @@ from torch_tb_profiler.trace import Category
 _STEP = "Optimizer.step#"
 
 
-@dataclass(frozen=True)
-class OptimizerSteps:
+class OptimizerSteps(msgspec.Struct, frozen=True):
     """Calls of Optimizer.step in which no backward pass runs, and the compute kernels that they launched.
 
     node     shape (n,): positions in the call tree

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -41,8 +41,7 @@ _CONVERSION = "aten::_to_copy"
 _APART = ("Optimizer.", "Torch-Compiled Region", "## Call CompiledFxGraph", ACCUMULATE, "CompiledFunction")
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """Kernels that one kernel could replace.
 
     rows       their events, in order

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -21,8 +21,7 @@ from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 _FORWARD = re.compile(r"(?:Forward |PP:(?P<stage>\d+)F)(?P<microbatch>\d+)")
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(msgspec.Struct, frozen=True):
     """One rank of a pipeline.
 
     stages        how many ranks the pipeline has

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.products import ELEMENTS, KINDS, ProductKernels, product_kernels
@@ -36,8 +36,7 @@ _FEW_ROWS = re.compile(r"gemmSN_|gemmk1_|gemv")
 _ELEMENT: Mapping[str, ElementType] = {each: each for each in ("fp32", "tf32", "bf16", "fp16", "fp8", "int8")}
 
 
-@dataclass(frozen=True)
-class Faster:
+class Faster(msgspec.Struct, frozen=True):
     """Kernels, and how long each may take.
 
     kernels      shape (n,), indices into `ProductKernels`
@@ -50,8 +49,7 @@ class Faster:
     by_shape: float
 
 
-@dataclass(frozen=True)
-class Alike:
+class Alike(msgspec.Struct, frozen=True):
     """Calls of one shape and element type. Parallel, shape (groups,), but for `of`.
 
     of           shape (calls,): the group of each call; -1 for one that is in no step
@@ -71,8 +69,7 @@ class Alike:
         return len(self.first)
 
 
-@dataclass(frozen=True)
-class Products:
+class Products(msgspec.Struct, frozen=True, dict=True):
     """The product kernels of the steps, on devices with known peaks. Made by `products_of`.
 
     kernels   all of the trace

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.lookup import take_known
@@ -17,8 +16,7 @@ SELECT = "aten::select"
 LARGEST_PERIOD = 4
 
 
-@dataclass(frozen=True)
-class Loops:
+class Loops(msgspec.Struct, frozen=True):
     """Loops; parallel, shape (loops,).
 
     first, last   positions in the call tree: the first and the last `aten::select`

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 
 class Kind(str, Enum):
@@ -53,8 +54,7 @@ YES, NO, OPEN = True, False, None
 PRODUCTS = frozenset({Kind.GEMM, Kind.CONV, Kind.ATTENTION})
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(msgspec.Struct, frozen=True):
     """Kernels that are named alike.
 
     tensor_cores  whether they use tensor cores (matrix cores on AMD); None: the name leaves it open

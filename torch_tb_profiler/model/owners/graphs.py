@@ -9,9 +9,9 @@ each kind, in the same order.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
@@ -33,8 +33,7 @@ LEAST_AGREEING = 0.9
 _KERNEL, _COPY, _FILL = -1, -2, -3
 
 
-@dataclass(frozen=True)
-class CapturedCalls:
+class CapturedCalls(msgspec.Struct, frozen=True):
     """Calls that became nodes of graphs, capture by capture, in their order.
 
     call      shape (nodes,): index into `Trace.launches`
@@ -49,8 +48,7 @@ class CapturedCalls:
     kind: Int64
 
 
-@dataclass(frozen=True)
-class Replays:
+class Replays(msgspec.Struct, frozen=True):
     """Device work that replayed graphs, replay by replay, in the order of the nodes.
 
     work      shape (nodes,): index into `Trace.device_work`

@@ -1,6 +1,6 @@
 """Work that was launched before the recording, and the same work of a later step whose launch is in it.
 
-A program that repeats itself runs the same kernels in the same order. The work at the begin of a stream that has no
+A program that repeats itself runs the same kernels in the same order. The work at the start of a stream that has no
 launch is compared with all that follows on the stream, shifted by each distance at which its last piece occurs again;
 the distance at which most pieces agree, backwards from the first launch and onwards from it, is that of a repetition.
 """

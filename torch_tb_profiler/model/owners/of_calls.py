@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.nesting import Nesting, nearest
@@ -22,8 +22,7 @@ COMPILED_REGION = re.compile(r"Torch-Compiled Region|## Call CompiledFxGraph |gr
 _STEP = re.compile(r"ProfilerStep#\d+")
 
 
-@dataclass(frozen=True)
-class CallOwners:
+class CallOwners(msgspec.Struct, frozen=True):
     """Parallel to `Trace.launches`.
 
     how   How, OPERATOR to THREAD without GRAPH_NODE

@@ -6,7 +6,8 @@ A person may choose another rule, or give a pattern of annotation names.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays import intervals
@@ -24,8 +24,7 @@ from torch_tb_profiler.trace.vocabulary import is_annotation_name
 LEAST_COVERAGE = 0.5
 
 
-@dataclass(frozen=True)
-class Host:
+class Host(msgspec.Struct, frozen=True):
     """The trace, its call tree, and what launched which device work (parallel to `Trace.device_work`)."""
 
     trace: Trace

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -47,8 +46,7 @@ def optimizer(host: Host) -> HostSteps | None:
     return steps if host.coverage(steps) >= LEAST_COVERAGE else None
 
 
-@dataclass(frozen=True)
-class _Calls:
+class _Calls(msgspec.Struct, frozen=True):
     """Calls of optimizers. All of shape (calls,).
 
     inside   operators that began in the call

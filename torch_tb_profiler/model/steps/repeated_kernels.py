@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run
@@ -50,8 +49,7 @@ def repeated_kernels(host: Host) -> HostSteps | None:
     return None
 
 
-@dataclass(frozen=True)
-class _Launched:
+class _Launched(msgspec.Struct, frozen=True):
     """Launches that started kernels on the busiest stream, in the order in which these ran. All of shape (launches,).
 
     launch     index into Trace.launches

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.trace import Note
 
 
-@dataclass(frozen=True)
-class HostSteps:
+class HostSteps(msgspec.Struct, frozen=True):
     """Steps on the host, in time order. Of two neighbours the first may end 1 ns after the second begins.
 
     names        shape (n,): the number after `ProfilerStep#`, else counted from 0
@@ -25,8 +23,7 @@ class HostSteps:
     labels: list[str]
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(msgspec.Struct, frozen=True):
     """The steps, in time order.
 
     names                  shape (n,): the number after `ProfilerStep#`, else counted from 0
@@ -62,8 +59,7 @@ class Steps:
         return cls("none", (), nothing, nothing, nothing, nothing, nothing)
 
 
-@dataclass(frozen=True)
-class StepChoice:
+class StepChoice(msgspec.Struct, frozen=True):
     """What a person asked for: one of the rules, or a regular expression that names of annotations match."""
 
     rule: str | None = None

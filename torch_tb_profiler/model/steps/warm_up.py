@@ -5,13 +5,13 @@ from __future__ import annotations
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.model.steps.types import Steps
 
-#: a first step whose period is this much longer than the middle one of the others, and longer than each of them
+#: a first step whose period is this much longer than the median of the others, and longer than each of them
 RATIO = 1.5
 FEWEST = 3
 
 
 def warm_up_ratio(steps: Steps) -> float | None:
-    """How many times as long as the middle one of the others the first step is, when it was still warming up.
+    """How many times as long as the median of the others the first step is, when it was still warming up.
 
     None when it is like the others, or when there are fewer than three steps.
     """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import among, distinct
@@ -62,8 +61,7 @@ def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) 
 _NEVER = int(np.iinfo(np.int64).min)
 
 
-@dataclass(frozen=True)
-class _StepWork:
+class _StepWork(msgspec.Struct, frozen=True):
     """Per host step: how many pieces of device work its launches started, and when the last of them ended.
 
     called, ran    of the calls that start work elsewhere in the trace, how many were made, and how many started some

@@ -60,7 +60,7 @@ def _found(facts: RunFacts, number: int, chosen: Int64, mine: float, middle: flo
     return RunFound(
         title=f"Launch calls of {worker} are slower than those of its neighbours",
         detail=(
-            f"A launch takes {ms(mine)} there and {ms(middle)} on the middle rank of the same host, in "
+            f"A launch takes {ms(mine)} there and {ms(middle)} on the median rank of the same host, in "
             f"{len(chosen)} calls."
         ),
         advice=(
@@ -83,7 +83,7 @@ def _found(facts: RunFacts, number: int, chosen: Int64, mine: float, middle: flo
         confidence="medium",
         evidence=(
             Evidence("launch_median", "Median of its launch calls", mine, "ns", "overview"),
-            Evidence("launch_median_middle", "The same of the middle rank", middle, "ns", "overview"),
+            Evidence("launch_median_middle", "The same of the median rank", middle, "ns", "overview"),
         ),
         links=(
             Link(

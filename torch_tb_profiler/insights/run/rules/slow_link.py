@@ -44,7 +44,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
 
 
 def _slow_groups(facts: RunFacts, of: Transfers) -> dict[int, float]:
-    """Of groups that do the same those that are slow, with what the middle group takes, ns."""
+    """Of groups that do the same those that are slow, with what the median group takes, ns."""
     takes = {}
     for number in distinct(of.group).tolist():
         mine = of.take(of.group == number)
@@ -61,7 +61,7 @@ def _slow_groups(facts: RunFacts, of: Transfers) -> dict[int, float]:
 
 
 def _found(facts: RunFacts, slow: Transfers, middle: Float64) -> RunFound:
-    """slow: of one group; middle: shape (n,), what each takes in the middle group, ns."""
+    """slow: of one group; middle: shape (n,), what each takes in the median group, ns."""
     workers = tuple(facts.ranks[number].rank.worker for number in distinct(slow.rank).tolist())
     operations = slow.operations
     mine, others = float(slow.transfer_ns.mean()), float(middle.mean())
@@ -70,7 +70,7 @@ def _found(facts: RunFacts, slow: Transfers, middle: Float64) -> RunFound:
     return RunFound(
         title=f"Transfers between the ranks {named} are slower than those of groups like theirs",
         detail=(
-            f"{operations} collectives take {ms(mine)} there on average, and {ms(others)} in the middle one of groups "
+            f"{operations} collectives take {ms(mine)} there on average, and {ms(others)} at the median of groups "
             "that send as much between as many ranks."
         ),
         advice=(
@@ -88,7 +88,7 @@ def _found(facts: RunFacts, slow: Transfers, middle: Float64) -> RunFound:
         confidence="medium",
         evidence=(
             Evidence("link_transfer", "Mean transfer of the group", mine, "ns", "distributed"),
-            Evidence("link_transfer_middle", "The same of the middle group", others, "ns", "distributed"),
+            Evidence("link_transfer_middle", "The same of the median group", others, "ns", "distributed"),
         ),
         links=(
             Link(

@@ -23,7 +23,7 @@ _NO_CAUSE = Refusal(
 )
 #: instances that a finding lists
 _LISTED = 20
-#: more kernels than the middle rank by this part is more work; else the same work is slower
+#: more kernels than the median rank by this part is more work; else the same work is slower
 _MORE_KERNELS = 0.05
 _PLACES: Mapping[str, str] = {
     "python": "Python",
@@ -76,7 +76,7 @@ def _found(facts: RunFacts, late: Late, excess: Excess | None, effect: Effect) -
     worker = rank.rank.worker
     others = facts.loaded - 1
     detail = (
-        f"{worker} comes last in {late.steps} of {late.of_steps} steps: the middle rank waits "
+        f"{worker} is the straggler in {late.steps} of {late.of_steps} steps: the median rank waits "
         f"{ms(late.waited_ns)} more than it in a step of {ms(facts.step_ns)}."
     )
     values: dict[str, str | int | float | bool] = {
@@ -90,7 +90,7 @@ def _found(facts: RunFacts, late: Late, excess: Excess | None, effect: Effect) -
     evidence = [Evidence("late_wait", "Others wait for it, average per step", late.waited_ns, "ns", "distributed")]
     if late.z is not None:
         evidence.append(
-            Evidence("late_deviations", "Deviations from the middle rank", round(late.z, 1), "count", "distributed")
+            Evidence("late_deviations", "Deviations from the median rank", round(late.z, 1), "count", "distributed")
         )
     advice = _GENERAL
     instances: tuple[RunInstance, ...] = ()
@@ -100,7 +100,7 @@ def _found(facts: RunFacts, late: Late, excess: Excess | None, effect: Effect) -
             place = "more" if excess.kernels > _MORE_KERNELS else "slower"
         advice = _ADVICE.get(place, _GENERAL)
         values |= {"place": excess.place, "advice": place, "excess_ns": excess.ns, "name": excess.name}
-        detail += f" It spends {ms(excess.ns)} more on {_PLACES[excess.place]} than the middle rank"
+        detail += f" It spends {ms(excess.ns)} more on {_PLACES[excess.place]} than the median rank"
         if excess.name and excess.name_ns > 0:
             values["name_ns"] = excess.name_ns
             detail += f", {ms(excess.name_ns)} of it in `{excess.name}`"
