@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.reason import Reason
 
@@ -52,8 +53,7 @@ _KNOWN = (
 )
 
 
-@dataclass(frozen=True)
-class Content:
+class Content(msgspec.Struct, frozen=True):
     """What is in a file.
 
     is_snapshot: whether it is a memory snapshot

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 #: for a file whose name is nothing but a time
 NAMELESS = "trace"
@@ -22,8 +23,7 @@ _WORKER = re.compile(r"(?<![A-Za-z])worker[-_]?([0-9]{1,7})(?![0-9])", re.IGNORE
 _SEPARATORS = "-_. "
 
 
-@dataclass(frozen=True)
-class Guess:
+class Guess(msgspec.Struct, frozen=True):
     """What a name seems to say.
 
     worker: as a part of the name says it; empty when none does

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.reason import Reason
 
@@ -24,11 +25,12 @@ _MOMENT_FOLDER = re.compile(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", r
 _PACKED = re.compile(r"\.(?:gz|zst)\Z", re.IGNORECASE)
 _OTHERWISE_PACKED = re.compile(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\.pt\.trace\.json", re.IGNORECASE)
+#: ns in the unit of a stamp with so many digits; so many they have from 2001 to 2286
+_UNITS = {10: 10**9, 13: 10**6, 16: 10**3, 19: 1}
 _DIGITS = re.compile(r"([0-9]+)")
 
 
-@dataclass(frozen=True)
-class TraceName:
+class TraceName(msgspec.Struct, frozen=True):
     """worker: may be empty. stamp: the digits before the ending, as written; empty when there are none."""
 
     worker: str
@@ -41,6 +43,19 @@ def parse_name(name: str) -> TraceName | None:
     if match is None:
         return None
     return TraceName(match["worker"], match["stamp"] or "")
+
+
+def recorded_ns(name: str) -> int | None:
+    """When a trace was recorded, ns since the epoch, by the stamp that torch puts into its name: in s, ms, µs or ns.
+
+    None where there is none, or a number that is no time of this century.
+
+    >>> recorded_ns("worker0.1700000000000.pt.trace.json.gz")
+    1700000000000000000
+    """
+    found = parse_name(name)
+    unit = _UNITS.get(len(found.stamp)) if found else None
+    return int(found.stamp) * unit if found and unit else None
 
 
 def is_candidate(name: str) -> bool:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.storage import shown, without_slash
 
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(msgspec.Struct, frozen=True):
     """A directory tree to look for runs in; `name`, unless empty, stands before the names of its runs."""
 
     url: str

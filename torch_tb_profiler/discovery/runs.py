@@ -23,6 +23,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from torch_tb_profiler.discovery.content import Content
 from torch_tb_profiler.discovery.guess import Guess, guess, rank_in
 from torch_tb_profiler.discovery.names import (
@@ -210,8 +212,7 @@ def _spans(files: list[tuple[TraceName, Entry]]) -> list[tuple[str, Entry]]:
     return spans + [(DEFAULT_SPAN, entry) for name, entry in files if not name.stamp]
 
 
-@dataclass(frozen=True)
-class _Other:
+class _Other(msgspec.Struct, frozen=True):
     """A trace whose name was given. rank: that of its header."""
 
     entry: Entry

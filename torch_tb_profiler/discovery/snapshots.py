@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.discovery.guess import rank_in
 from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_moment_folder, natural_key
@@ -18,8 +19,7 @@ _LAST_NUMBER = re.compile(r"_([0-9]+)\Z")
 _SEPARATORS = "-_. "
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """A memory snapshot and the names it goes by. span: of several moments of a worker which."""
 
     worker: str
@@ -28,8 +28,7 @@ class Snapshot:
     rank: int | None
 
 
-@dataclass(frozen=True)
-class _Named:
+class _Named(msgspec.Struct, frozen=True):
     entry: Entry
     rank: int | None
     rest: str

@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
+from torch_tb_profiler.defaults import EXPANSION_VARIABLE
 from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile, natural_key
 from torch_tb_profiler.ingest.local import LocalRunner
 from torch_tb_profiler.ingest.probing import judge
@@ -16,7 +19,7 @@ from torch_tb_profiler.ingest.together import RankUnusable, RunOutcome, outcome_
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.trace import Limits
-from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE, default_directory
+from torch_tb_profiler.workspace.cache import default_directory
 from torch_tb_profiler.workspace.catalog import (
     VERSION,
     Catalog,
@@ -35,8 +38,7 @@ from torch_tb_profiler.workspace.places import Folder, Stored, place_at
 from torch_tb_profiler.workspace.reading_order import in_reading_order, processes_for
 
 
-@dataclass(frozen=True)
-class Ingested:
+class Ingested(msgspec.Struct, frozen=True):
     """What became of a log directory.
 
     place: where its ranks are now

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
@@ -24,8 +23,7 @@ class WorkLost(Exception):
         self.left = left
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """How far it is.
 
     ranks, of: how many are done, and how many there are

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import overload
+
+import msgspec
 
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target
@@ -28,8 +29,7 @@ class RankUnusable(Exception):
         self.kept = kept
 
 
-@dataclass(frozen=True)
-class RunOutcome:
+class RunOutcome(msgspec.Struct, frozen=True):
     """A run and span.
 
     ranks: how many could be read

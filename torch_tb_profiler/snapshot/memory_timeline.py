@@ -6,7 +6,6 @@ those of `torch.profiler._memory_profiler`. An `.html` one holds a picture and n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import msgspec
@@ -35,8 +34,7 @@ class MemoryTimelineError(ErrorWithReason):
     """A file is none of export_memory_timeline, or cannot be read."""
 
 
-@dataclass(frozen=True)
-class MemoryTimeline:
+class MemoryTimeline(msgspec.Struct, frozen=True):
     """Bytes in use by category. time_ns: Unix time, shape (times,); bytes: shape (times, categories)."""
 
     time_ns: Int64

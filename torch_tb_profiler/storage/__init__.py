@@ -20,7 +20,10 @@ from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.storage.url import scheme_of, shown, without_slash
 
 __all__ = [
+    "S3",
+    "Blobs",
     "Entry",
+    "Google",
     "Problem",
     "Storage",
     "StorageError",

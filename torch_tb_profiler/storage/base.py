@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
+
+import msgspec
 
 from torch_tb_profiler.reason import Reason
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One file.
 
     path: relative to the listed root, `/` between its parts, printable text only (for people and for names)
@@ -33,8 +33,7 @@ class Entry:
         return self.size, self.modified_ns, self.etag
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """A part of the tree that could not be listed; the rest was."""
 
     path: str

@@ -9,10 +9,11 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, BinaryIO
 from urllib.parse import quote, unquote
+
+import msgspec
 
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import RANGE_BYTES
@@ -46,8 +47,7 @@ _CODES: Mapping[str, ErrorKind] = {
 }
 
 
-@dataclass(frozen=True)
-class _Container:
+class _Container(msgspec.Struct, frozen=True):
     """An address taken apart. account: its name"""
 
     account: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from torch_tb_profiler.reason import OTHER, Reason, Value
 
@@ -95,8 +96,7 @@ def unused_signature(root: str) -> StorageError:
     return StorageError(f"{root}: a signature behind this address is not used", "credentials")
 
 
-@dataclass(frozen=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True):
     """What was tried. place: what was listed, or read from; empty where the sentence goes on after its name."""
 
     kind: Literal["unlistable", "unreadable"]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar, cast
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage.base import Entry, Problem
@@ -20,8 +22,7 @@ from torch_tb_profiler.storage.url import is_signed, printable, shown
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """An object, or with an empty key a whole bucket.
 
     bucket: all of the address before the key, without a slash at its end
@@ -31,8 +32,7 @@ class Place:
     key: str = ""
 
 
-@dataclass(frozen=True)
-class Object:
+class Object(msgspec.Struct, frozen=True):
     """What a store says of one object; `etag` is what `Store.get` takes."""
 
     key: str

@@ -7,8 +7,9 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, BinaryIO
+
+import msgspec
 
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
@@ -58,8 +59,7 @@ _CODES: Mapping[str, ErrorKind] = {
 }
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True):
     """What the environment says beside boto3's own variables and profiles.
 
     region: None for what boto3 finds

@@ -13,6 +13,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.trace.arguments import Arguments
 from torch_tb_profiler.trace.column_buffers import Codes, TextCodes, getter
+from torch_tb_profiler.trace.counter_events import CounterValue
 from torch_tb_profiler.trace.events import NO_ARGS, Event, attribute
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.schema import (
@@ -20,6 +21,7 @@ from torch_tb_profiler.trace.schema import (
     Category,
     Chunks,
     Collectives,
+    CounterValues,
     DeviceWork,
     Events,
     Flows,
@@ -78,6 +80,7 @@ class Collector:
         self._head_of = Codes(self._new_head, lambda key: 256 + len(key[2] or ""))
         self._heads: list[bytes] = []
         self._chunks: list[tuple[int, int, int]] = []
+        self._counters: list[tuple[int, int, float]] = []
         self._arguments = {kind: Arguments(kind, self._strings.code) for kind in _TABLES if kind and kind is not Flows}
         self._flow_ids: list[Int64] = []
         self._second = {kind: Arguments(kind, self._strings.code) for kind, _, _ in _SECOND}
@@ -99,8 +102,8 @@ class Collector:
 
     # gathering, chunk by chunk ------------------------------------------------------------------------------
 
-    def add(self, events: list[Event], offset: int, length: int) -> None:
-        """Take the events of one chunk, whose text is `length` bytes at `offset`."""
+    def add(self, events: list[Event], offset: int, length: int, counters: Sequence[CounterValue] = ()) -> None:
+        """Take the events of one chunk, whose text is `length` bytes at `offset`, and the values of its counters."""
         if not events:
             return
         first_row = self.count
@@ -110,6 +113,7 @@ class Collector:
         heads = b"".join([head_of[e.ph, e.cat, e.name, e.pid, e.tid] for e in events])
         self._heads.append(heads)
         self._times.add(events)
+        self._counters += [(row, self._strings.code(series), value) for row, series, value in counters]
         self._add_arguments(events, first_row, heads[_TABLE_AT :: _HEAD.size])
         if self.count - self._written >= ROW_GROUP:
             self._write()
@@ -157,6 +161,11 @@ class Collector:
         chunks = np.array(self._chunks, dtype=np.int64).reshape(-1, 3)
         self._chunks.clear()
         self._writer.add(Chunks, {"offset": chunks[:, 0], "length": chunks[:, 1], "first_row": chunks[:, 2]})
+        if self._counters:
+            row, series, value = zip(*self._counters, strict=True)
+            self._counters.clear()
+            columns = {"row": np.array(row), "series": np.array(series), "value": np.array(value, np.float64)}
+            self._writer.add(CounterValues, columns)
         tables = heads["table"].copy()
         for number, kind in enumerate(_TABLES):
             rows = np.flatnonzero(tables == number)

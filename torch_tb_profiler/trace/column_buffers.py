@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar, cast
 
@@ -76,8 +75,7 @@ def getter(name: str) -> Callable[[Iterable[Any]], list[Any]]:
     return cast(Callable[[Iterable[Any]], list[Any]], listing)
 
 
-@dataclass(frozen=True)
-class Number:
+class Number(msgspec.Struct, frozen=True):
     """A number attribute. real: a float; missing: what stands for no value in integers; texts: it may be text."""
 
     name: str

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import struct
 import tempfile
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -176,8 +175,7 @@ def open_tables(path: Path) -> Tables:
     return Tables(_Reader(_File(path)))
 
 
-@dataclass(frozen=True)
-class NamedTables:
+class NamedTables(msgspec.Struct, frozen=True):
     """Tables without a schema: columns by the name of their table, then by their own.
 
     header: what JSON can say of them

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.trace.events import Args, Event, event_type
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
@@ -28,8 +28,7 @@ class _Kind(msgspec.Struct, gc=False, frozen=True):
     cat: str | None = ""
 
 
-@dataclass(frozen=True)
-class _Kinds:
+class _Kinds(msgspec.Struct, frozen=True):
     """The spellings of `ph` and `cat` that are known, which `event_type` makes the values of these fields."""
 
     phases: frozenset[str]

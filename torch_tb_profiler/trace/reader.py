@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
 
@@ -13,7 +12,9 @@ import msgspec
 from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
+from torch_tb_profiler.trace.counter_events import COUNTER_PHASE, CounterValue, counter_values
 from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_note
+from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.header_numbers import leave_out_huge
 from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
 from torch_tb_profiler.trace.notes import Note, Notes
@@ -36,8 +37,7 @@ class TraceError(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True):
     """How far a file is: bytes of the file as stored (compressed), and events so far."""
 
     bytes_done: int
@@ -100,7 +100,7 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
         reported = 0
         for chunk in text.chunks():
             events, offset, length = decode_chunk(chunk, text, decoder)
-            collector.add(events, offset, length)
+            collector.add(events, offset, length, _counters(chunk, length, events, collector.count))
             if stored.bytes_read - reported >= PROGRESS_BYTES:
                 reported = stored.bytes_read
                 report(Progress(reported, collector.count))
@@ -164,6 +164,12 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
         notes.add(Note("huge_numbers", "warning", left_out, huge))
     report(Progress(stored.bytes_read, collector.count))
     return collector.finish(Header(header), notes, text.text_bytes)
+
+
+def _counters(chunk: Chunk, length: int, events: list[Event], first_row: int) -> list[CounterValue]:
+    """Of the events that the first `length` bytes of a chunk were decoded to."""
+    text = bytes(chunk.text[1 : 1 + length])
+    return counter_values(text, events, first_row) if COUNTER_PHASE in text else []
 
 
 def _why(broken: Reason | None) -> dict[str, Value]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import chain
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct
@@ -15,8 +15,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.trace.json_scan import inside_strings
 
 
-@dataclass(frozen=True)
-class Repair:
+class Repair(msgspec.Struct, frozen=True):
     """One kind of repair: how often it was made, and the position of the first in the unrepaired text."""
 
     kind: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, BinaryIO
 
@@ -27,8 +26,7 @@ _NOT_BLANK = re.compile(rb"\S")
 _list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-@dataclass(frozen=True)
-class TextState:
+class TextState(msgspec.Struct, frozen=True):
     """The text of a stored trace. whole: whether it is valid JSON; length: in bytes."""
 
     whole: bool

@@ -18,12 +18,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints
+from typing import Any, ClassVar, TypeVar, cast, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8, element_of
 from torch_tb_profiler.trace.late_fields import LateFields
 
 
@@ -202,14 +202,6 @@ class Table(LateFields):
         return type(self)(**{name: cast(npt.NDArray[Any], getattr(self, name))[index] for name in self.column_names()})
 
 
-def element_of(hint: Any) -> type[np.generic] | None:
-    """int64 of NDArray[np.int64], which is ndarray[shape, dtype[int64]] or, with numpy 2.5, an alias of its own."""
-    given = get_args(hint)
-    inner = get_args(given[-1]) if given else ()
-    element = inner[0] if inner else given[-1] if given else None
-    return element if isinstance(element, type) and issubclass(element, np.generic) else None
-
-
 def _declared(table: type[Table]) -> tuple[Column, ...]:
     hints = get_type_hints(table).items()
     types = {name: element for name, hint in hints if (element := element_of(hint)) is not None}
@@ -378,11 +370,18 @@ class Syncs(Table):
         "stream number", "where the event was recorded", source="wait_on_stream", also_missing=2**32 - 1
     )
     record_correlation: Int64 = column(
-        "id",
-        "correlation of the call that recorded the event",
-        source="wait_on_cuda_event_record_corr_id",
-        also_missing=2**32 - 1,
+        "id", "of the call that recorded the event", source="wait_on_cuda_event_record_corr_id", also_missing=2**32 - 1
     )
+
+
+@dataclass(frozen=True)
+class CounterValues(Table):
+    """Numbers of counter events, one row for each key of their arguments."""
+
+    table_name: ClassVar[str] = "counter_values"
+    row: Int32 = column("row", "an event of the category COUNTER", follows=True)
+    series: Int32 = column(STRING, "the key in args")
+    value: Float64 = column("as the program counts", "finite")
 
 
 @dataclass(frozen=True)
@@ -396,5 +395,6 @@ class Chunks(Table):
 
 
 TRACE_TABLES: tuple[type[Table], ...] = (
-    *(Events, Operators, Launches, DeviceWork, PythonFrames, Memory, OutOfMemory, Flows, Collectives, Syncs, Chunks),
+    *(Events, Operators, Launches, DeviceWork, PythonFrames, Memory, OutOfMemory, Flows, Collectives, Syncs),
+    *(CounterValues, Chunks),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -14,6 +14,7 @@ from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.schema import (
     Chunks,
     Collectives,
+    CounterValues,
     DeviceWork,
     Events,
     Flows,
@@ -60,8 +61,7 @@ class Strings(Sequence[str]):
         return mask
 
 
-@dataclass(frozen=True)
-class Track:
+class Track(msgspec.Struct, frozen=True):
     """A lane of events: a host thread or a device stream, as `pid` and `tid` name it."""
 
     pid: int | str
@@ -72,11 +72,10 @@ class Track:
     sort_index: int = 0
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(msgspec.Struct, frozen=True, dict=True):
     """The top level of the file, all keys except traceEvents."""
 
-    raw: dict[str, Any] = field(default_factory=dict)
+    raw: dict[str, Any] = msgspec.field(default_factory=dict)
 
     @property
     def base_time_ns(self) -> int | None:
@@ -225,6 +224,10 @@ class Trace:
     @property
     def syncs(self) -> Syncs:
         return self.table(Syncs)
+
+    @property
+    def counter_values(self) -> CounterValues:
+        return self.table(CounterValues)
 
     @property
     def chunks(self) -> Chunks:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -20,8 +21,7 @@ class TableWriter(Protocol):
         """Append rows to a table."""
 
 
-@dataclass(frozen=True)
-class TraceInfo:
+class TraceInfo(msgspec.Struct, frozen=True):
     """A trace without its tables, once it has been read to the end.
 
     first_ns  the start of its first event, to be subtracted from all starts that were written

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.trace.json_scan import (
@@ -49,8 +49,7 @@ class NotATraceError(ValueError):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(msgspec.Struct, frozen=True):
     """Some events of the list.
 
     text      `[event, event, …]`, valid only until the next chunk is asked for

@@ -9,6 +9,7 @@ from typing import BinaryIO, Protocol, cast
 
 import zstandard
 
+from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.column_blocks import crc
 
@@ -41,7 +42,7 @@ class Limits:
     and to more than `free_bytes` is not read further.
     """
 
-    expansion: int = 400
+    expansion: int = EXPANSION
     free_bytes: int = 256 * 1024 * 1024
 
 

@@ -6,13 +6,12 @@ The columns say when each event was, and `Chunks` in which stretch of the text i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.reason import reason_of
 from torch_tb_profiler.trace.decode import EventDecoder
 from torch_tb_profiler.trace.json_scan import UNREADABLE
@@ -25,8 +24,7 @@ from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
 _list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-@dataclass(frozen=True)
-class _Stretch:
+class _Stretch(msgspec.Struct, frozen=True):
     """Text that holds events that are wanted.
 
     offset, length   in the text of the file, bytes
@@ -40,8 +38,7 @@ class _Stretch:
     wanted: Int64 | None
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """What is wanted of a file. header: its keys but traceEvents."""
 
     header: dict[str, Any]
@@ -53,9 +50,16 @@ def window(trace: Trace, start_ns: int, end_ns: int) -> Window:
 
     start_ns, end_ns   from Trace.origin_ns
     """
+    return picked(trace, (trace.events.start <= end_ns) & (trace.events.end >= start_ns))
+
+
+def picked(trace: Trace, wanted: Bool) -> Window:
+    """Some events, and all metadata.
+
+    wanted   shape (events,)
+    """
     events, chunks = trace.events, trace.chunks
-    wanted = (events.start <= end_ns) & (events.end >= start_ns)
-    wanted |= events.phase == Phase.METADATA
+    wanted = wanted | (events.phase == Phase.METADATA)
     bounds = np.append(chunks.first_row, len(events))
     held = np.append(np.zeros(1, np.int64), np.cumsum(wanted))[bounds]
     found = []

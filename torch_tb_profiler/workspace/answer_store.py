@@ -7,7 +7,6 @@ import logging
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -34,8 +33,7 @@ _DIGEST = 16
 Body = bytes | Iterable[bytes]
 
 
-@dataclass(frozen=True)
-class Packed:
+class Packed(msgspec.Struct, frozen=True):
     """A body as it is sent.
 
     etag: changes with the content

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION_VARIABLE
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE, FileNames
 from torch_tb_profiler.workspace.numbers import number_from_environment
@@ -34,8 +35,6 @@ log = logging.getLogger(__name__)
 
 LIMIT_VARIABLE = "TORCH_TB_PROFILER_CACHE_BYTES"
 DEFAULT_LIMIT = 10 * 1000**3
-EXPANSION_VARIABLE = "TORCH_TB_PROFILER_MAX_EXPANSION"
-DIRECTORY_VARIABLE = "TORCH_TB_PROFILER_CACHE_DIR"
 
 _CONTENTS = ".contents"
 #: of the limit, that is added between two sweeps

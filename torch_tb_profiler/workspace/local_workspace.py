@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +23,7 @@ from torch_tb_profiler.workspace.heads import look_at
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.models import Models, OpenModel, locked
 from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
+from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Summary
 from torch_tb_profiler.workspace.scanner import list_runs
 from torch_tb_profiler.workspace.status import Unavailable
 from torch_tb_profiler.workspace.worker import perform
@@ -38,8 +39,16 @@ OPEN_EVENTS = 8_000_000
 class LocalWorkspace:
     """The traces that a program has asked for. Thread-safe."""
 
-    def __init__(self, cache_dir: str | Path | None = None) -> None:
-        """`cache_dir`: see `open_cache`. Raises StorageError."""
+    def __init__(
+        self, cache_dir: str | Path | None = None, told: Callable[[TraceFile, Message], None] = lambda *_: None
+    ) -> None:
+        """Raises StorageError.
+
+        cache_dir   see `open_cache`
+        told        called while a file is read in this process, with how far that is; its outcome is the last
+        """
+        self._told = told
+        self.cache_dir = cache_dir
         self._cache = open_cache(cache_dir)
         if self._cache.shared:
             self._cache.shared.refresh()
@@ -76,6 +85,13 @@ class LocalWorkspace:
             pool.close()
         self._cache.sweep_if_due()
 
+    def known(self, file: TraceFile) -> Summary | None:
+        """What is kept of a file that was read before, by whomever; None of others."""
+        try:
+            return self._cache.find(self._key(file))
+        except Unavailable:
+            return None
+
     def _is_missing(self, file: TraceFile) -> bool:
         try:
             return self._cache.find(self._key(file)) is None
@@ -89,6 +105,12 @@ class LocalWorkspace:
         """
         key = self._key(file)
         return self._models.open(key, choice, make_columns=lambda: self._make_columns(file, key))
+
+    def columns(self, file: TraceFile) -> Path:
+        """The column file of a trace, which is read if it is not there. Raises Unavailable."""
+        key = self._key(file)
+        self._make_columns(file, key)
+        return self._cache.columns_here(key)
 
     def forget_columns(self, file: TraceFile, error: ColumnFileError) -> bool:
         """Remove the columns of a trace if an error is about them; whether it is."""
@@ -104,7 +126,8 @@ class LocalWorkspace:
         """Read the file, unless its columns are in the cache."""
         if self._cache.find(key) is not None:
             return
-        outcome = perform(self._job(file), lambda _: None)
+        outcome = perform(self._job(file), partial(self._told, file))
+        self._told(file, outcome)
         if isinstance(outcome, Failed):
             raise Unavailable(f"{file.entry.path} {outcome.reason}")
         assert isinstance(outcome, Done)

@@ -10,6 +10,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
+
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.trace import Trace, column_file
@@ -33,13 +35,12 @@ class ModelLock:
     number: int = field(default_factory=lambda: next(_numbers))
 
 
-@dataclass(frozen=True)
-class OpenModel:
+class OpenModel(msgspec.Struct, frozen=True):
     """A model in memory. events: of its trace; a copy with chosen steps may come to hold as much as the whole."""
 
     model: Model
     events: int
-    lock: ModelLock = field(default_factory=ModelLock)
+    lock: ModelLock = msgspec.field(default_factory=ModelLock)
 
 
 @contextmanager

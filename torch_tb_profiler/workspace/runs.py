@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-from msgspec.structs import replace as replace_fields
+from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.reason import Reason
@@ -105,7 +105,12 @@ class Runs:
     def status(self) -> Status:
         with self._lock:
             runs = tuple(
-                RunStatus(name, tuple(self._traces[url].status() for url in urls), skipped)
+                RunStatus(
+                    name,
+                    tuple(self._traces[url].status() for url in urls),
+                    skipped,
+                    max((recorded for url in urls if (recorded := self._traces[url].recorded_ns)), default=None),
+                )
                 for name, urls, skipped in self._runs
             )
             return Status(
@@ -237,7 +242,7 @@ class Runs:
                             new.append(trace)
                         trace.file = file
                     else:
-                        trace.file = replace(file, entry=trace.file.entry)
+                        trace.file = dataclasses.replace(file, entry=trace.file.entry)
                     self._traces[url] = trace
             gone += before.values()
             self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in found.runs]
@@ -356,7 +361,7 @@ class Runs:
             trace.state, trace.summary = "ready", message.summary
             log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
             if job.answering is None and (answering := self._answering(trace)) is not None:
-                self._pool.submit_later(replace_fields(job, answering=answering, is_read=True))
+                self._pool.submit_later(replace(job, answering=answering, is_read=True))
         elif isinstance(message, Failed):
             trace.fail(message.reason, message.passes)
             log.warning("%s %s", path, message.reason)

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
@@ -101,8 +103,7 @@ class Scanner(Background):
         return runs_of(listing, self._heads, complete=done == len(waiting))
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """The files of each log directory, and what could not be listed."""
 
     files: tuple[tuple[Root, list[Entry]], ...]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import BinaryIO, Literal
+
+import msgspec
 
 from torch_tb_profiler.discovery import Skipped, TraceKind
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason
@@ -28,8 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class TraceStatus:
+class TraceStatus(msgspec.Struct, frozen=True):
     """One trace.
 
     file: its name within the run's directory
@@ -59,8 +59,7 @@ class TraceStatus:
     kind: TraceKind = "trace"
 
 
-@dataclass(frozen=True)
-class OpenTrace:
+class OpenTrace(msgspec.Struct, frozen=True):
     """A trace that can be asked: its names, and what identifies its content.
 
     size: bytes of the file
@@ -74,8 +73,7 @@ class OpenTrace:
     workers_of_run: int
 
 
-@dataclass(frozen=True)
-class OpenRun:
+class OpenRun(msgspec.Struct, frozen=True):
     """The traces of one span of a run: those that can be asked, by worker, and the others."""
 
     run: str
@@ -84,8 +82,7 @@ class OpenRun:
     others: tuple[TraceStatus, ...]
 
 
-@dataclass(frozen=True)
-class Original:
+class Original(msgspec.Struct, frozen=True):
     """A trace file as it is stored. `stream` can be sought; the caller closes it."""
 
     name: str
@@ -93,13 +90,13 @@ class Original:
     stream: BinaryIO
 
 
-@dataclass(frozen=True)
-class RunStatus:
-    """traces: by worker, then span."""
+class RunStatus(msgspec.Struct, frozen=True):
+    """traces: by worker, then span. newest_ns: when the newest was recorded; None when nothing says it."""
 
     name: str
     traces: tuple[TraceStatus, ...]
     skipped: tuple[Skipped, ...] = ()
+    newest_ns: int | None = None
 
     @property
     def state(self) -> RunState:
@@ -109,8 +106,7 @@ class RunStatus:
         return "failed" if states == {"failed"} else "ready"
 
 
-@dataclass(frozen=True)
-class Status:
+class Status(msgspec.Struct, frozen=True):
     """The log directory.
 
     scanning: true until it has been listed and its files looked at for the first time

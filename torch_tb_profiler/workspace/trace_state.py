@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.discovery.names import recorded_ns
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.workspace.protocol import Summary
@@ -34,6 +35,12 @@ class TraceState:
     #: how often reading has failed for a reason that may pass, and when it is tried again (monotonic seconds)
     tries: int = 0
     retry_at: float | None = None
+
+    @property
+    def recorded_ns(self) -> int | None:
+        """When it was recorded, ns since the epoch: by its name, else when the file was written; None if unknown."""
+        entry = self.file.entry
+        return recorded_ns(entry.path.rpartition("/")[2]) or entry.modified_ns or None
 
     def status(self) -> TraceStatus:
         summary = self.summary

@@ -7,9 +7,10 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol, TypeVar
+
+import msgspec
 
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.model import Model, StepChoice
@@ -58,8 +59,7 @@ A = TypeVar("A")
 Tier = Literal["memory", "disk"]
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """What a remembered value is known as.
 
     traces: those it is about; it is forgotten with any of them
@@ -147,6 +147,10 @@ class Workspace:
     def original(self, trace: OpenTrace) -> Original:
         """The file of a trace. Raises Unknown, and Unreadable when it is gone or has changed since it was read."""
         return self._runs.original(trace)
+
+    def columns(self, trace: OpenTrace) -> Path:
+        """The column file of a trace, for a process that reads it itself."""
+        return self._cache.columns_here(trace.key)
 
     # answers ---------------------------------------------------------------------------------------------
 

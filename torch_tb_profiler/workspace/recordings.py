@@ -1,0 +1,169 @@
+"""Recordings to be compared: those below a path, and of baselines that were saved."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from torch_tb_profiler.analysis.change.figures import SCHEMA, RecordingFigures, recording_figures
+from torch_tb_profiler.analysis.change.named import Named
+from torch_tb_profiler.analysis.change.together import together
+from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.model import StepChoice
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+from torch_tb_profiler.workspace.status import Unavailable
+
+#: of a file; what it begins with tells it from a trace
+FORMAT: Literal["torch-tb-profiler baseline"] = "torch-tb-profiler baseline"
+_BEGIN = re.compile(rb'\s*\{\s*"format"\s*:\s*"torch-tb-profiler')
+_HEAD = 200
+
+#: a saved baseline is some ten kilobytes for each recording
+_MOST_BYTES = 500_000_000
+_MOST_NS = 2**62
+
+
+class RecordingError(Exception):
+    """Recordings cannot be had; the message is a sentence. missing: nothing is there, which is likely a slip."""
+
+    def __init__(self, message: str, missing: bool = False) -> None:
+        super().__init__(message)
+        self.missing = missing
+
+
+class SavedBaseline(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written: recordings, and which version of their type they are."""
+
+    format: str
+    schema: int
+    recordings: list[RecordingFigures]
+
+
+class _Head(msgspec.Struct):
+    schema: int
+
+
+def recordings_of(
+    paths: Sequence[str], workspace: LocalWorkspace, choice: StepChoice | None = None, worker: str | None = None
+) -> list[RecordingFigures]:
+    """The recordings of paths, in their order; a path is a trace, a run, a log directory, a saved baseline, or a glob.
+
+    Each recording of a run (`span`) is one, of all its ranks together, or of the worker that is named. Raises
+    RecordingError.
+    """
+    found = []
+    for path in paths:
+        for each in _expanded(path):
+            found += _saved(each) if _is_saved(each) else _read(each, workspace, choice, worker)
+    return found
+
+
+def saved_text(recordings: Sequence[RecordingFigures]) -> str:
+    """A baseline as text; the same of equal recordings."""
+    saved = SavedBaseline(format=FORMAT, schema=SCHEMA, recordings=list(recordings))
+    return msgspec.json.encode(saved, order="sorted").decode() + "\n"
+
+
+def _expanded(path: str) -> list[str]:
+    """A path as the shell would have it, where a command was not run by one."""
+    try:
+        if "://" in path or Path(path).exists():
+            return [path]
+        found = sorted(glob.glob(path))  # noqa: PTH207 - the pattern may be absolute
+    except (OSError, ValueError):  # a name that no file can have
+        found = []
+    if not found:
+        raise RecordingError(f"{path} does not exist", missing=True)
+    return found
+
+
+def _is_saved(path: str) -> bool:
+    file = Path(path)
+    if "://" in path or not file.is_file():
+        return False
+    try:
+        with file.open("rb") as stream:
+            return _BEGIN.match(stream.read(_HEAD)) is not None
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _saved(path: str) -> list[RecordingFigures]:
+    file = Path(path)
+    try:
+        if file.stat().st_size > _MOST_BYTES:
+            raise RecordingError(f"{path} is too large for a saved baseline")
+        text = file.read_bytes()
+        if (schema := msgspec.json.decode(text, type=_Head).schema) > SCHEMA:
+            raise RecordingError(
+                f"{path} was saved by a newer version (schema {schema}, known up to {SCHEMA}): install that version"
+            )
+        found = msgspec.json.decode(text, type=SavedBaseline).recordings
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise RecordingError(f"{path} is no saved baseline, or a damaged one: {error}") from None
+    for each in found:
+        if (wrong := _contradiction(each)) is not None:
+            raise RecordingError(f"{path} is damaged: {wrong}")
+    if not found:
+        raise RecordingError(f"{path} holds no recording")
+    return found
+
+
+def _contradiction(figures: RecordingFigures) -> str | None:
+    """A file may say anything; None of what a recording can be."""
+    size = len(figures.steps)
+    optional = [figures.sync_calls, figures.graph_breaks]
+    columns = [figures.step_ns, figures.kernel_calls, figures.compilations, *figures.causes.values()]
+    columns += [each for each in optional if each is not None]
+    for table in (figures.kernels, figures.operators, figures.calls):
+        rows: list[Named] = [*table.names, *([] if table.rest is None else [table.rest])]
+        columns += [column for row in rows for column in (row.calls, row.device_ns, row.host_ns)]
+    if any(len(column) != size for column in columns):
+        return "not all its lists have an entry for each step"
+    if any(abs(value) > _MOST_NS for column in columns for value in column):
+        return "a number in it is too large"
+    if min(figures.step_ns, default=0) < 0 or figures.lanes < 1 or figures.ranks < 1 or figures.first_kept > size:
+        return "a number in it cannot be"
+    return None
+
+
+def _read(
+    path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None
+) -> list[RecordingFigures]:
+    try:
+        found = find_traces(path)
+    except StorageError as error:
+        raise RecordingError(str(error)) from None
+    made = []
+    for run in found.runs:
+        for files in _recordings(run, worker):
+            try:
+                ranks = [
+                    LocalTrace(workspace, file, choice).ask(lambda model, run=run: recording_figures(model, run.name))  # type: ignore[misc]
+                    for file in files
+                ]
+            except (StorageError, Unavailable) as error:
+                raise RecordingError(str(error)) from None
+            made.append(together(ranks))
+    if not made and worker is not None and found.runs:
+        raise RecordingError(f"{path} holds no trace of a worker {worker!r}", missing=True)
+    if not made:
+        raise RecordingError(without_traces(path, found))
+    return made
+
+
+def _recordings(run: Run, worker: str | None) -> list[list[TraceFile]]:
+    """The traces of each span of a run, by worker."""
+    by_span: dict[str, list[TraceFile]] = {}
+    for file in run.traces:
+        if file.kind == "trace" and worker in (None, file.worker):
+            by_span.setdefault(file.span, []).append(file)
+    return list(by_span.values())
