@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
@@ -14,8 +13,7 @@ from torch_tb_profiler.ranks.operations import Operations
 MOST_STEPS_APART = 0.5
 
 
-@dataclass(frozen=True)
-class Numbered:
+class Numbered(msgspec.Struct, frozen=True):
     """Operations matched by number.
 
     rows, number      those that are, and what they share; equal numbers are the same operation

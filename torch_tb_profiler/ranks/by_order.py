@@ -11,8 +11,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import each_value, greatest_at, group, least_at
@@ -27,8 +26,7 @@ LONGEST_STRETCH = 5000
 MOST_INCOMPLETE = 0.5
 
 
-@dataclass(frozen=True)
-class _Counted:
+class _Counted(msgspec.Struct, frozen=True):
     """Rows matched because ranks have equally many; parallel to the rows but `unequal`.
 
     number      equal numbers are the same operation, -1 belongs to none

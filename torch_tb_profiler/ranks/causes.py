@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Float32
@@ -12,12 +11,11 @@ from torch_tb_profiler.ranks.work_use import WorkUse
 
 #: what explains so much of the lateness can be its cause, if nothing else explains so much more
 MOST, NEARLY = 0.5, 0.8
-#: bytes of all-to-alls beyond those of the middle peer by this factor are more work
+#: bytes of all-to-alls beyond those of the median peer by this factor are more work
 MORE_BYTES = 1.2
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True):
     """operator, ns: what takes longer and how much of a step; None where no single one does."""
 
     cause: Cause

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
@@ -21,8 +20,7 @@ MOST_POINTS = 512
 _FAR = 10**12
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(msgspec.Struct, frozen=True):
     """time of the other clock = t + at + slope × (t − middle), ns."""
 
     middle: int

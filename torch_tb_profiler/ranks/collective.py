@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -31,8 +30,7 @@ class OneCommunication(msgspec.Struct, frozen=True):
     row: Row
 
 
-@dataclass(frozen=True)
-class CollectiveMember:
+class CollectiveMember(msgspec.Struct, frozen=True):
     """What one rank did in a communication.
 
     worker       name of the rank's worker
@@ -49,8 +47,7 @@ class CollectiveMember:
     duration_ns: Ns
 
 
-@dataclass(frozen=True)
-class SharedCollective:
+class SharedCollective(msgspec.Struct, frozen=True):
     """A communication on all its ranks.
 
     name     of the call

@@ -30,9 +30,9 @@ class CollectiveRow(Answer, frozen=True, kw_only=True):
     algorithm      ring, tree or nvls, where the kernel's name says it; empty otherwise
     peak           bytes/s of the link in one direction; null where it is not known
     peak_share     busbw ÷ peak, 0…1; null like these
-    culprit        number of the rank that comes last in at least half of the calls of three and more ranks
+    culprit        number of the rank that arrives last in at least half of the calls of three and more ranks
     culprit_worker  name of its trace; null like culprit
-    culprit_share  part of the calls in which it comes last, 0…1; null like culprit
+    culprit_share  part of the calls in which it arrives last, 0…1; null like culprit
     worker         trace with the call that waited longest
     row            number of the event of that call; null where it is not known
     """

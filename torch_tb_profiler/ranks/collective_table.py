@@ -84,7 +84,7 @@ def collective_rows(run: RunData, groups: Sequence[RunGroup], waits: Waits) -> t
 
 
 def _culprits(run: RunData, collectives: Int64, size: int) -> list[tuple[int | None, float | None]]:
-    """By signature the rank that comes last in most of some collectives, where it is in half of them."""
+    """By signature the rank that arrives last in most of some collectives, where it is in half of them."""
     found: list[tuple[int | None, float | None]] = [(None, None)] * size
     if not len(collectives):
         return found

@@ -21,7 +21,7 @@ DISTRIBUTED = OVERLAP | by_key(
         "number",
         "ns",
         "Time in which operations that the step called moved data: of each operation the last part, as long as the "
-        "shortest time that any rank needed for it. The rank that comes last waits for nobody. Not known where no "
+        "shortest time that any rank needed for it. The rank that arrives last does not wait. Not known where no "
         "operation could be matched with another rank's.",
     ),
     Definition(

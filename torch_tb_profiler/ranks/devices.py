@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class Device:
+class Device(msgspec.Struct, frozen=True):
     """A device that did some work; what `deviceProperties` does not say is None."""
 
     id: int

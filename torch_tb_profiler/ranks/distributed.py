@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.tabular import Tabular
@@ -25,8 +26,7 @@ from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.trace import Note
 
 
-@dataclass(frozen=True)
-class Waits:
+class Waits(msgspec.Struct, frozen=True):
     """Time in which operations of each step ran, split. Parallel to `overlap.names` of the rank, in ns.
 
     The last entry is the operations outside of all steps. All three add up to the time in which any ran.
@@ -79,8 +79,7 @@ class OperationTable(Tabular):
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class GroupUse:
+class GroupUse(msgspec.Struct, frozen=True):
     """A process group, and how many of its ranks are among the traces."""
 
     group: ProcessGroup

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.ranks.rank import Rank
 
@@ -12,8 +13,7 @@ from torch_tb_profiler.ranks.rank import Rank
 _NODE_AND_PROCESS = re.compile(r"(.*)_(\d+)")
 
 
-@dataclass(frozen=True)
-class Location:
+class Location(msgspec.Struct, frozen=True):
     """Where a rank ran."""
 
     node: str

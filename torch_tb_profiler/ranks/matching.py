@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import group, least_at
@@ -20,8 +20,7 @@ from torch_tb_profiler.ranks.unmatched import notes_about
 from torch_tb_profiler.trace import Note
 
 
-@dataclass(frozen=True)
-class Matching:
+class Matching(msgspec.Struct, frozen=True):
     """Per rank, parallel to its operations.
 
     match       number of the operation in the whole run; -1 for one that belongs to no other rank's

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
@@ -51,8 +52,7 @@ class Operations:
         return np.isin(self.kind, [KINDS.index(kind) for kind in POINT_TO_POINT])
 
 
-@dataclass(frozen=True)
-class Together:
+class Together(msgspec.Struct, frozen=True):
     """Operations of all ranks and what their numbers mean.
 
     groups     process groups, by the numbers of `operations.group`
@@ -106,8 +106,7 @@ def together(ranks: Sequence[Timed]) -> Together:
     return Together(Operations(*(joined or [np.empty(0, np.int64)] * 13)), tuple(known), has_step)
 
 
-@dataclass(frozen=True)
-class Looks:
+class Looks(msgspec.Struct, frozen=True):
     """What the same operation has in common on all ranks. Both of shape (rows,).
 
     of         equal for equal kind, element type and size

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.device_use import step_use
@@ -16,8 +15,7 @@ from torch_tb_profiler.ranks.devices import Device, devices_of
 from torch_tb_profiler.trace import Header
 
 
-@dataclass(frozen=True)
-class Rank:
+class Rank(msgspec.Struct, frozen=True):
     """One rank: who it is, what it runs on, how its steps were spent, and its communication.
 
     rank, world_size: None when the trace does not say
@@ -51,8 +49,7 @@ class Rank:
         return 4000 + 60 * len(self.overlap.names) + sum(values.nbytes for values in columns.values())
 
 
-@dataclass(frozen=True)
-class RankIdentity:
+class RankIdentity(msgspec.Struct, frozen=True):
     """Where a trace was recorded: None and empty when it does not say."""
 
     rank: int | None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, NsMean
+from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
 from torch_tb_profiler.ranks.collective_answers import BandwidthFit
 from torch_tb_profiler.ranks.parallel_answers import FsdpGathers, MoeImbalance, Pipeline
 from torch_tb_profiler.ranks.words import Cause, Confidence, Link, Metric, Role
@@ -66,8 +67,8 @@ class SlowLink(Answer, frozen=True, kw_only=True):
     hosts        where they run
     pair         the two ranks between which it is slow; null where only the group is known
     kind         collective that is slower
-    extra_ns     how much longer its transfers take than the middle group's, of a step
-    ratio        how many times as long as those of the middle group its transfers take
+    extra_ns     how much longer its transfers take than the median group's, of a step
+    ratio        how many times as long as those of the median group its transfers take
     z            how many robust deviations of the groups that is
     compared     how many other groups or pairs it was compared with
     """
@@ -118,7 +119,7 @@ class RunTiles(Answer, frozen=True, kw_only=True):
     lost_ns: Ns | None
 
 
-class RunRanks(Answer, frozen=True, kw_only=True):
+class RunRanks(Answer, Shown, frozen=True, kw_only=True):
     """A row for each rank, as parallel lists in order of rank. Times are medians over its steps; null where unknown.
 
     worker               name of the trace
@@ -168,6 +169,9 @@ class RunRanks(Answer, frozen=True, kw_only=True):
 
     def __len__(self) -> int:
         return len(self.worker)
+
+    def as_grid(self) -> Grid:
+        return Grid("ranks", columns_of(type(self), found := msgspec.structs.asdict(self), {}), found, len(self))
 
     def to_pandas(self) -> pd.DataFrame:
         """One row per rank. Raises ModuleNotFoundError without pandas."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.ranks.layout import world_of
 from torch_tb_profiler.ranks.run_data import RunData
@@ -29,8 +30,7 @@ class _Chosen(Sequence[RankSummary]):
         return self._summaries[self._places[at]]
 
 
-@dataclass(frozen=True)
-class ChosenRanks:
+class ChosenRanks(msgspec.Struct, frozen=True):
     """ranks: in order of rank; duplicates, foreign: workers that were left out."""
 
     ranks: Sequence[RankSummary]

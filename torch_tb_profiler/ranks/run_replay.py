@@ -11,16 +11,15 @@ Then a sender goes on alone: it comes as much earlier as it does, and the receiv
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Int32, Int64
 from torch_tb_profiler.ranks.run_data import RunData
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(msgspec.Struct, frozen=True):
     """In which order the collectives of all ranks are replayed: wave by wave, each rank at most once in a wave.
 
     rank, row    shape (rows,): by wave

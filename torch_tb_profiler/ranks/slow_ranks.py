@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int64
@@ -31,8 +32,7 @@ HOST_KEPT, HOST_POSITION = (0.5, 2.0), 6.0
 LISTED = (3.5, 0.03)
 
 
-@dataclass(frozen=True)
-class Peers:
+class Peers(msgspec.Struct, frozen=True):
     """Ranks that are compared.
 
     ranks      places of the ranks
@@ -69,8 +69,7 @@ class Slow:
     program: int
 
 
-@dataclass(frozen=True)
-class SlowRanks:
+class SlowRanks(msgspec.Struct, frozen=True):
     """found: named ones first, latest first. own, late, z: of each rank, NaN where unknown; kind: its set of peers."""
 
     found: tuple[Slow, ...]
@@ -170,8 +169,9 @@ def _of_peers(
     is_own = (own_z > OWN[2]) & (own_excess >= least_own)
     is_busier = _is_busier(use, own_excess, own_z, excess, position_z)
     is_named = late_position.any(axis=1) | is_own | use.is_more.any(axis=1) | use.is_slow | is_busier
-    is_listed = (own_z > LISTED[0]) & (own_excess >= LISTED[1] * step)
     few = len(peers.ranks) < LEAST_PEERS
+    # of two ranks none is unusual, but one makes the other wait
+    is_listed = (few | (own_z > LISTED[0])) & (own_excess >= LISTED[1] * step)
     found = []
     for at in np.flatnonzero((is_named | is_listed) & np.isin(peers.ranks, mine)).tolist():
         late_there = np.where(late_position[at], excess[at], -np.inf)
@@ -211,7 +211,7 @@ def _of_peers(
 
 
 def _positions(run: RunData, grid: StepGrid, peers: Peers) -> Float32:
-    """Shape (peers, steps, positions), ns: own time before each collective less that of the middle peer."""
+    """Shape (peers, steps, positions), ns: own time before each collective less that of the median peer."""
     program = usual_program(run, int(peers.ranks[0]))
     column = {int(name): at for at, name in enumerate(peers.columns)}
     positions = 0

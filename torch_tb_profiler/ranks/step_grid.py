@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Float64, Int64
 
 
-@dataclass(frozen=True)
-class StepGrid:
+class StepGrid(msgspec.Struct, frozen=True):
     """names: of all steps, in order; place: of each rank the column of each of its steps."""
 
     names: tuple[str, ...]

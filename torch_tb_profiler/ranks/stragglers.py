@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.effects import Effect, OnHost, OnWork
@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.trace import Trace
 
-#: of the mean step: what a rank spends more than the middle one is told apart from chance
+#: of the mean step: what a rank spends more than the median is told apart from chance
 LEAST_SHARE = 0.01
 #: beside the labels of host time
 KERNELS = len(Label)
@@ -25,8 +25,7 @@ KERNELS = len(Label)
 _COUNTED = re.compile(r"#\d+")
 
 
-@dataclass(frozen=True)
-class Spent:
+class Spent(msgspec.Struct, frozen=True):
     """What the steps of a rank are spent on: kinds are labels, or kernels, with the name of the innermost event.
 
     pieces, of_piece   host time in the steps, and the kind of each piece
@@ -52,9 +51,9 @@ def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[Effect]:
 
 
 def without_excess(spent: Sequence[Spent]) -> list[Effect]:
-    """For each rank what makes it as fast as the middle one; of an even number the lower of the middle two.
+    """For each rank what makes it as fast as the median; of an even number the lower of the middle two.
 
-    First what it does of one name, where that is clearly more than what the middle rank does of it: that names what is
+    First what it does of one name, where that is clearly more than what the median rank does of it: that names what is
     slow. Then all of a label, or all kernels, where the rank is slower throughout. Host time of collectives is left
     out: a part of it is waiting.
     """
@@ -83,7 +82,7 @@ def without_excess(spent: Sequence[Spent]) -> list[Effect]:
 
 
 def _factors(ns: Float64, least: float) -> Float64:
-    """Shape (ranks, kinds): middle rank ÷ rank, where the rank has clearly more; else 1."""
+    """Shape (ranks, kinds): median rank ÷ rank, where the rank has clearly more; else 1."""
     middle = np.sort(ns, axis=0)[(len(ns) - 1) // 2]
     found: Float64 = np.where(ns - middle > least, middle / np.maximum(ns, 1e-9), 1.0)
     return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -11,8 +10,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks.run_data import RunData
 
 
-@dataclass(frozen=True)
-class Waits:
+class Waits(msgspec.Struct, frozen=True):
     """Of each rank, a list each.
 
     wait, transfer   shape (steps of the rank,), ns: Σ over the collectives of the step that other ranks have, too

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Float32, Int8, Int32
@@ -16,8 +15,7 @@ from torch_tb_profiler.ranks.summary import RankSummary
 ALWAYS = 0.9
 
 
-@dataclass(frozen=True)
-class WorkOfRank:
+class WorkOfRank(msgspec.Struct, frozen=True):
     """Shape (names,): what is reached in 90 % of the steps of the rank; `rate`: in half of them.
 
     code        of (name, on the device): the same number on all ranks

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int32, Int64
@@ -23,8 +23,7 @@ RATIO, LIKELY = (0.005, 6.0, 1.03), 3.0
 THROUGHOUT = 0.75
 
 
-@dataclass(frozen=True)
-class WorkUse:
+class WorkUse(msgspec.Struct, frozen=True):
     """Of each peer, ns of a step beyond the middle peer.
 
     kernels, host      what the columns of what follows are of: the operator that launches a kernel, else its name
