@@ -67,8 +67,8 @@ def _integral(steps: Steps, time: Int64) -> Float64:
 
 
 def coarser(bins: CounterBins, lengths: Int64, factor: int) -> CounterBins:
-    """`factor` bins in one. lengths: ns of each bin that lie in the trace; 0 where it is NaN."""
-    weights = lengths.reshape(-1, factor).astype(np.float64)
+    """`factor` bins in one. lengths: ns of each bin that lie in the trace; a bin that is NaN counts for nothing."""
+    weights = np.where(np.isnan(bins.low), 0, lengths).reshape(-1, factor).astype(np.float64)
     whole = weights.sum(axis=1)
 
     def rows(values: Float64, missing: float) -> Float64:

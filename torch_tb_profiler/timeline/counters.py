@@ -6,12 +6,13 @@ Coarse bins of the whole trace are kept; a window that needs finer ones is compu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve
 from torch_tb_profiler.analysis.shared.quantities import (
@@ -85,7 +86,11 @@ def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline
             for place, curve in enumerate(curves)
         ]
     )
-    listed = (*_of_devices(timeline), *_of_memory([curve.device.name for curve in curves]))
+    listed = (
+        *_of_devices(timeline),
+        *_of_memory([curve.device.name for curve in curves]),
+        *(Counter("recorded", str(place), place) for place in range(len(timeline.recorded))),
+    )
     doublings = int(np.log2(max(len(timeline.slices.items) / (_SLICES_OF_BIN * BUCKETS_OF_TILE), 1)))
     level = max(timeline.highest_level - min(doublings, _MOST_DOUBLINGS), 1)
     known = replace(timeline, counters=Counters(listed, level, memory=memory))
@@ -129,6 +134,9 @@ def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> Count
 
 def _exact(timeline: Timeline, counter: Counter, edges: Int64, work: _WorkWithin | None = None) -> CounterBins:
     """work: of the time from the first edge to the last, if it is known already."""
+    if counter.kind == "recorded":
+        # before its first value it is not known
+        edges = np.maximum(edges, timeline.recorded[counter.place].time[0])
     start, end = int(edges[0]), int(edges[-1])
     if end == start:
         return bins_of(Steps(edges[:1], np.zeros(1)), edges)
@@ -156,8 +164,7 @@ class _WorkWithin:
         return self._found[device]
 
 
-@dataclass(frozen=True)
-class _Work:
+class _Work(msgspec.Struct, frozen=True, dict=True):
     """Slices of device work; place: of each in `device_work`."""
 
     items: Items
@@ -182,6 +189,9 @@ def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> Steps:
     start, end = work.start, work.end
     if counter.kind in ("memory_allocated", "memory_reserved"):
         return _memory(timeline.counters.memory, counter, start, end)
+    if counter.kind == "recorded":
+        of_file = timeline.recorded[counter.place]
+        return _values_of(of_file.time, of_file.value, start, end)
     if counter.kind == "queue_length":
         return _under_way(timeline.queues[counter.place], start, end)
     if counter.kind == "kernels_running":
@@ -191,11 +201,15 @@ def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> Steps:
 
 def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> Steps:
     low, high = np.searchsorted(memory.device, [counter.place, counter.place + 1])
-    time = memory.time[low:high]
     values = memory.allocated if counter.kind == "memory_allocated" else memory.reserved
+    return _values_of(memory.time[low:high], values[low:high].astype(np.float64), start, end)
+
+
+def _values_of(time: Int64, value: Float64, start: int, end: int) -> Steps:
+    """Values that hold until the next one, from `start` to `end`; time: ascending, the first no later than `start`."""
     first = max(int(np.searchsorted(time, start, "right")) - 1, 0)
     after = max(int(np.searchsorted(time, end)), first + 1)
-    return latest(time[first:after], values[low:high][first:after].astype(np.float64), start)
+    return latest(time[first:after], value[first:after], start)
 
 
 def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.Profile:

@@ -14,6 +14,7 @@ from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.owners import How, Why
+from torch_tb_profiler.timeline.chain import ChainLink, chain_of
 from torch_tb_profiler.timeline.enclosing import (
     SliceReference,
     enclosing,
@@ -145,6 +146,7 @@ class Details(SliceReference):
     owner       of device work whom it belongs to, and how that is known
     forward     of an operator of the backward pass those that it belongs to
     backward    of an operator of the forward pass those that belong to it
+    chain       from the program to the device: what it was caused by and what it caused; empty for what is in none
     flows       arrows from it and to it, at most 200
     same_name   all slices of its name
     """
@@ -163,6 +165,7 @@ class Details(SliceReference):
     owner: Owner | None
     forward: tuple[SliceReference, ...]
     backward: tuple[SliceReference, ...]
+    chain: tuple[ChainLink, ...]
     flows: tuple[Flow, ...]
     same_name: SameName
 
@@ -201,6 +204,7 @@ def details(timeline: Timeline, row: int) -> Details:
         owner=_owner(timeline, row, launch),
         forward=_references(timeline, partners.forward[partners.backward == row].tolist()),
         backward=_references(timeline, partners.backward[partners.forward == row].tolist()),
+        chain=chain_of(timeline, row),
         flows=flows_of(timeline, row, MOST_FLOWS),
         same_name=same_name(timeline, row),
     )

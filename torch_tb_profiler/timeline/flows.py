@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.slices.table import longest
@@ -19,8 +19,7 @@ FlowKind = Literal["launch", "forward_backward"]
 FLOW_KINDS: tuple[FlowKind, ...] = get_args(FlowKind)
 
 
-@dataclass(frozen=True)
-class Flow:
+class Flow(msgspec.Struct, frozen=True):
     """One arrow.
 
     kind    launch: from a call to its device work; forward_backward: from an operator to its backward
@@ -33,8 +32,7 @@ class Flow:
     target: SliceReference
 
 
-@dataclass(frozen=True)
-class Arrows:
+class Arrows(msgspec.Struct, frozen=True):
     """Parallel; kind: index into FLOW_KINDS, source and target: rows."""
 
     kind: UInt8
@@ -48,8 +46,7 @@ class Arrows:
         return Arrows(self.kind[chosen], self.source[chosen], self.target[chosen])
 
 
-@dataclass(frozen=True)
-class ArrowsFound:
+class ArrowsFound(msgspec.Struct, frozen=True):
     """total: how many there are; `arrows` may be fewer. loose: arrows of these kinds in the trace that end nowhere."""
 
     total: int

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.links import Links, links_of
 
 
-@dataclass(frozen=True)
-class TimelineInputs:
+class TimelineInputs(msgspec.Struct, frozen=True):
     """step_ns: where steps begin; curves: the memory of each device."""
 
     links: Links

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from heapq import heappop, heappush
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays import intervals
@@ -24,8 +24,7 @@ from torch_tb_profiler.trace.schema import Events
 MOST_DEPTHS = 2000
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(msgspec.Struct, frozen=True):
     """of_row: shape (events,), lane of each event; -1 for what is not drawn."""
 
     lanes: Lanes

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
@@ -15,8 +14,7 @@ from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 
-@dataclass(frozen=True)
-class Links:
+class Links(msgspec.Struct, frozen=True):
     """work: parallel to `device_work`; loose: arrows of the file between operators that touch no two of them.
 
     calls: parallel to `launches`
@@ -28,8 +26,7 @@ class Links:
     loose: int
 
 
-@dataclass(frozen=True)
-class Queue:
+class Queue(msgspec.Struct, frozen=True):
     """When each of something came, and when each was gone; both sorted."""
 
     come: Int64

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -11,8 +10,7 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.trace import Trace
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(msgspec.Struct, frozen=True):
     """Parallel: by total time, the largest first.
 
     code    into Trace.strings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
@@ -13,8 +14,7 @@ from torch_tb_profiler.timeline.summary import Summary, edges
 FULL = 255
 
 
-@dataclass(frozen=True)
-class RankDensity:
+class RankDensity(msgspec.Struct, frozen=True):
     """offset: add it to a time of the rank to have one of the overview; the others 0 … FULL in each bin."""
 
     offset: int

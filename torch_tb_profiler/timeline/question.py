@@ -6,7 +6,6 @@ The type of an answer is `bytes` where it is sent in a binary layout (docs/timel
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import msgspec
@@ -22,8 +21,7 @@ A = TypeVar("A")
 K = TypeVar("K")
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimelineQuestion(Question[P, A]):
+class TimelineQuestion(Question[P, A], frozen=True, kw_only=True):
     """A question about the timeline of one trace.
 
     compute  the answer; raises Refused
@@ -33,8 +31,7 @@ class TimelineQuestion(Question[P, A]):
     tag: str = "timeline"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimelineStepsQuestion(Question[P, A]):
+class TimelineStepsQuestion(Question[P, A], frozen=True, kw_only=True):
     """A question about the timeline of one trace whose answer depends on its steps, too.
 
     compute  the answer, of the timeline, its version and the steps that the request means; raises Refused
@@ -44,8 +41,7 @@ class TimelineStepsQuestion(Question[P, A]):
     tag: str = "timeline"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimelinePartQuestion(Question[P, A], Generic[P, A, K]):
+class TimelinePartQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_only=True):
     """A question about the timeline of one trace that also needs what is computed of its model and kept.
 
     part     what is kept, given the parameters
@@ -57,8 +53,7 @@ class TimelinePartQuestion(Question[P, A], Generic[P, A, K]):
     tag: str = "timeline"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TimelineFileQuestion(Question[P, A]):
+class TimelineFileQuestion(Question[P, A], frozen=True, kw_only=True):
     """A question about the timeline of one trace that needs the file of the trace.
 
     check    whether there is an answer, before the file is opened; raises Refused
@@ -98,8 +93,7 @@ class RankTimeline(Protocol):
         """What is kept of it for questions about all ranks."""
 
 
-@dataclass(frozen=True)
-class AbsentTrace:
+class AbsentTrace(msgspec.Struct, frozen=True):
     """A trace of the run that cannot be asked.
 
     worker  name of the process that was recorded
@@ -112,8 +106,7 @@ class AbsentTrace:
     reason: str | None
 
 
-@dataclass(frozen=True)
-class RunTimelines:
+class RunTimelines(msgspec.Struct, frozen=True):
     """The traces of a span of a run.
 
     worker  the trace that the request names, in questions that begin at one
@@ -127,8 +120,7 @@ class RunTimelines:
     absent: Sequence[AbsentTrace]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunTimelinesQuestion(Question[P, A]):
+class RunTimelinesQuestion(Question[P, A], frozen=True, kw_only=True):
     """A question about the timelines of all ranks of a run.
 
     of_worker  whether it begins at one of them

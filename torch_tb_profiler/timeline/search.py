@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -15,9 +15,8 @@ from torch_tb_profiler.timeline.timeline import Timeline
 PATTERN_SECONDS = 2.0
 
 
-@dataclass(frozen=True)
-class Matches:
-    """What is called so.
+class Matches(msgspec.Struct, frozen=True):
+    """What has this name.
 
     names     numbers of the names, by total time
     longest   row of the longest slice of each

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
+
+import msgspec
 
 from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
 
@@ -18,9 +19,10 @@ CounterKind = Literal[
     "exposed_communication",
     "memory_allocated",
     "memory_reserved",
+    "recorded",
 ]
 
-CounterUnit = Literal["fraction", "bytes", "count", "bytes/s"]
+CounterUnit = Literal["fraction", "bytes", "count", "bytes/s", "number"]
 
 #: name and unit
 COUNTER_KINDS: dict[CounterKind, tuple[str, CounterUnit]] = {
@@ -33,12 +35,17 @@ COUNTER_KINDS: dict[CounterKind, tuple[str, CounterUnit]] = {
     "exposed_communication": ("Exposed communication", "fraction"),
     "memory_allocated": ("Memory allocated", "bytes"),
     "memory_reserved": ("Memory reserved", "bytes"),
+    "recorded": ("Counter of the file", "number"),
 }
 
 
-@dataclass(frozen=True)
-class Counter:
-    """One counter of one device. place: the number of a GPU, or of memory the index into the list of its devices."""
+class Counter(msgspec.Struct, frozen=True):
+    """One counter.
+
+    device  whose it is; of a counter of the file its place as text
+    place   the number of a GPU, of memory the index into the list of its devices, of a counter of the file its place
+            among these
+    """
 
     kind: CounterKind
     device: str
@@ -49,8 +56,7 @@ class Counter:
         return f"{self.kind}:{self.device}"
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(msgspec.Struct, frozen=True, dict=True):
     """All counters of a trace.
 
     bins    of all of `listed`, one after the other, each over the whole trace
@@ -60,8 +66,8 @@ class Counters:
 
     listed: tuple[Counter, ...] = ()
     level: int = 1
-    bins: CounterBins = field(default_factory=CounterBins.empty)
-    memory: MemoryPoints = field(default_factory=MemoryPoints.empty)
+    bins: CounterBins = msgspec.field(default_factory=CounterBins.empty)
+    memory: MemoryPoints = msgspec.field(default_factory=MemoryPoints.empty)
 
     @cached_property
     def places(self) -> dict[Counter, int]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Ns, TraceMeta
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
 
 
-@dataclass(frozen=True)
-class TimelineSteps:
+class TimelineSteps(msgspec.Struct, frozen=True):
     """The steps, in order, as parallel lists.
 
     rule         by which they were found
@@ -23,12 +22,13 @@ class TimelineSteps:
     start_ns: list[Ns]
     duration_ns: list[Ns]
 
-    def at(self, time: int) -> str | None:
-        """The name of the first step that a time (ns) lies in."""
-        for name, start, duration in zip(self.names, self.start_ns, self.duration_ns, strict=True):
-            if start <= time < start + duration:
-                return name
-        return None
+    def around(self, start: int, end: int) -> list[str]:
+        """The names of the steps that a stretch of time (ns) lies in, in order; of a moment the one it is in."""
+        return [
+            name
+            for name, begin, duration in zip(self.names, self.start_ns, self.duration_ns, strict=True)
+            if begin < max(end, start + 1) and start < begin + duration
+        ]
 
 
 class TimelineStepsAnswer(Answer, frozen=True, kw_only=True):

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model.communication_names import is_host_communication
 from torch_tb_profiler.timeline.lanes import Placed, ends_of, in_lane_order
 from torch_tb_profiler.timeline.levels import Bounded, Levels
 from torch_tb_profiler.timeline.links import Links, Queue, queues_of
 from torch_tb_profiler.timeline.names import Names, names_of
 from torch_tb_profiler.timeline.pyramid import Items, highest_level
+from torch_tb_profiler.timeline.recorded import RecordedCounter, recorded_counters
 from torch_tb_profiler.timeline.series import Counters
 from torch_tb_profiler.timeline.summary import Summary
-from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace import Category, Trace
+
+#: the ranges of the host that can be calls of torch.distributed, and their shadows
+RANGES = (Category.OPERATOR, Category.USER_ANNOTATION, Category.GPU_USER_ANNOTATION)
 
 #: of the columns of `events`
 _BYTES_OF_EVENT = 26
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(msgspec.Struct, frozen=True, dict=True):
     """Lanes, slices and cells of a trace.
 
     levels    the levels that are kept; 0 holds the slices themselves
@@ -36,7 +41,7 @@ class Timeline:
     levels: dict[int, Bounded]
     links: Links
     summary: Summary
-    counters: Counters = field(default_factory=Counters)
+    counters: Counters = msgspec.field(default_factory=Counters)
 
     @property
     def lanes(self) -> int:
@@ -54,6 +59,23 @@ class Timeline:
         return names_of(self.trace, self.slices.items.longest)
 
     @cached_property
+    def is_kernel_name(self) -> Bool:
+        """Shape (strings,): whether a kernel has this name."""
+        events = self.trace.events
+        found = np.zeros(len(self.trace.strings), np.bool_)
+        found[events.name[events.category == Category.KERNEL]] = True
+        return found
+
+    @cached_property
+    def is_communication_name(self) -> Bool:
+        """Shape (strings,): whether an operator or annotation of this name is a call of torch.distributed."""
+        events, strings = self.trace.events, self.trace.strings
+        found = np.zeros(len(strings), np.bool_)
+        for code in distinct(events.name[one_of(events.category, RANGES)]).tolist():
+            found[code] = is_host_communication(strings[code])
+        return found
+
+    @cached_property
     def device_of_track(self) -> Int32:
         """Shape (tracks,): the device whose work stands there, -1 on the host."""
         work = self.trace.device_work
@@ -62,6 +84,11 @@ class Timeline:
         # of several the first one counts
         found[self.trace.events.track[work.row[known]][::-1]] = work.device[known][::-1]
         return found
+
+    @cached_property
+    def recorded(self) -> tuple[RecordedCounter, ...]:
+        """The counters that the file itself has."""
+        return recorded_counters(self.trace)
 
     @cached_property
     def queues(self) -> dict[int, Queue]:
@@ -77,7 +104,7 @@ class Timeline:
     def row_at(self, start: int, end: int) -> int | None:
         """The row of the first slice that begins and ends at these times, in the order of lanes from the last one up:
 
-        work of devices stands below what is called so on the host.
+        work of devices stands below what has the same name on the host.
         """
         found = self.within(np.arange(self.lanes, dtype=np.int64), start, max(end, start + 1))
         same = np.flatnonzero((found.start == start) & (found.end == end))

@@ -32,7 +32,7 @@ from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
 
 #: raised when what is kept, or its meaning, changes
-VERSION = 4
+VERSION = 5
 
 #: rows of a table written together: the fewer, the closer a block is to its values
 _PIECE = 131_072

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.quantities import (
@@ -18,17 +18,30 @@ from torch_tb_profiler.analysis.shared.quantities import (
 )
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
 
+#: what one looks for first: work of devices, operators; last what only stands around it
+_FIRST = (Category.KERNEL, Category.MEMCPY, Category.MEMSET, Category.OPERATOR, Category.USER_ANNOTATION)
+_LAST = (Category.OVERHEAD, Category.PYTHON_FUNCTION, Category.SPAN)
+PLACE = np.full(len(Category), len(_FIRST), np.int64)
+PLACE[list(_FIRST)] = np.arange(len(_FIRST))
+PLACE[list(_LAST)] = len(_FIRST) + 1 + np.arange(len(_LAST))
 
-@dataclass(frozen=True)
-class NameTotals:
-    """Parallel, by total time. name: string; longest: row of the slice with the largest part in the window."""
+
+def sought_first(category: UInt8, total: Int64) -> Int64:
+    """The order of sums: kernels, copies, sets, operators, annotations, others, overhead, Python frames, the recording
+    window; in each the largest first, of equals the first.
+    """
+    return np.lexsort((-total, PLACE[category]))
+
+
+class NameTotals(msgspec.Struct, frozen=True):
+    """Parallel, by `sought_first`. name: string; longest: row of the slice with the largest part in the window."""
 
     name: Int32
     category: UInt8
@@ -40,8 +53,7 @@ class NameTotals:
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class CategoryTotal:
+class CategoryTotal(msgspec.Struct, frozen=True):
     """Slices of one category, whatever encloses what.
 
     category  name in small letters, as in `trace/schema.py`
@@ -54,8 +66,7 @@ class CategoryTotal:
     total_ns: int
 
 
-@dataclass(frozen=True)
-class DeviceTotal:
+class DeviceTotal(msgspec.Struct, frozen=True):
     """What one device did in the window. Definitions: `analysis.shared.quantities`.
 
     device                    number of the device
@@ -76,8 +87,7 @@ class DeviceTotal:
     memcpy_ns: int
 
 
-@dataclass(frozen=True)
-class Totals:
+class Totals(msgspec.Struct, frozen=True):
     """slices, instants: those that touch the window."""
 
     slices: int
@@ -96,7 +106,7 @@ def totals(timeline: Timeline, lanes: Int64, start: int, end: int) -> Totals:
     part = np.minimum(found.end, end) - np.maximum(found.start, start)
     groups = group([events.name[rows], events.category[rows]], rank=_longest_first(part, found.start))
     total = groups.sum(part)
-    order = descending(total)
+    order = sought_first(events.category[rows[groups.first]], total)
     by_category = group([events.category[rows]])
     sums, counts = by_category.sum(part), by_category.count()
     return Totals(
@@ -113,7 +123,7 @@ def totals(timeline: Timeline, lanes: Int64, start: int, end: int) -> Totals:
             CategoryTotal(
                 Category(events.category[rows[by_category.first[i]]]).name.lower(), int(counts[i]), int(sums[i])
             )
-            for i in descending(sums).tolist()
+            for i in sought_first(events.category[rows[by_category.first]], sums).tolist()
         ),
         devices=_devices(timeline, lanes, rows, start, end),
     )

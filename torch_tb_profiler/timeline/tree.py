@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import Literal
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -22,10 +24,17 @@ HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Cate
 FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
 
-@dataclass(frozen=True)
-class Node:
+#: the thread that runs the steps, the others that call something, and those that hardly do
+ThreadRole = Literal["main", "active", "idle"]
+
+#: of the time in which the main thread runs operators, annotations and calls: threads with less of it are idle
+_IDLE_SHARE = 0.01
+
+
+class Node(msgspec.Struct, frozen=True):
     """A process, or a thread or stream of the one above it.
 
+    role         of a thread of the host: main, active or idle; None for all else
     tracks       indexes into Trace.tracks
     device       number of the device, None on the host
     busy         ns in which at least one slice ran; of a process the sum of its parts
@@ -39,6 +48,7 @@ class Node:
     tid: int | str | None
     device: int | None
     tracks: tuple[int, ...]
+    role: ThreadRole | None = None
     slices: int = 0
     instants: int = 0
     busy: int = 0
@@ -46,8 +56,7 @@ class Node:
     end: int = 0
 
 
-@dataclass(frozen=True)
-class LaneList:
+class LaneList(msgspec.Struct, frozen=True):
     """Parallel, by lane. node: index into the tree; slices: and instants; times in ns."""
 
     node: Int32
@@ -57,16 +66,14 @@ class LaneList:
     end: Int64
 
 
-@dataclass(frozen=True)
-class Tree:
+class Tree(msgspec.Struct, frozen=True):
     """nodes: a parent before its parts; order: lanes as they are drawn."""
 
     nodes: tuple[Node, ...]
     lanes: LaneList
 
 
-@dataclass(frozen=True)
-class EventAccount:
+class EventAccount(msgspec.Struct, frozen=True):
     """How many events of the file are where; all but `total` add up to it.
 
     total     how many events the file has
@@ -107,7 +114,10 @@ def account(timeline: Timeline) -> EventAccount:
 
 
 def tree_of(timeline: Timeline) -> Tree:
-    """The processes with host threads first, then devices, then what the profiler says of itself."""
+    """The devices first, then processes with host threads, then what the profiler says of itself.
+
+    In a process the main thread stands first, and threads that are idle last.
+    """
     trace, lanes = timeline.trace, timeline.placed.lanes
     slices = timeline.slices
     count = np.diff(slices.first)
@@ -122,12 +132,18 @@ def tree_of(timeline: Timeline) -> Tree:
     # lanes stand track by track
     first = np.searchsorted(lanes.track, np.arange(len(trace.tracks) + 1)).tolist()
 
+    roles = _roles(timeline, busy)
+
     nodes: list[Node] = []
     node_of_track = np.full(len(trace.tracks), -1, np.int32)
-    for process in _processes(trace, distinct(lanes.track).tolist(), timeline.device_of_track):
+    main = roles.index("main") if "main" in roles else -1
+    for process in _processes(trace, distinct(lanes.track).tolist(), timeline.device_of_track, main):
         parent = len(nodes)
         nodes.append(process)
-        for thread in _threads(trace, process):
+        threads = _threads(trace, process)
+        if process.kind == "process" and process.device is None:
+            threads = _by_role([replace(each, role=roles[each.tracks[0]]) for each in threads])
+        for thread in threads:
             (track,) = thread.tracks
             chosen = slice(first[track], first[track + 1])
             node_of_track[track] = len(nodes)
@@ -146,6 +162,34 @@ def tree_of(timeline: Timeline) -> Tree:
     return Tree(tuple(nodes), LaneList(node_of_track[lanes.track], count, busy, begin, end))
 
 
+def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
+    """Of each of Trace.tracks, as if it were a thread of the host.
+
+    The main thread is the one on which most steps begin, of equals the one that runs operators, annotations and calls
+    for longest. A trace without any has no idle threads.
+    """
+    lanes, slices = timeline.placed.lanes, timeline.slices.items
+    host = np.flatnonzero((lanes.band == Band.HOST) & (lanes.depth == 0) & (timeline.device_of_track[lanes.track] < 0))
+    called = np.bincount(lanes.track[host], busy_of_lane[host], len(timeline.trace.tracks))
+    # a step begins where its own mark does, or where that of the one before ends
+    cuts = np.array(timeline.summary.step_ns, np.int64)
+    begins = np.isin(slices.start, cuts) | np.isin(slices.end, cuts)
+    begins &= one_of(lanes.band[slices.lane], (Band.HOST, Band.PYTHON))
+    steps = np.bincount(lanes.track[slices.lane[begins]], minlength=len(timeline.trace.tracks))
+    steps[called == 0] = 0
+    if not called.any():
+        return ["active"] * len(called)
+    main = int(np.lexsort((-called, -steps))[0])
+    roles: list[ThreadRole] = ["idle" if time < _IDLE_SHARE * called[main] else "active" for time in called.tolist()]
+    roles[main] = "main"
+    return roles
+
+
+def _by_role(threads: list[Node]) -> list[Node]:
+    """The main thread first, those that are idle last."""
+    return sorted(threads, key=lambda thread: (thread.role != "main", thread.role == "idle"))
+
+
 def _sum(process: Node, threads: list[Node]) -> Node:
     return replace(
         process,
@@ -157,7 +201,8 @@ def _sum(process: Node, threads: list[Node]) -> Node:
     )
 
 
-def _processes(trace: Trace, tracks: list[int], devices: Int32) -> list[Node]:
+def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> list[Node]:
+    """main: the track of the main thread, -1 for none; its process stands before the others of the host."""
     by_pid: dict[int | str, list[int]] = {}
     for track in tracks:
         by_pid.setdefault(trace.tracks[track].pid, []).append(track)
@@ -175,7 +220,16 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32) -> list[Node]:
             found.append(node)
             if device is None and _is_gpu_label(first) and set(members) <= frames_only:
                 aside.add(node.tracks)
-    return sorted(found, key=lambda node: (node.kind == "other", node.tracks in aside, *_process_order(node)))
+    return sorted(
+        found,
+        key=lambda node: (
+            node.kind == "other",
+            node.tracks in aside,
+            node.device is None,
+            main not in node.tracks,
+            *_process_order(node),
+        ),
+    )
 
 
 def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]:
@@ -211,10 +265,9 @@ def _own_tracks(trace: Trace) -> set[int]:
     return set(range(len(trace.tracks))) - set(distinct(events.track[runs]).tolist())
 
 
-def _process_order(node: Node) -> tuple[bool, int, bool, int, str]:
-    device = node.device is not None
+def _process_order(node: Node) -> tuple[int, bool, int, str]:
     number = node.pid if isinstance(node.pid, int) else 0
-    return device, node.device or 0, isinstance(node.pid, str), number, str(node.pid)
+    return node.device or 0, isinstance(node.pid, str), number, str(node.pid)
 
 
 def _thread_order(track: Track) -> tuple[int, bool, int, str]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from torch_tb_profiler.arrays.types import Float32, Int32, Int64
 from torch_tb_profiler.timeline.counters import counter_tile
 from torch_tb_profiler.timeline.derived import NO_EDGE, Derived
+from torch_tb_profiler.timeline.drawn import drawn_categories
 from torch_tb_profiler.timeline.links import operators_of
 from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_length, width_of
 from torch_tb_profiler.timeline.series import Counter
@@ -64,7 +65,7 @@ def _tile(
     if slack is not None:
         more.append((slack, "<f4"))
     name = timeline.names.number[events.name[rows]]
-    return _items(kind, level, tile, lanes, items, rows, name, more, events.category[rows])
+    return _items(kind, level, tile, lanes, items, rows, name, more, drawn_categories(timeline, rows))
 
 
 def derived_bytes(timeline: Timeline, derived: Derived, level: int, tile: int) -> bytes:
@@ -128,7 +129,7 @@ def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: It
         (rows, "<u4"),
         (timeline.names.number[events.name[rows]], "<u4"),
         (found.lane, "<u4"),
-        (events.category[rows], "u1"),
+        (drawn_categories(timeline, rows), "u1"),
     )
     return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(found)) + _joined(columns)
 

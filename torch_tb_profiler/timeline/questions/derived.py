@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
 
@@ -42,8 +41,7 @@ class NextPiece(msgspec.Struct, frozen=True):
     direction: Direction = "next"
 
 
-@dataclass(frozen=True)
-class DerivedLaneAnswer:
+class DerivedLaneAnswer(msgspec.Struct, frozen=True):
     """A lane that is computed.
 
     device            number of the device, null for a lane of the whole trace
@@ -57,8 +55,7 @@ class DerivedLaneAnswer:
     end_ns: Ns
 
 
-@dataclass(frozen=True)
-class DerivedAnswer:
+class DerivedAnswer(msgspec.Struct, frozen=True):
     """Lanes that are computed.
 
     lanes            their position is the number of the lane
@@ -79,8 +76,7 @@ class DerivedAnswer:
     has_slack: bool
 
 
-@dataclass(frozen=True)
-class PieceFound:
+class PieceFound(msgspec.Struct, frozen=True):
     """The event of the next or previous piece of the critical path.
 
     slice             null when there is none

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -36,8 +35,7 @@ class WhichFlows(msgspec.Struct, frozen=True):
     limit: Annotated[int, Meta(ge=1, le=MOST_OF_WINDOW, description="Arrows of a window.")] = FLOWS_OF_WINDOW
 
 
-@dataclass(frozen=True)
-class FlowColumns:
+class FlowColumns(msgspec.Struct, frozen=True):
     """Arrows, as parallel lists.
 
     total      how many there are; the lists may be shorter

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -10,6 +9,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.timeline.drawn import label
 from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import EXAMPLES, NUMBERS_PATTERN, needed, numbers
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -27,18 +27,19 @@ class WhichNames(msgspec.Struct, frozen=True):
     count: Annotated[int, Meta(ge=1, le=MOST_NAMES, description="How many names.")] | None = None
 
 
-@dataclass(frozen=True)
-class NamesOfSlices:
+class NamesOfSlices(msgspec.Struct, frozen=True):
     """Names by number; those that do not exist are left out.
 
-    total  how many names there are
-    ids    number of each of the names here
-    names  parallel to ids
+    total   how many names there are
+    ids     number of each of the names here
+    names   parallel to ids
+    labels  what is written on slices of that name, shorter than the name; null for the name itself; parallel to ids
     """
 
     total: Count
     ids: list[Count]
     names: list[str]
+    labels: list[str | None]
 
 
 def _names(timeline: Timeline, asked: WhichNames) -> NamesOfSlices:
@@ -48,8 +49,15 @@ def _names(timeline: Timeline, asked: WhichNames) -> NamesOfSlices:
         first = needed("from", asked.first)
         ids = first + np.arange(needed("count", asked.count))
     known = ids[ids < len(timeline.names)].tolist()
-    code, strings = timeline.names.code, timeline.trace.strings
-    return NamesOfSlices(len(timeline.names), known, [strings[code[number]] for number in known])
+    codes = timeline.names.code[known].tolist()
+    names = [timeline.trace.strings[code] for code in codes]
+    labels = [label(timeline, code) for code in codes]
+    return NamesOfSlices(
+        len(timeline.names),
+        known,
+        names,
+        [None if written == name else written for written, name in zip(labels, names, strict=True)],
+    )
 
 
 TIMELINE_NAMES = TimelineQuestion(

@@ -39,10 +39,13 @@ class NextOf(msgspec.Struct, frozen=True):
 class SliceDetails(Details):
     """Everything about one slice, and its step.
 
-    step  the name of the step in which it begins
+    step       the name of the step that contains it; of what reaches into several the first of them; null outside of
+               steps
+    last_step  of what reaches into several steps the last of them, else null
     """
 
     step: str | None
+    last_step: str | None
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,12 @@ class Neighbour:
 def _slice(timeline: Timeline, _: str, steps: TimelineStepsAnswer, asked: OneSlice) -> SliceDetails:
     check_row(timeline, asked.row)
     found = details(timeline, asked.row)
-    return SliceDetails(**vars(found), step=steps.steps.at(found.start_ns))
+    names = steps.steps.around(found.start_ns, found.start_ns + found.duration_ns)
+    return SliceDetails(
+        **vars(found),
+        step=names[0] if names else None,
+        last_step=names[-1] if len(names) > 1 else None,
+    )
 
 
 def _args(timeline: Timeline, file: BinaryIO, limits: Limits, asked: OneSlice) -> EventArguments:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import msgspec
@@ -24,8 +23,7 @@ class Bins(msgspec.Struct, frozen=True):
     bins: Annotated[int, Meta(ge=16, le=1024, description="Bins of density.")] = 400
 
 
-@dataclass(frozen=True)
-class RankOverview:
+class RankOverview(msgspec.Struct, frozen=True):
     """One rank.
 
     worker            name of the process that was recorded
@@ -59,8 +57,7 @@ class RankOverview:
     step_ns: list[Ns]
 
 
-@dataclass(frozen=True)
-class RunOverview:
+class RunOverview(msgspec.Struct, frozen=True):
     """All ranks of a run.
 
     run               name of the run

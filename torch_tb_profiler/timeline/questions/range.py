@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -37,8 +36,7 @@ class Window(msgspec.Struct, frozen=True):
     lanes: Annotated[str, Meta(pattern=NUMBERS_PATTERN, examples=EXAMPLES, description=_LANES)] | None = None
 
 
-@dataclass(frozen=True)
-class NameTotal:
+class NameTotal(msgspec.Struct, frozen=True):
     """Slices of one name and category.
 
     name_id      number of the name
@@ -57,8 +55,7 @@ class NameTotal:
     longest_row: Row
 
 
-@dataclass(frozen=True)
-class RestTotal:
+class RestTotal(msgspec.Struct, frozen=True):
     """What is left out of a list.
 
     count     how many slices are left out
@@ -69,17 +66,17 @@ class RestTotal:
     total_ns: Ns
 
 
-@dataclass(frozen=True)
-class WindowTotals:
+class WindowTotals(msgspec.Struct, frozen=True):
     """Sums of the parts of slices that lie in a window.
 
     from_ns           where the window begins
     to_ns             where it ends
     slices, instants  how many touch the window
-    by_name           by name and category, most time first, at most 1,000
+    by_name           by name and category: kernels, copies, sets, operators, annotations, calls and others, overhead,
+                      Python frames; in each most time first; at most 1,000
     names_total       how many names and categories there are
     rest              of those that `by_name` leaves out
-    by_category       by category, most time first
+    by_category       by category, in the same order
     devices           of which a lane was chosen
     """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import msgspec
@@ -38,8 +37,7 @@ class SearchedFor(msgspec.Struct, frozen=True):
     earliest: Annotated[int | None, Meta(description=_EARLIEST)] = msgspec.field(name="from", default=None)
 
 
-@dataclass(frozen=True)
-class FoundName:
+class FoundName(msgspec.Struct, frozen=True):
     """A name that matches.
 
     name_id      number of the name
@@ -56,8 +54,7 @@ class FoundName:
     longest_row: Row
 
 
-@dataclass(frozen=True)
-class HitColumns:
+class HitColumns(msgspec.Struct, frozen=True):
     """Slices whose names match, in order of time, as parallel lists.
 
     row          event of each
@@ -74,8 +71,7 @@ class HitColumns:
     duration_ns: list[Ns]
 
 
-@dataclass(frozen=True)
-class HitDensity:
+class HitDensity(msgspec.Struct, frozen=True):
     """How many hits begin in each of equal parts of the trace.
 
     from_ns, to_ns  where the trace begins, where it ends
@@ -87,8 +83,7 @@ class HitDensity:
     counts: list[Count]
 
 
-@dataclass(frozen=True)
-class SearchResult:
+class SearchResult(msgspec.Struct, frozen=True):
     """What matches.
 
     names        most total time first, at most 200

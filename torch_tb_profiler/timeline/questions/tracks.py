@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.analysis.question import NoParameters
 from torch_tb_profiler.timeline.bands import BAND_NAMES, BandName
 from torch_tb_profiler.timeline.counters import extremes
+from torch_tb_profiler.timeline.drawn import DRAWN_CATEGORIES
 from torch_tb_profiler.timeline.pyramid import tile_length, width_of
 from torch_tb_profiler.timeline.question import TimelineStepsQuestion
 from torch_tb_profiler.timeline.series import COUNTER_KINDS, Counter, CounterKind, CounterUnit
 from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.timeline.tree import EventAccount, Tree, account, tree_of
-from torch_tb_profiler.trace import Category
+from torch_tb_profiler.timeline.tree import EventAccount, ThreadRole, Tree, account, tree_of
 
 
-@dataclass(frozen=True)
-class TimelineLevel:
+class TimelineLevel(msgspec.Struct, frozen=True):
     """How coarse tiles can be.
 
     level     number of the level; 0: every slice as it is
@@ -32,14 +32,15 @@ class TimelineLevel:
     tile_ns: Ns
 
 
-@dataclass(frozen=True)
-class Track:
+class Track(msgspec.Struct, frozen=True):
     """A process, or a thread or stream of the one above it.
 
     id                its position in the list
     parent            id of its process, null for a process
     kind              process, thread, stream or other
     name              that a person reads
+    role              of a thread of the host: main (it runs the steps), active, or idle (it hardly calls anything);
+                      null of all others
     pid, tid          as in the file; tid is null for a process
     device            number of the GPU, null on the host
     slices            how many stand on it
@@ -52,6 +53,7 @@ class Track:
     parent: int | None
     kind: str
     name: str
+    role: ThreadRole | None
     pid: int | str | None
     tid: int | str | None
     device: int | None
@@ -62,8 +64,7 @@ class Track:
     end_ns: Ns
 
 
-@dataclass(frozen=True)
-class LaneColumns:
+class LaneColumns(msgspec.Struct, frozen=True):
     """Parallel lists; the position is the number of the lane.
 
     track             id of the track it belongs to
@@ -83,14 +84,13 @@ class LaneColumns:
     end_ns: list[Ns]
 
 
-@dataclass(frozen=True)
-class CounterSeries:
-    """A counter of one device.
+class CounterSeries(msgspec.Struct, frozen=True):
+    """A counter of one device, or one of the file.
 
     id        for the parameter `ids`
     kind      what is counted
     name      that a person reads
-    device    whose counter it is
+    device    whose counter it is; of a counter of the file its number
     unit      of its values
     min, max  over the whole trace, in `unit`
     """
@@ -143,7 +143,7 @@ def _timeline(timeline: Timeline, version: str, steps: TimelineStepsAnswer, _: N
         origin_ns=str(timeline.trace.origin_ns),
         events=account(timeline),
         names=len(timeline.names),
-        categories=[category.name.lower() for category in Category],
+        categories=DRAWN_CATEGORIES,
         levels=[
             TimelineLevel(level, width_of(level), tile_length(level)) for level in range(timeline.highest_level + 1)
         ],
@@ -160,6 +160,7 @@ def _tracks(tree: Tree) -> list[Track]:
             parent=node.parent,
             kind=node.kind,
             name=node.name,
+            role=node.role,
             pid=node.pid,
             tid=node.tid,
             device=node.device,
@@ -188,6 +189,8 @@ def _lanes(timeline: Timeline, tree: Tree) -> LaneColumns:
 
 def _counter(timeline: Timeline, counter: Counter) -> CounterSeries:
     name, unit = COUNTER_KINDS[counter.kind]
+    if counter.kind == "recorded":
+        name = timeline.recorded[counter.place].name
     low, high = extremes(timeline, counter)
     return CounterSeries(counter.id, counter.kind, name, counter.device, unit, low, high)
 
