@@ -1,0 +1,158 @@
+"""Columns of the tables: what each means, taken from where it is declared, and its values."""
+
+from __future__ import annotations
+
+import collections.abc
+from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from msgspec import Meta
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.definition import ColumnType, Definition
+from torch_tb_profiler.analysis.field_texts import field_texts
+from torch_tb_profiler.arrays.types import Int64, Ints
+from torch_tb_profiler.trace.schema import JSON_TEXT, Table
+
+#: of the columns that a chrome trace event has itself
+_OF_EVENT = "the event"
+
+
+class SqlColumn(msgspec.Struct, frozen=True):
+    """One column of a table.
+
+    name     in SQL
+    type     of its values
+    unit     of its values; empty where they have none
+    meaning  what it is
+    origin   the key in the trace file, or what declares it
+    missing  when it is NULL; empty where it never is
+    """
+
+    name: str
+    type: ColumnType
+    unit: str
+    meaning: str
+    origin: str
+    missing: str = ""
+
+    def called(self, name: str, missing: str | None = None) -> SqlColumn:
+        """The same under another name; missing: when it is NULL."""
+        return replace(self, name=name, missing=self.missing if missing is None else missing)
+
+
+def of_schema(table: type[Table], name: str) -> SqlColumn:
+    """A column of the trace file."""
+    found = next(column for column in table.schema() if column.name == name)
+    key = found.source[0] if found.source else ""
+    return SqlColumn(
+        name,
+        "string" if found.is_string else "number",
+        "JSON text" if found.unit == JSON_TEXT else "" if found.is_string else found.unit,
+        "; ".join(
+            filter(None, (key, found.meaning if key or not found.is_string else f"{found.meaning} of the event"))
+        ),
+        f"args: {key}" if key else _OF_EVENT,
+        "not in the file",
+    )
+
+
+def of_definition(definition: Definition, missing: str = "") -> SqlColumn:
+    """A column that an analysis defines."""
+    return SqlColumn(
+        definition.key, definition.type, definition.unit or "", definition.help, f"definition: {definition.id}", missing
+    )
+
+
+def of_field(answer: type, name: str, values: ColumnType, unit: str = "", missing: str = "") -> SqlColumn:
+    """A field of an answer or of a result, which its docstring describes."""
+    return SqlColumn(name, values, unit, field_texts(answer)[name], f"{answer.__name__}.{name}", missing)
+
+
+def of_answer(answer: type, names: Iterable[str] | None = None) -> tuple[SqlColumn, ...]:
+    """Fields of an answer (all without `names`), or of an answer of parallel lists.
+
+    Types and units are those of their annotations.
+    """
+    hints = get_type_hints(answer, include_extras=True)
+    return tuple(_of_hint(answer, name, hints[name]) for name in (hints if names is None else names))
+
+
+def _of_hint(answer: type, name: str, hint: Any) -> SqlColumn:
+    if get_origin(hint) in (Sequence, collections.abc.Sequence):
+        (hint,) = get_args(hint)
+    choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    given = next(each for each in choices if each is not NoneType)
+    missing = "unknown" if NoneType in choices else ""
+    unit = next((meta.description for meta in getattr(given, "__metadata__", ()) if isinstance(meta, Meta)), None) or ""
+    plain_type = getattr(given, "__origin__", given)
+    types: Mapping[Any, ColumnType] = {int: "number", float: "number", bool: "bool"}
+    return of_field(answer, name, types.get(plain_type, "string"), {"nanoseconds": "ns"}.get(unit, unit), missing)
+
+
+class Texts(msgspec.Struct, frozen=True):
+    """Values of a column of texts: `texts[codes]`; an empty text, and a code below zero, is NULL."""
+
+    codes: Ints
+    texts: Sequence[str]
+
+    @classmethod
+    def of(cls, values: Sequence[str | None]) -> Texts:
+        """Of texts as they stand."""
+        known: dict[str, int] = {}
+        codes = [-1 if text is None else known.setdefault(text, len(known)) for text in values]
+        return cls(np.array(codes, np.int64), tuple(known))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def used(self) -> tuple[npt.NDArray[np.int32], list[str | None]]:
+        """Codes into the list of the texts that occur, the first of which is None."""
+        codes = np.where(self.codes < 0, len(self.texts), self.codes)
+        occurs = np.flatnonzero(np.bincount(codes, minlength=len(self.texts) + 1)[: len(self.texts)])
+        chosen = [code for code in occurs.tolist() if self.texts[code]]
+        place = np.zeros(len(self.texts) + 1, np.int32)
+        place[chosen] = np.arange(1, len(chosen) + 1)
+        return place[codes], [None, *(_encodable(self.texts[code]) for code in chosen)]
+
+
+Values = Texts | npt.NDArray[Any] | Sequence[Any]
+
+
+def known(values: Ints) -> npt.NDArray[Any]:
+    """Integers in which a negative number says that there is none."""
+    return np.ma.masked_less(values, 0)
+
+
+def plain(values: Values) -> npt.NDArray[Any]:
+    """Numbers and truths as an array; what is missing (None, NaN) is masked."""
+    assert not isinstance(values, Texts)
+    if isinstance(values, np.ndarray):
+        return _known_floats(values)
+    there = [each is not None for each in values]
+    known_values = [each for each in values if each is not None]
+    kept = np.array(known_values) if known_values else np.zeros(0, np.int64)
+    filled = np.zeros(len(there), kept.dtype)
+    filled[there] = kept
+    return _known_floats(np.ma.array(filled, mask=~np.array(there, np.bool_)))
+
+
+def _known_floats(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.ma.masked_invalid(values) if values.dtype.kind == "f" else values
+
+
+def rows_at(rows: Ints, index: Ints) -> Int64:
+    """The rows that positions of a table name; -1 for those below zero."""
+    found = np.full(len(index), -1, np.int64)
+    there = index >= 0
+    found[there] = rows[index[there]]
+    return found
+
+
+def _encodable(text: str) -> str:
+    """Halves of characters, which JSON may hold and no text in UTF-8 can, are replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

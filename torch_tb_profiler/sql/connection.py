@@ -1,0 +1,118 @@
+"""A database in memory with its doors locked, and which statements it is asked.
+
+SQL is a programming language with files and network: DuckDB itself says to treat it like a shell. What is done here
+keeps a query from everything but its tables; what a query may cost is limited by `child` and `session`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from torch_tb_profiler.sql.errors import INSTALL, QueryError, query_error
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY = "512MB"
+
+#: in this order: without a folder for temporary files first, the next is refused; after the last nothing can be set
+_SETTINGS = (
+    "SET temp_directory=''",
+    "SET autoinstall_known_extensions=false",
+    "SET autoload_known_extensions=false",
+    "SET allow_community_extensions=false",
+    "SET enable_external_access=false",
+    f"SET memory_limit='{MEMORY}'",
+    "SET threads=1",
+)
+_LOCK = "SET lock_configuration=true"
+BEGIN_READING = "BEGIN TRANSACTION READ ONLY"
+
+#: what stands before the statement that is explained; comments may stand before it
+_EXPLAIN = re.compile(r"(?is)(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*EXPLAIN(?:\s+ANALYZE)?(?:\s*\([^()]*\))?")
+
+#: longer than any that a person writes
+LONGEST_STATEMENT = 100_000
+
+
+def connect(locked: bool = True) -> duckdb.DuckDBPyConnection:
+    """An empty database. locked: nothing outside of it can be reached, and no setting be changed. Raises QueryError."""
+    try:
+        import duckdb  # noqa: PLC0415 - an extra, and 0.1 s
+    except ImportError:
+        raise query_error("sql_missing", INSTALL) from None
+    connection = duckdb.connect(":memory:")
+    if locked:
+        for setting in (*_SETTINGS, _LOCK):
+            connection.execute(setting)
+    return connection
+
+
+def check(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
+    """Whether it is one SELECT, or one EXPLAIN of such. Nothing of it is run. Raises QueryError.
+
+    What else DuckDB counts as SELECT (VALUES, FROM, DESCRIBE, SHOW, SUMMARIZE, WITH … INSERT) is taken, too: that it
+    only reads is what the transaction is for.
+    """
+    if len(statement) > LONGEST_STATEMENT:
+        raise query_error("sql_statement", f"the statement is longer than {LONGEST_STATEMENT:,} characters")
+    if not _is_text(statement):
+        raise query_error("sql_statement", "the statement holds a character that no text has")
+    kinds = _kinds(connection, statement)
+    if len(kinds) != 1:
+        raise query_error("sql_statement", f"one statement is needed, not {len(kinds)}" if kinds else "no statement")
+    if kinds == ["EXPLAIN"]:
+        explained = _EXPLAIN.match(statement)
+        kinds = _kinds(connection, statement[explained.end() :]) if explained else []
+    if kinds != ["SELECT"]:
+        raise query_error("sql_statement", "only SELECT, and EXPLAIN of a SELECT, is possible here: nothing is changed")
+
+
+def _is_text(statement: str) -> bool:
+    try:
+        return b"\0" not in statement.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _kinds(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
+    """Of each statement in a text, what it does; it is parsed only."""
+    with in_words():
+        return [str(each.type.name) for each in connection.extract_statements(text)]
+
+
+@contextlib.contextmanager
+def in_words() -> Iterator[None]:
+    """What DuckDB raises becomes a QueryError."""
+    import duckdb  # noqa: PLC0415 - an extra
+
+    try:
+        yield
+    except (duckdb.Error, MemoryError, RuntimeError, ValueError) as error:
+        raise said(error) from None
+
+
+_REFUSED = {
+    "PermissionException": "a query has no access to files, to the network or to settings",
+    "TransactionException": "nothing can be changed here: only SELECT is possible",
+}
+_ZONE = "times with a zone cannot be shown: cast them, such as now()::timestamp"
+_KIND = re.compile(r"^[\w ]+ Error: ")
+
+
+def said(error: Exception) -> QueryError:
+    """What DuckDB says, in words of this program where they help more."""
+    name, text = type(error).__name__, str(error)
+    if name in _REFUSED:
+        return query_error("sql_failed", _REFUSED[name])
+    if name == "OutOfMemoryException" or isinstance(error, MemoryError):
+        return query_error("sql_memory", f"the query needs more than the {MEMORY} of memory that it may have")
+    if "configuration has been locked" in text:
+        return query_error("sql_failed", _REFUSED["PermissionException"])
+    if "pytz" in text:
+        return query_error("sql_failed", _ZONE)
+    text = _KIND.sub("", text.partition("Traceback (most")[0]).strip()
+    return query_error("sql_failed", text or name)
