@@ -1,0 +1,134 @@
+"""A scripted agent: it goes by the rules that the server tells, and by nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mcp import Client
+
+from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.server import Limits, ProfileServer
+from torch_tb_profiler.mcp.tables import TABLES
+from torch_tb_profiler.mcp.tools import TOOLS
+
+T = TypeVar("T")
+
+BUDGETS = {tool.name: tool.budget for tool in TOOLS}
+
+#: more calls than any way to an answer has
+_MOST_CALLS = 8
+
+
+@dataclass
+class Calls:
+    """What an agent asked, and what it was told.
+
+    asked   names of the tools, with arguments
+    told    structured answers
+    texts   the same as the agent reads them
+    """
+
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    told: list[dict[str, Any]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    @property
+    def characters(self) -> int:
+        return sum(map(len, self.texts))
+
+    @property
+    def verdict(self) -> dict[str, Any]:
+        """The last one that was told."""
+        return next(told["verdict"] for told in reversed(self.told) if "verdict" in told)
+
+
+def awaited(work: Coroutine[Any, Any, T]) -> T:
+    """The result of a coroutine, in a thread of its own: the browser of other tests has an event loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
+
+
+def with_client(root: Path, cache: Path, ask: Callable[[Client], Awaitable[T]], **options: Any) -> T:
+    """What `ask` gives, with a client of a server in this process; `mode` and `limits` as there."""
+
+    async def run() -> T:
+        limits = options.pop("limits", Limits())
+        server = ProfileServer(Catalog(str(root), cache), limits).server()
+        async with Client(server, **options) as client:
+            return await ask(client)
+
+    return awaited(run())
+
+
+async def look_for_the_cause(client: Client) -> Calls:
+    """Call `traces`, then what each answer says is next, until there is nothing more or it would be asked again."""
+    calls = Calls()
+    following: tuple[str, dict[str, Any]] | None = ("traces", {})
+    while following is not None and following not in calls.asked and len(calls.asked) < _MOST_CALLS:
+        tool, arguments = following
+        result = await client.call_tool(tool, arguments)
+        assert not result.is_error, result.content
+        told = result.structured_content
+        assert isinstance(told, dict)
+        calls.asked.append(following)
+        calls.told.append(told)
+        calls.texts.append(result.content[0].text)  # type: ignore[union-attr] # it is text
+        step = told.get("next") or told.get("verdict", {}).get("next")
+        following = (step["tool"], dict(step["arguments"])) if step else None
+    return calls
+
+
+def every_call(trace: str, run: str, step: str = "", finding: str = "", names: tuple[str, str] = ("", "")) -> Any:
+    """Each tool with each of its ways."""
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("traces", {}),
+        ("traces", {"match": "RANK"}),
+        ("summary", {"trace": trace}),
+        ("ranks", {"run": run}),
+        ("ranks", {"run": trace, "limit": 20}),
+        ("compare", {"base": [trace], "new": [trace]}),
+        ("definitions", {"names": ["device_self_ms", "idle.sync", "kernels.total_ns", "no such thing"]}),
+        ("explain", {"trace": trace, "what": "cause", "name": "idle.host.operator"}),
+        *(("table", {"trace": trace, "what": what, "limit": 50}) for what in TABLES),
+        *(
+            ("table", {"trace": trace, "what": what, "group_by": group, "limit": 50})
+            for what, each in TABLES.items()
+            for group in each.groups
+        ),
+    ]
+    if step:
+        calls += [("step", {"trace": trace, "step": step}), ("step", {"trace": trace, "step": step, "limit": 20})]
+        calls.append(("table", {"trace": trace, "what": "kernels", "from_step": step, "to_step": step}))
+    if finding:
+        calls.append(("explain", {"trace": trace, "what": "finding", "name": finding}))
+    for what, name in zip(("operator", "kernel"), names, strict=True):
+        if name:
+            calls.append(("explain", {"trace": trace, "what": what, "name": name}))
+    return calls
+
+
+async def answers(client: Client, calls: Any) -> list[tuple[str, Any]]:
+    """Name of the tool, and the result, which is no error."""
+    found = []
+    for name, arguments in calls:
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error, (name, arguments, result.content)
+        found.append((name, result))
+    return found
+
+
+def text_of(result: Any) -> str:
+    (content,) = result.content
+    return str(content.text)
+
+
+async def refused(client: Client, name: str, /, **arguments: Any) -> str:
+    result = await client.call_tool(name, arguments)
+    assert result.is_error
+    assert result.structured_content is None
+    return text_of(result)

@@ -1,0 +1,80 @@
+"""A scripted agent that follows the documented rules ends at each planted cause, and finds nothing where nothing is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.agents import look_for_the_cause, with_client
+from tests.planted import CAUSES, training, write_events
+
+_MOST_CALLS, _MOST_TOKENS, _CHARACTERS_OF_A_TOKEN = 4, 2_000, 4
+
+
+@pytest.mark.parametrize("name", list(CAUSES))
+def test_the_agent_ends_at_the_cause(name: str, tmp_path: Path, cache: Path) -> None:
+    cause = CAUSES[name]
+    cause.write(tmp_path / "logs" / "run")
+    calls = with_client(tmp_path / "logs", cache, look_for_the_cause)
+    assert len(calls.asked) <= _MOST_CALLS, calls.asked
+    assert calls.characters <= _MOST_TOKENS * _CHARACTERS_OF_A_TOKEN
+    assert calls.verdict["kind"] == cause.kind, calls.texts
+    last = calls.told[-1]
+    if cause.kind == "cause":
+        assert calls.verdict["finding"] == cause.name
+        assert last["name"] == cause.name
+        assert last["advice"]
+    elif cause.kind == "slow_steps":
+        assert last["operators"][0]["name"] == cause.name
+        assert last["operators"][0]["here_ms"] == pytest.approx(40, rel=0.01)
+        assert last["operators"][0]["median_ms"] == 0
+    elif cause.kind == "slow_rank":
+        assert f"~{cause.name}~" in last["slow_ranks"][0]["trace"]
+    else:
+        assert last["verdict"]["finding"] is None
+    for text in cause.says:
+        assert text in calls.texts[-1]
+    assert calls.texts == [json.dumps(told, ensure_ascii=False, separators=(",", ":")) for told in calls.told]
+
+
+def test_what_changed_between_two_recordings(tmp_path: Path, cache: Path) -> None:
+    """Kernels that are a tenth slower and kernels that are new are named; the same program has not changed."""
+    logs = tmp_path / "logs"
+    for run, events in {
+        "base": training(),
+        "same": training(),
+        "slower": training(kernel=88),
+        "more": training(added=6),
+    }.items():
+        write_events(logs / run, events)
+
+    async def ask(client: Client) -> dict[str, Any]:
+        found = {}
+        for run in ("same", "slower", "more"):
+            arguments = {"base": ["base~worker0~1"], "new": [f"{run}~worker0~1"]}
+            result = await client.call_tool("compare", arguments)
+            assert not result.is_error, result.content
+            found[run] = result.structured_content
+        return found
+
+    told = with_client(logs, cache, ask)
+    assert told["same"]["step"]["verdict"] == "unchanged"
+    assert (told["same"]["delta_ms"], told["same"]["names"]) == (0, [])
+    slower = told["slower"]
+    assert slower["step"]["verdict"] == "regressed"
+    assert slower["step"]["percent"] == pytest.approx(10, abs=0.3)
+    assert slower["step"]["low_percent"] < slower["step"]["percent"] < slower["step"]["high_percent"]
+    assert slower["delta_ms"] == pytest.approx(60 * 0.008, rel=0.05)
+    assert (slower["causes"][0]["cause"], slower["work"][0]["kind"]) == ("compute.gemm", "speed")
+    assert ("mm_kernel", "slower") in {(each["name"], each["verdict"]) for each in slower["names"]}
+    more = told["more"]
+    assert more["step"]["verdict"] == "regressed"
+    assert {each["name"]: each["verdict"] for each in more["names"]}["addmm_kernel"] == "new"
+    assert more["work"][0]["new"] == "addmm_kernel"
+    for each in told.values():
+        causes = sum(cause["delta_ms"] for cause in each["causes"])
+        assert causes == pytest.approx(each["delta_ms"], abs=0.01), "the parts add up"

@@ -1,0 +1,109 @@
+"""The traces below the one root that the server was started for, by ids that are safe to show."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.profile import Profile, Run
+from torch_tb_profiler.api.trace import TraceProfile
+from torch_tb_profiler.storage import StorageError, is_local, shown
+from torch_tb_profiler.workspace.local_workspace import LocalWorkspace, find_traces
+
+_LONGEST_ID = 120
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """What one look at the root found, in its order; ids are what agents are told.
+
+    traces   by id, `run~worker~span`
+    runs     by id
+    outside  files that are links to somewhere else, which are not read
+    """
+
+    traces: dict[str, TraceProfile]
+    runs: dict[str, Run]
+    outside: int
+
+
+class Catalog:
+    """Every tool names its trace or run by an id of this. Thread-safe: a listing is made anew and replaced."""
+
+    def __init__(self, root: str, cache_dir: str | Path | None = None) -> None:
+        """Raises ProfileError: the root cannot be listed."""
+        self._root = root
+        try:
+            self._workspace = LocalWorkspace(cache_dir)
+        except StorageError as error:
+            raise ProfileError(str(error)) from None
+        self.listing = self.look()
+
+    def look(self) -> Listing:
+        """List the root again: there may be new traces. Raises ProfileError."""
+        try:
+            found = find_traces(self._root)
+        except StorageError as error:
+            raise ProfileError(str(error)) from None
+        profile = Profile(shown(self._root), self._workspace, found)
+        traces: dict[str, TraceProfile] = {}
+        runs: dict[str, Run] = {}
+        outside = 0
+        for run in profile.runs:
+            inside = tuple(trace for trace in run.traces if self._is_inside(trace))
+            outside += len(run.traces) - len(inside)
+            if not inside:
+                continue
+            run.traces = inside
+            runs[_free(run.name, runs)] = run
+            for trace in inside:
+                traces[_free(f"{trace.run}~{trace.worker}~{trace.span}", traces)] = trace
+        self.listing = Listing(traces, runs, outside)
+        return self.listing
+
+    def trace(self, wanted: str) -> TraceProfile:
+        """The trace of an id. Raises ProfileError."""
+        found = self.listing.traces.get(wanted) or self.look().traces.get(wanted)
+        if found is None:
+            raise ProfileError("there is no trace of this id; the tool traces lists them")
+        return found
+
+    def run(self, wanted: str) -> Run:
+        """The run of an id, or of the id of one of its traces. Raises ProfileError."""
+        for listing in (self.listing, self.look()):
+            if wanted in listing.runs:
+                return listing.runs[wanted]
+            if wanted in listing.traces:
+                trace = listing.traces[wanted]
+                return next(run for run in listing.runs.values() if trace in run.traces)
+        raise ProfileError("there is no run of this id; the tool traces lists them")
+
+    def id_of(self, trace: TraceProfile) -> str:
+        """What agents know a trace by."""
+        return next(name for name, each in self.listing.traces.items() if each.file == trace.file)
+
+    def id_of_run(self, trace: TraceProfile) -> str:
+        """What agents know the run of a trace by."""
+        return next(
+            name for name, run in self.listing.runs.items() if any(each.file == trace.file for each in run.traces)
+        )
+
+    def _is_inside(self, trace: TraceProfile) -> bool:
+        """Whether the file lies where the server may read: below the root, links followed."""
+        if not is_local(self._root):
+            return True
+        root, file = (os.path.realpath(path) for path in (self._root, trace.source.file.entry.url))
+        return file == root or file.startswith(root.rstrip(os.sep) + os.sep)
+
+
+def _free(name: str, taken: dict[str, TraceProfile] | dict[str, Run]) -> str:
+    """The name without what could steer who reads it, and unlike all before it."""
+    safe = harmless(name, _LONGEST_ID - 8)
+    number, found = 1, safe
+    while found in taken:
+        number += 1
+        found = f"{safe}#{number}"
+    return found

@@ -1,0 +1,227 @@
+"""The server: tools, resources and prompts on the standard input and output. Nothing is written, nothing is fetched."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+import msgspec
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from torch_tb_profiler import __version__
+from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.declaration import AnyTool, Wrong
+from torch_tb_profiler.mcp.fitting import fitted
+from torch_tb_profiler.mcp.guide import INSTRUCTIONS
+from torch_tb_profiler.mcp.prompts import PROMPTS, messages_of
+from torch_tb_profiler.mcp.resources import RESOURCES, SUMMARY_TEMPLATE, read
+from torch_tb_profiler.mcp.schemas import schema_of_answer, schema_of_arguments
+from torch_tb_profiler.mcp.tools import TOOLS
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+#: of a sentence about what went wrong
+_LONGEST_ERROR = 400
+_INVALID_PARAMS = -32602
+_TICK_SECONDS = 1.0
+_OF_TRACE = "A trace, as the tool traces lists it."
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a call may take.
+
+    seconds  until it is answered with an error; what it began goes on, so that a later call finds it done
+    at_once  calls that are computed at the same time; others wait
+    """
+
+    seconds: float = 60.0
+    at_once: int = 2
+
+
+@dataclass
+class ProfileServer:
+    """Answers the calls of clients."""
+
+    catalog: Catalog
+    limits: Limits = field(default_factory=Limits)
+    tools: tuple[AnyTool, ...] = TOOLS
+
+    def __post_init__(self) -> None:
+        self._by_name = {tool.name: tool for tool in self.tools}
+        self._room = anyio.CapacityLimiter(self.limits.at_once)
+
+    def server(self) -> Server[Any]:
+        """As the protocol has it."""
+        return Server(
+            "torch-tb-profiler",
+            version=__version__,
+            title="PyTorch profiles",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+        )
+
+    # tools ------------------------------------------------------------------------------------------------
+
+    async def _list_tools(self, _: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[tool_of(tool) for tool in self.tools])
+
+    async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = self._by_name.get(params.name)
+        if tool is None:
+            return _refused("there is no such tool")
+        try:
+            asked = msgspec.convert(params.arguments or {}, tool.arguments)
+        except msgspec.ValidationError as error:
+            return _refused(str(error))
+        try:
+            return await self._computed(context, partial(self._answer, tool, asked))
+        except TimeoutError:
+            return _refused(
+                f"no answer after {self.limits.seconds:g} s; it is being computed, so call again in a minute, or read "
+                "all traces before with: torch-tb-profiler ingest ROOT"
+            )
+        except (Wrong, ProfileError) as error:
+            return _refused(self._without_names(str(error)))
+        except Exception:
+            mark = uuid.uuid4().hex[:8]
+            log.exception("error %s in the tool %s", mark, tool.name)
+            return _refused(f"the server made a mistake; its error output tells more under {mark}")
+
+    def _answer(self, tool: AnyTool, asked: Any) -> types.CallToolResult:
+        found, text = fitted(tool, tool.compute(self.catalog, asked))
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)],
+            structured_content=found,
+            _meta={"untrusted": list(tool.untrusted)},
+        )
+
+    async def _computed(self, context: Any, compute: Callable[[], T]) -> T:
+        """In a thread; who asked for progress is told every second that it goes on. Raises TimeoutError."""
+        ticker = asyncio.create_task(_tell_progress(context))
+        try:
+            with anyio.fail_after(self.limits.seconds):
+                return await anyio.to_thread.run_sync(compute, abandon_on_cancel=True, limiter=self._room)
+        finally:
+            ticker.cancel()
+
+    def _without_names(self, text: str) -> str:
+        """Messages name files; file names are from outside."""
+        for trace in self.catalog.listing.traces.values():
+            text = text.replace(trace.file, "the trace")
+        return text
+
+    # resources and prompts --------------------------------------------------------------------------------
+
+    async def _list_resources(self, _: Any, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(name=each.name, uri=uri, description=each.help, mime_type=each.kind)
+                for uri, each in RESOURCES.items()
+            ]
+        )
+
+    async def _list_templates(
+        self, _: Any, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            name="summary",
+            uri_template=SUMMARY_TEMPLATE,
+            description="What the tool summary answers for a trace; its id is percent-encoded.",
+            mime_type="application/json",
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def _read_resource(self, context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            kind, text = await self._computed(context, partial(read, self.catalog, uri))
+        except (Wrong, ProfileError, TimeoutError) as error:
+            message = self._without_names(str(error)) or "no answer in time; call again in a minute"
+            raise MCPError(_INVALID_PARAMS, harmless(message, _LONGEST_ERROR)) from None
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=text)])
+
+    async def _list_prompts(self, _: Any, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=name,
+                    description=prompt.help,
+                    arguments=[
+                        types.PromptArgument(name=each, description=_OF_TRACE, required=True)
+                        for each in prompt.arguments
+                    ],
+                )
+                for name, prompt in PROMPTS.items()
+            ]
+        )
+
+    async def _get_prompt(self, context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        try:
+            text = await self._computed(
+                context, partial(messages_of, self.catalog, params.name, params.arguments or {})
+            )
+        except (Wrong, ProfileError) as error:
+            raise MCPError(_INVALID_PARAMS, harmless(str(error), _LONGEST_ERROR)) from None
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+
+
+def tool_of(tool: AnyTool) -> types.Tool:
+    """As clients are told of it."""
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.summary,
+        input_schema=schema_of_arguments(tool.arguments),
+        output_schema=schema_of_answer(tool.answer),
+        annotations=types.ToolAnnotations(
+            title=tool.title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+    )
+
+
+def serve(catalog: Catalog, limits: Limits | None = None, tools: tuple[AnyTool, ...] = TOOLS) -> None:
+    """Answer on the standard input and output until the input ends."""
+    # its own lines are for those who develop servers
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+
+    async def run() -> None:
+        server = ProfileServer(catalog, limits or Limits(), tools).server()
+        async with stdio_server() as (read_stream, write_stream):
+            await server.run(read_stream, write_stream, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+async def _tell_progress(context: Any) -> None:
+    seconds = 0
+    while True:
+        await anyio.sleep(_TICK_SECONDS)
+        seconds += 1
+        await context.session.report_progress(float(seconds), None, f"{seconds} s: the trace is being read or analysed")
+
+
+def _refused(text: str) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=harmless(text, _LONGEST_ERROR))
+    return types.CallToolResult(content=[content], is_error=True)

@@ -1,0 +1,24 @@
+"""The tools: a file each, and a line here."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.mcp.declaration import AnyTool
+from torch_tb_profiler.mcp.tools.compare import COMPARE
+from torch_tb_profiler.mcp.tools.definitions import DEFINITIONS
+from torch_tb_profiler.mcp.tools.explain import EXPLAIN
+from torch_tb_profiler.mcp.tools.ranks import RANKS
+from torch_tb_profiler.mcp.tools.step import STEP
+from torch_tb_profiler.mcp.tools.summary import SUMMARY
+from torch_tb_profiler.mcp.tools.table import TABLE
+from torch_tb_profiler.mcp.tools.traces import TRACES
+
+TOOLS: tuple[AnyTool, ...] = (
+    TRACES,
+    SUMMARY,
+    STEP,
+    TABLE,
+    EXPLAIN,
+    COMPARE,
+    RANKS,
+    DEFINITIONS,
+)

@@ -1,0 +1,263 @@
+"""All that is known of one finding, operator, kernel or cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Count, Row
+from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.analysis.waterfall.causes import ALL
+from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
+from torch_tb_profiler.analysis.waterfall.waterfall import is_below
+from torch_tb_profiler.api.trace import TraceProfile
+from torch_tb_profiler.insights.rule import Finding
+from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Told, Tool, TraceId, Wrong
+from torch_tb_profiler.mcp.places import Call, longest_call
+from torch_tb_profiler.mcp.values import cells_of, digits, milliseconds, name_of, named, sentence
+from torch_tb_profiler.web.table_query import Query, TableAnswer
+
+_LONGEST_NAME = 10_000
+_MOST_PLACES = 5
+#: columns of the tables that are shown, where the trace has them
+_OPERATOR = ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns", "kernels")
+_SHAPES = ("input_shape", *_OPERATOR)
+_KERNEL = (
+    "calls",
+    "total_ns",
+    "mean_ns",
+    "max_ns",
+    "min_ns",
+    "tensor_cores_used",
+    "mean_blocks_per_sm",
+    "mean_occupancy",
+)
+_LAUNCHERS = ("operator", "grid", "block", *_KERNEL)
+_LAUNCHED = ("name", "calls", "total_ns")
+
+
+class WhichThing(Asked, frozen=True, kw_only=True):
+    """What to explain."""
+
+    trace: TraceId
+    what: Annotated[
+        Literal["finding", "operator", "kernel", "cause"],
+        Meta(description="finding: an id of summary; operator, kernel: a name of a table; cause: a part of a step"),
+    ]
+    name: Annotated[str, Meta(description="Its id or name, as an answer gave it.", max_length=_LONGEST_NAME)]
+
+
+class EvidenceTold(msgspec.Struct, frozen=True, kw_only=True):
+    """A number behind a finding.
+
+    label  what it is
+    value  in the unit; times are in ms
+    unit   ms, bytes, fraction or count
+    """
+
+    label: str
+    value: float | None
+    unit: str
+
+
+class PlaceTold(msgspec.Struct, frozen=True, kw_only=True):
+    """Where it can be seen in the trace.
+
+    row          number of the event
+    name         of the event
+    step         in which it begins; null outside of steps
+    start_ms     since the start of the trace
+    duration_ms  of the event
+    """
+
+    row: Row | None
+    name: str
+    step: str | None
+    start_ms: Ms | None
+    duration_ms: Ms | None
+
+
+class Explained(Told, frozen=True, kw_only=True):
+    """One finding, operator, kernel or cause. What does not apply is null or empty.
+
+    what       finding, operator, kernel or cause
+    name       its id or name
+    text       what was found, or the definition; `{key}` stands for a name in `names`
+    advice     what to do, with the code to write
+    names      those that the texts speak of
+    where      in the program
+    saving_ms  what a step would save without it, beyond findings before; null also where that is refused
+    refused    why no saving can be promised
+    evidence   numbers behind a finding
+    places     the longest places in the trace
+    count      how many places there are
+    totals     the row of an operator or kernel
+    parts      its shapes; of a kernel what launches it
+    kernels    that an operator launches itself
+    links      pages that say more
+    """
+
+    what: str
+    name: str
+    text: str = ""
+    advice: str = ""
+    names: Mapping[str, str] = {}
+    where: str | None = None
+    saving_ms: Ms | None = None
+    refused: str | None = None
+    evidence: Sequence[EvidenceTold] = ()
+    places: Sequence[PlaceTold] = ()
+    count: Count | None = None
+    totals: Cells | None = None
+    parts: Cells | None = None
+    kernels: Cells | None = None
+    links: Sequence[str] = ()
+
+
+def _explain(catalog: Catalog, asked: WhichThing) -> Explained:
+    trace = catalog.trace(asked.trace)
+    if asked.what == "finding":
+        return _finding(trace, asked.name)
+    if asked.what == "cause":
+        return _cause(trace, asked.name)
+    return _operator(trace, asked.name) if asked.what == "operator" else _kernel(trace, asked.name)
+
+
+def _finding(trace: TraceProfile, wanted: str) -> Explained:
+    found: Finding | None = next((each for each in trace.findings() if each.key == wanted), None)
+    if found is None:
+        raise Wrong("there is no finding of this id; the tool summary lists them")
+    saving = found.saving
+    return Explained(
+        what="finding",
+        name=found.key,
+        text=sentence(f"{found.title}. {found.detail}", found.values),
+        advice=sentence(found.advice, found.values),
+        names=named(found.values),
+        where=None if found.where is None else name_of(found.where.text),
+        saving_ms=None if saving is None else milliseconds(saving.after_others_ns),
+        refused=None if saving is None else saving.refused,
+        evidence=[_evidence(each.label, each.value, each.unit) for each in found.evidence],
+        places=[
+            PlaceTold(
+                row=each.row,
+                name=name_of(each.name) or "",
+                step=name_of(each.step),
+                start_ms=milliseconds(each.start_ns),
+                duration_ms=milliseconds(each.duration_ns),
+            )
+            for each in found.instances[:_MOST_PLACES]
+        ],
+        count=found.count,
+        links=[link.url for link in found.links],
+        notes=[] if saving is None or not saving.bound else ["saving_ms is the most that any remedy can save."],
+    )
+
+
+def _evidence(label: str, value: float, unit: str) -> EvidenceTold:
+    shown = milliseconds(value) if unit == "ns" else digits(value)
+    return EvidenceTold(label=label, value=shown, unit="ms" if unit == "ns" else unit)
+
+
+def _cause(trace: TraceProfile, wanted: str) -> Explained:
+    meaning = next((each.help for each in ALL if each.cause == wanted), None)
+    if meaning is None:
+        raise Wrong("there is no such cause; the tool summary lists those of a trace")
+    answer: WaterfallAnswer = trace.answer("waterfall", cause=wanted, limit=_MOST_PLACES)
+    pieces = answer.pieces
+    mean_ns = sum(part.ns for part in answer.average if is_below(part.cause, wanted))
+    return Explained(
+        what="cause",
+        name=wanted,
+        text=meaning,
+        evidence=[_evidence("Of the average step", mean_ns, "ns")],
+        places=[
+            PlaceTold(
+                row=piece.host_row if piece.host_row is not None else piece.work_row,
+                name=name_of(piece.frame or piece.host or piece.owner or piece.work) or "",
+                step=name_of(piece.step),
+                start_ms=milliseconds(piece.start_ns),
+                duration_ms=milliseconds(piece.duration_ns),
+            )
+            for piece in (pieces.largest if pieces else ())
+        ],
+        count=pieces.total if pieces else 0,
+    )
+
+
+def _operator(trace: TraceProfile, wanted: str) -> Explained:
+    table = trace.answer("operators")
+    name = _known(table, wanted, "operator")
+    longest = longest_call(trace, name)
+    return Explained(
+        what="operator",
+        name=name_of(name) or "",
+        where=name_of(longest.where) if longest else None,
+        places=_place(longest, name),
+        totals=_rows(table, _OPERATOR, name, 1),
+        parts=_rows(trace.answer("operators", group_by="name_shape"), _SHAPES, name, _MOST_PLACES),
+        kernels=_first(trace.answer("operators/kernels", name=name), _LAUNCHED, _MOST_PLACES),
+    )
+
+
+def _kernel(trace: TraceProfile, wanted: str) -> Explained:
+    table = trace.answer("kernels")
+    name = _known(table, wanted, "kernel")
+    longest = longest_call(trace, name)
+    return Explained(
+        what="kernel",
+        name=name_of(name) or "",
+        where=name_of(longest.where) if longest else None,
+        places=_place(longest, name),
+        totals=_rows(table, _KERNEL, name, 1),
+        parts=_rows(trace.answer("kernels", group_by="name_op_launch"), _LAUNCHERS, name, _MOST_PLACES),
+    )
+
+
+def _place(longest: Call | None, name: str) -> list[PlaceTold]:
+    if longest is None:
+        return []
+    start, duration = milliseconds(longest.start_ns), milliseconds(longest.duration_ns)
+    place = PlaceTold(row=longest.row, name=name_of(name) or "", step=None, start_ms=start, duration_ms=duration)
+    return [place]
+
+
+def _known(table: Table[Any], wanted: str, what: str) -> str:
+    """The name in full of what an agent knows by a name that may have been cut."""
+    found = next((name for name in table.values["name"] if wanted in (name, name_of(name))), None)
+    if found is None:
+        raise Wrong(f"there is no {what} of this name; the tool table lists them")
+    return str(found)
+
+
+def _rows(table: Table[Any], keys: Sequence[str], name: str, limit: int) -> Cells:
+    """The rows of exactly this name."""
+    chosen = [at for at, each in enumerate(table.values["name"]) if each == name][:limit]
+    columns = [column for column in table.columns if column.key in keys]
+    page = TableAnswer(table).page(Query(limit="all"))
+    return cells_of(columns, {column.key: [page.rows[column.key][at] for at in chosen] for column in columns})
+
+
+def _first(table: Table[Any], keys: Sequence[str], limit: int) -> Cells:
+    page = TableAnswer(table).page(Query(limit=limit))
+    return cells_of([column for column in table.columns if column.key in keys], page.rows)
+
+
+EXPLAIN = Tool(
+    name="explain",
+    title="Explain one thing",
+    summary=(
+        "All that is known of one finding (what to change, evidence, line of code), operator (shapes, kernels), kernel "
+        "(what launches it) or cause of time (definition, longest places)."
+    ),
+    arguments=WhichThing,
+    answer=Explained,
+    compute=_explain,
+    budget=2_500,
+    shrinks=("places", "parts.rows", "kernels.rows", "evidence", "links"),
+    untrusted=("name", "names", "where", "places[]", "totals.rows[]", "parts.rows[]", "kernels.rows[]"),
+)

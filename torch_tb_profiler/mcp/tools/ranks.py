@@ -1,0 +1,260 @@
+"""Which rank of a run is slow, and what waiting costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.api.profile import Run
+from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Next, Told, Tool, Wrong
+from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence
+from torch_tb_profiler.ranks.run_answers import RanksOverview, SlowLink, Straggler
+
+_NAMES = 5
+#: all ranks of a run with more are not replayed within a call
+_MOST_REPLAYED = 16
+
+RUN = Annotated[str, Meta(description="A run, or one of its traces, as the tools traces and summary name it.")]
+
+
+class OneRun(Asked, frozen=True, kw_only=True):
+    """Which run."""
+
+    run: RUN
+    span: Annotated[str | None, Meta(description="Which recording, where there are several.")] = None
+    limit: Annotated[int, Meta(description="Entries of each list.", ge=1, le=20)] = _NAMES
+
+
+class SlowRank(msgspec.Struct, frozen=True, kw_only=True):
+    """A rank that works longer than its peers between collectives; no waiting is in it.
+
+    trace        the id of its trace, for other tools
+    rank         its number; null where its trace does not say
+    late_ms      how much longer, of a step
+    cause        what takes longer
+    operator     the operator, kernel or collective that takes longer; null where no single one does
+    operator_ms  the part of it
+    saving_ms    how much shorter a step would be without it; null where that cannot be told
+    named        whether it surely is slow
+    """
+
+    trace: str
+    rank: int | None
+    late_ms: Ms | None
+    cause: str
+    operator: str | None
+    operator_ms: Ms | None
+    saving_ms: Ms | None
+    named: bool
+
+
+class LinkTold(msgspec.Struct, frozen=True, kw_only=True):
+    """A group of ranks whose transfers take longer than those of like groups.
+
+    group     its label
+    ranks     its members, at most 16
+    kind      collective that is slower
+    extra_ms  how much longer, of a step
+    ratio     how many times as long
+    """
+
+    group: str
+    ranks: Sequence[int]
+    kind: str
+    extra_ms: Ms | None
+    ratio: float | None
+
+
+class RunFindingTold(msgspec.Struct, frozen=True, kw_only=True):
+    """A cause of lost time over all ranks.
+
+    id         name of the rule
+    severity   high from 10 % of the step on, medium from 3 %, else low
+    title      in a few words; `{key}` stands for a name in `names`
+    detail     what was found
+    advice     what to do
+    names      those that the texts speak of
+    saving_ms  what a step would save, all ranks replayed together; null where that cannot be told
+    """
+
+    id: str
+    severity: str
+    title: str
+    detail: str
+    advice: str
+    names: Mapping[str, str]
+    saving_ms: Ms | None
+
+
+class RanksVerdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What it comes to.
+
+    kind  slow_rank: the first of slow_ranks; slow_link: the first of slow_links; cause: the first finding over ranks;
+          cannot_tell: fewer than three ranks; nothing_found: no rank and no link is surely slow
+    next  what to call next; null when there is no more to ask
+    """
+
+    kind: Literal["slow_rank", "slow_link", "cause", "cannot_tell", "nothing_found"]
+    next: Next | None
+
+
+class RanksTold(Told, frozen=True, kw_only=True):
+    """All ranks of a run together.
+
+    verdict      what it comes to
+    present      how many ranks were read
+    expected     how many the job has; null where the traces do not say
+    step_ms      median time of a step
+    wait_ms      waiting for other ranks while nothing was computed, mean of a step
+    transfer_ms  moving data while nothing was computed
+    slow_ranks   those that surely are slow first
+    slow_links   slowest first
+    findings     over all ranks; empty where more than 16 would have to be replayed
+    ranks        a row each, the latest first
+    """
+
+    verdict: RanksVerdict
+    present: Count
+    expected: Count | None
+    step_ms: Ms | None
+    wait_ms: Ms | None
+    transfer_ms: Ms | None
+    slow_ranks: Sequence[SlowRank]
+    slow_links: Sequence[LinkTold]
+    findings: Sequence[RunFindingTold]
+    ranks: Cells
+
+
+def _ranks(catalog: Catalog, asked: OneRun) -> RanksTold:
+    run = catalog.run(asked.run)
+    spans = [name for name in run.spans() if asked.span in (None, name_of(name))]
+    if not spans:
+        raise Wrong("the run has no such span")
+    found = run.reduced(spans[0]).overview
+    tiles = found.tiles
+    findings = _findings(run, spans[0])
+    notes = [] if len(spans) == 1 else [f"This is the first of {len(spans)} recordings; span chooses another."]
+    if tiles.failed:
+        notes.append(f"{tiles.failed} traces cannot be read.")
+    if tiles.present > _MOST_REPLAYED:
+        notes.append("There are too many ranks to replay together here: findings are left out.")
+    slow = [_slow_rank(catalog, run, spans[0], each) for each in found.stragglers[: asked.limit]]
+    links = [_link(each) for each in found.slow_links[: asked.limit]]
+    return RanksTold(
+        verdict=_verdict(catalog, run, found, slow, findings),
+        present=tiles.present,
+        expected=tiles.expected,
+        step_ms=milliseconds(tiles.step_ns),
+        wait_ms=milliseconds(tiles.exposed_wait_ns),
+        transfer_ms=milliseconds(tiles.exposed_transfer_ns),
+        slow_ranks=slow,
+        slow_links=links,
+        findings=findings[: asked.limit],
+        ranks=_table(found, asked.limit),
+        notes=notes,
+        more={"ranks.rows": left} if (left := len(found.ranks) - asked.limit) > 0 else {},
+    )
+
+
+def _verdict(
+    catalog: Catalog,
+    run: Run,
+    found: RanksOverview,
+    slow: Sequence[SlowRank],
+    findings: Sequence[RunFindingTold],
+) -> RanksVerdict:
+    first = Next(tool="summary", arguments={"trace": catalog.id_of(run.traces[0])})
+    if slow and slow[0].named:
+        return RanksVerdict(kind="slow_rank", next=None)
+    if found.slow_links:
+        return RanksVerdict(kind="slow_link", next=None)
+    if any(each.severity != "low" and each.saving_ms for each in findings):
+        return RanksVerdict(kind="cause", next=first)
+    # with fewer nobody can say which of them is the slow one; each rank may have a cause of its own in any case
+    few = found.tiles.present < _FEWEST
+    return RanksVerdict(kind="cannot_tell" if few else "nothing_found", next=first)
+
+
+_FEWEST = 3
+
+
+def _findings(run: Run, span: str) -> list[RunFindingTold]:
+    if len([trace for trace in run.traces if trace.span == span]) > _MOST_REPLAYED:
+        return []
+    return [
+        RunFindingTold(
+            id=each.key,
+            severity=each.severity,
+            title=sentence(each.title, each.values),
+            detail=sentence(each.detail, each.values),
+            advice=sentence(each.advice, each.values),
+            names=named(each.values),
+            saving_ms=None if each.saving is None else milliseconds(each.saving.after_others_ns),
+        )
+        for each in run.findings(span)
+    ]
+
+
+def _slow_rank(catalog: Catalog, run: Run, span: str, found: Straggler) -> SlowRank:
+    return SlowRank(
+        trace=catalog.id_of(run.trace(found.worker, span)),
+        rank=found.rank,
+        late_ms=milliseconds(found.late_ns),
+        cause=found.cause,
+        operator=name_of(found.operator),
+        operator_ms=milliseconds(found.operator_ns),
+        saving_ms=milliseconds(found.saving_ns),
+        named=found.named,
+    )
+
+
+def _link(found: SlowLink) -> LinkTold:
+    return LinkTold(
+        group=name_of(found.group) or "",
+        ranks=list(found.ranks[:16]),
+        kind=name_of(found.kind) or "",
+        extra_ms=milliseconds(found.extra_ns),
+        ratio=digits(found.ratio),
+    )
+
+
+_COLUMNS = ("step_ns", "own_ns", "late_ns", "exposed_wait_ns", "input_ns")
+
+
+def _table(found: RanksOverview, limit: int) -> Cells:
+    ranks = found.ranks
+    late = [(-1 if ns is None else ns) for ns in ranks.late_ns]
+    order = sorted(range(len(ranks)), key=lambda at: (-late[at], at))[:limit]
+    values = [getattr(ranks, key) for key in _COLUMNS]
+    return Cells(
+        columns=["rank", *(f"{key.removesuffix('_ns')}_ms" for key in _COLUMNS)],
+        rows=[[ranks.rank[at], *(milliseconds(column[at]) for column in values)] for at in order],
+    )
+
+
+RANKS = Tool(
+    name="ranks",
+    title="Ranks of a run",
+    summary=(
+        "Say which rank of a run is slow and why, which link is slow, and what waiting costs all others. Call it first "
+        "for a run of several ranks, then summary for one of them."
+    ),
+    arguments=OneRun,
+    answer=RanksTold,
+    compute=_ranks,
+    budget=2_500,
+    shrinks=("ranks.rows", "findings", "slow_links", "slow_ranks"),
+    untrusted=(
+        "verdict.next.arguments",
+        "slow_ranks[].trace",
+        "slow_ranks[].operator",
+        "slow_links[].group",
+        "slow_links[].kind",
+        "findings[].names",
+    ),
+)

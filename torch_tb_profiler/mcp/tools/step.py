@@ -1,0 +1,187 @@
+"""What one step did that the median step did not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Row
+from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
+from torch_tb_profiler.api.trace import TraceProfile
+from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.declaration import Asked, Ms, Told, Tool, TraceId, Wrong
+from torch_tb_profiler.mcp.places import longest_call
+from torch_tb_profiler.mcp.values import milliseconds, name_of
+
+_NAMES = 5
+#: a difference below this share of the step is not listed
+_LEAST_SHARE = 0.005
+
+
+class OneStep(Asked, frozen=True, kw_only=True):
+    """Which step."""
+
+    trace: TraceId
+    step: Annotated[str, Meta(description="Name of a step, as the tools summary and table (steps) give it.")]
+    limit: Annotated[int, Meta(description="Entries of each list.", ge=1, le=20)] = _NAMES
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one cause, operator or kernel, in the step and in the median step.
+
+    name       of it
+    here_ms    in the step: of an operator its own time on the host, of a kernel that on the device
+    median_ms  in the median step
+    """
+
+    name: str
+    here_ms: Ms | None
+    median_ms: Ms | None
+
+
+class OperatorDifference(Difference, frozen=True, kw_only=True):
+    """The same, and where its longest call is.
+
+    where  in the program; null when that cannot be told
+    row    number of the event of its longest call in the step; null when it cannot be told
+    """
+
+    where: str | None
+    row: Row | None
+
+
+class GapTold(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of time of the step in which a device had nothing to do; without a device: in which nothing was computed.
+
+    cause        why
+    duration_ms  how long
+    host         what ran on the host then
+    frame        the innermost Python frame of the user's own code then
+    row          number of the event that ran on the host
+    """
+
+    cause: str
+    duration_ms: Ms | None
+    host: str | None
+    frame: str | None
+    row: Row | None
+
+
+class StepTold(Told, frozen=True, kw_only=True):
+    """A step beside the median step. Lists have what grew most first.
+
+    step       its name
+    ms         how long it takes
+    median     name of the step of median length
+    median_ms  how long that takes
+    causes     parts of the step
+    operators  by own time on the host
+    kernels    by time on devices
+    gaps       the longest gaps of the step
+    """
+
+    step: str
+    ms: Ms | None
+    median: str
+    median_ms: Ms | None
+    causes: Sequence[Difference]
+    operators: Sequence[OperatorDifference]
+    kernels: Sequence[Difference]
+    gaps: Sequence[GapTold]
+
+
+def _step(catalog: Catalog, asked: OneStep) -> StepTold:
+    trace = catalog.trace(asked.trace)
+    whole: WaterfallAnswer = trace.answer("waterfall")
+    at = _place(whole, asked.step)
+    middle = int(np.argsort(np.array(whole.step_ns), kind="stable")[(len(whole.step_ns) - 1) // 2])
+    here, usual = whole.steps[at], whole.steps[middle]
+    least = _LEAST_SHARE * whole.step_ns[at]
+    causes = {cause: (ns[at], ns[middle]) for cause, ns in whole.step_parts.items()}
+    operators = _both(trace, "operators", "host_self_ns", here, usual)
+    kernels = _both(trace, "kernels", "total_ns", here, usual)
+    notes = [] if at != middle else ["This is the median step itself: nothing differs."]
+    return StepTold(
+        step=name_of(here) or "",
+        ms=milliseconds(whole.step_ns[at]),
+        median=name_of(usual) or "",
+        median_ms=milliseconds(whole.step_ns[middle]),
+        causes=[_difference(*each) for each in _grown(causes, least)[: asked.limit]],
+        operators=[_operator(trace, here, *each) for each in _grown(operators, least)[: asked.limit]],
+        kernels=[_difference(*each) for each in _grown(kernels, least)[: asked.limit]],
+        gaps=_gaps(trace, here, asked.limit),
+        notes=notes,
+    )
+
+
+def _place(whole: WaterfallAnswer, wanted: str) -> int:
+    shown = [name_of(name) for name in whole.steps]
+    if wanted not in shown:
+        raise Wrong(f"there is no such step; there are {len(shown)}, which the tool table lists (what: steps)")
+    return shown.index(wanted)
+
+
+def _both(trace: TraceProfile, question: str, key: str, here: str, usual: str) -> dict[str, tuple[int, int]]:
+    """Sums by name in both steps."""
+    sums = [_sums(trace.answer(question, from_step=step, to_step=step), key) for step in (here, usual)]
+    return {name: (sums[0].get(name, 0), sums[1].get(name, 0)) for name in {**sums[0], **sums[1]}}
+
+
+def _sums(table: Table[Any], key: str) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, ns in zip(table.values["name"], table.values[key].tolist(), strict=True):
+        found[name] = found.get(name, 0) + ns
+    return found
+
+
+def _grown(found: dict[str, tuple[int, int]], least: float) -> list[tuple[str, int, int]]:
+    """What takes longer than in the median step, by how much."""
+    grown = [(name, here, usual) for name, (here, usual) in found.items() if here - usual >= max(least, 1)]
+    return sorted(grown, key=lambda each: (each[2] - each[1], each[0]))
+
+
+def _difference(name: str, here: int, usual: int) -> Difference:
+    return Difference(name=name_of(name) or "", here_ms=milliseconds(here), median_ms=milliseconds(usual))
+
+
+def _operator(trace: TraceProfile, step: str, name: str, here: int, usual: int) -> OperatorDifference:
+    longest = longest_call(trace, name, step)
+    row, where = (longest.row, longest.where) if longest else (None, None)
+    shown = name_of(name) or ""
+    ms = milliseconds(here), milliseconds(usual)
+    return OperatorDifference(name=shown, here_ms=ms[0], median_ms=ms[1], where=name_of(where), row=row)
+
+
+def _gaps(trace: TraceProfile, step: str, limit: int) -> list[GapTold]:
+    found: WaterfallAnswer = trace.answer("waterfall", from_step=step, to_step=step, cause="idle", limit=limit)
+    return [
+        GapTold(
+            cause=piece.cause,
+            duration_ms=milliseconds(piece.duration_ns),
+            host=name_of(piece.host),
+            frame=name_of(piece.frame),
+            row=piece.host_row,
+        )
+        for piece in (found.pieces.largest if found.pieces else ())
+    ]
+
+
+STEP = Tool(
+    name="step",
+    title="One step",
+    summary=(
+        "Say what a step has more of than the median step: causes, operators with the line of code, kernels, and its "
+        "longest gaps. Call it for a step that summary lists as slow."
+    ),
+    arguments=OneStep,
+    answer=StepTold,
+    compute=_step,
+    budget=2_500,
+    shrinks=("gaps", "kernels", "operators", "causes"),
+    untrusted=("step", "median", "operators[]", "kernels[]", "gaps[].host", "gaps[].frame"),
+)

@@ -1,0 +1,310 @@
+"""Why the steps of a trace take as long as they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import Count, Fraction
+from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
+from torch_tb_profiler.api.trace import TraceProfile
+from torch_tb_profiler.arrays.order import median
+from torch_tb_profiler.insights.question import OverviewAnswer
+from torch_tb_profiler.insights.rule import Finding
+from torch_tb_profiler.insights.rules import RULES
+from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.mcp.declaration import Asked, Ms, Next, Told, Tool, TraceId
+from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence
+from torch_tb_profiler.trace import Note
+
+#: a step is slow when it takes so many times the median
+SLOW_STEP = 1.5
+_MOST_PARTS, _MOST_FINDINGS, _MOST_SLOW = 8, 5, 3
+#: a part of the average step below this is not listed
+_LEAST_SHARE = 0.005
+#: what a finding alone keeps a trace from being called healthy
+_MATTERS = ("medium", "high")
+#: rules that say what no other explains: a step that is unlike the others says more
+_GENERAL = frozenset(rule.id for rule in RULES if rule.general)
+_ONE_RANK = "one_rank_communication"
+
+VerdictKind = Literal["cause", "slow_steps", "cannot_tell", "nothing_found"]
+
+
+class OneTrace(Asked, frozen=True, kw_only=True):
+    """Which trace."""
+
+    trace: TraceId
+
+
+class StepsTold(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps.
+
+    rule         by which they were found
+    count        how many
+    median_ms    of their times
+    least_ms     the shortest
+    largest_ms   the longest
+    """
+
+    rule: str
+    count: Count
+    median_ms: Ms | None
+    least_ms: Ms | None
+    largest_ms: Ms | None
+
+
+class PartTold(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the average step; parts do not overlap.
+
+    cause  why the time passed; the tool definitions says what each means
+    ms     of the average step
+    share  of it, 0…1
+    """
+
+    cause: str
+    ms: Ms | None
+    share: Fraction | None
+
+
+class FindingTold(msgspec.Struct, frozen=True, kw_only=True):
+    """A cause of lost time, or a warning.
+
+    id         for the tool explain
+    severity   high from 10 % of the step on, medium from 3 %, else low
+    title      in a few words; `{key}` stands for a name in `names`
+    names      those that the title speaks of
+    where      in the program; null when that cannot be told
+    saving_ms  what a step would save without it, beyond findings before; null of warnings and where it is unknown
+    """
+
+    id: str
+    severity: str
+    title: str
+    names: Mapping[str, str]
+    where: str | None
+    saving_ms: Ms | None
+
+
+class SlowStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the longest steps, beside the median step.
+
+    step     its name, for the tool step
+    ms       how long it takes
+    cause    of the parts of a step the one of which it has most more
+    more_ms  how much more
+    """
+
+    step: str
+    ms: Ms | None
+    cause: str | None
+    more_ms: Ms | None
+
+
+class HealthTold(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with the recording.
+
+    severity  error: something is lost or wrong; warning: numbers are probably wrong; info: good to know
+    text      a sentence; `{key}` stands for a name in `names`
+    names     those that the text speaks of
+    remedy    code that would record it right
+    """
+
+    severity: str
+    text: str
+    names: Mapping[str, str]
+    remedy: str | None
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What it comes to.
+
+    kind     cause: the first finding; slow_steps: some steps take more than 1.5 × the median; cannot_tell: there are no
+             steps; nothing_found: no finding from 3 % of the step on, no slow step;
+             then `next` is there where waiting for other ranks is not known
+    finding  id of the finding; null of other kinds
+    next     what to call for the details; null when there is no more to ask
+    """
+
+    kind: VerdictKind
+    finding: str | None
+    next: Next | None
+
+
+class SummaryTold(Told, frozen=True, kw_only=True):
+    """A trace on one page.
+
+    verdict     what it comes to
+    bound       the resource that bounds the steps, by replay
+    devices     names of the devices that worked
+    steps       how long they take
+    parts       where the time of the average step went, the largest first
+    findings    the one that saves most first
+    slow_steps  the longest, where they take more than 1.1 × the median
+    health      what is wrong with the recording, the worst first
+    """
+
+    verdict: Verdict
+    bound: str
+    devices: Sequence[str]
+    steps: StepsTold
+    parts: Sequence[PartTold]
+    findings: Sequence[FindingTold]
+    slow_steps: Sequence[SlowStep]
+    health: Sequence[HealthTold]
+
+
+def _summary(catalog: Catalog, asked: OneTrace) -> SummaryTold:
+    trace = catalog.trace(asked.trace)
+    overview: OverviewAnswer = trace.answer("overview")
+    parts: WaterfallAnswer = trace.answer("waterfall")
+    slow = slow_steps(parts)
+    health = [_health(note) for note in sorted(trace.notes, key=lambda note: _SEVERITY.index(note.severity))]
+    notes = []
+    if len(catalog.run(asked.trace).workers) > 1:
+        notes.append("This is one rank of several: the tool ranks says who is slow, and what waiting costs.")
+    if any(each.severity == "error" for each in health):
+        notes.append("The recording is damaged: see health before trusting numbers.")
+    return SummaryTold(
+        verdict=_verdict(catalog, trace, asked.trace, overview, parts, slow),
+        bound=overview.bound.kind,
+        devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
+        steps=_steps(overview, parts),
+        parts=_parts(overview),
+        findings=[finding_told(each) for each in overview.findings[:_MOST_FINDINGS]],
+        slow_steps=slow,
+        health=health,
+        notes=notes,
+        more={"findings": left} if (left := len(overview.findings) - _MOST_FINDINGS) > 0 else {},
+    )
+
+
+_SEVERITY = ("error", "warning", "info")
+
+
+def _verdict(
+    catalog: Catalog,
+    trace: TraceProfile,
+    shown: str,
+    overview: OverviewAnswer,
+    parts: WaterfallAnswer,
+    slow: Sequence[SlowStep],
+) -> Verdict:
+    if not overview.steps.names:
+        return Verdict(kind="cannot_tell", finding=None, next=None)
+    first = next((each for each in overview.findings if each.severity in _MATTERS and each.saving is not None), None)
+    excess_ns = _excess_of_slow_steps(parts)
+    if first is not None and not (first.id in _GENERAL and _mostly(excess_ns, first)):
+        arguments = {"trace": shown, "what": "finding", "name": first.key}
+        return Verdict(kind="cause", finding=first.key, next=Next(tool="explain", arguments=arguments))
+    if excess_ns:
+        arguments = {"trace": shown, "step": slow[0].step}
+        return Verdict(kind="slow_steps", finding=None, next=Next(tool="step", arguments=arguments))
+    # one rank alone does not show which part of its communication is waiting for others
+    waits = any(each.saving is not None and each.saving.refused_id == _ONE_RANK for each in overview.findings)
+    is_one = len(catalog.run(shown).workers) > 1
+    of_all = Next(tool="ranks", arguments={"run": catalog.id_of_run(trace)}) if waits and is_one else None
+    return Verdict(kind="nothing_found", finding=None, next=of_all)
+
+
+def _excess_of_slow_steps(parts: WaterfallAnswer) -> float:
+    """How much of the mean step is due to slow steps being longer than the median, ns; 0 without any."""
+    if not parts.step_ns:
+        return 0.0
+    times = np.array(parts.step_ns)
+    usual = median(times)
+    slow = times[times > SLOW_STEP * usual]
+    return float((slow - usual).sum()) / len(times)
+
+
+def _mostly(excess_ns: float, found: Finding) -> bool:
+    """Whether a few slow steps are at least half of what a finding would save."""
+    saving = found.saving.after_others_ns if found.saving else None
+    return saving is not None and excess_ns >= saving / 2
+
+
+def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
+    """The longest steps that take `least` times the median, and what each has more of than the median step."""
+    if not parts.step_ns:
+        return []
+    times = np.array(parts.step_ns)
+    middle = int(np.argsort(times, kind="stable")[(len(times) - 1) // 2])
+    found = []
+    for at in np.argsort(-times, kind="stable")[:_MOST_SLOW].tolist():
+        if times[at] <= least * times[middle]:
+            continue
+        more = {cause: ns[at] - ns[middle] for cause, ns in parts.step_parts.items()}
+        cause = max(more, key=lambda each: more[each], default=None)
+        name = name_of(parts.steps[at]) or ""
+        most = None if cause is None else milliseconds(more[cause])
+        found.append(SlowStep(step=name, ms=milliseconds(int(times[at])), cause=cause, more_ms=most))
+    return found
+
+
+def finding_told(found: Finding) -> FindingTold:
+    """In a few words; the tool explain has the rest."""
+    title = sentence(found.title, found.values)
+    return FindingTold(
+        id=found.key,
+        severity=found.severity,
+        title=title,
+        names={key: name for key, name in named(found.values).items() if f"{{{key}}}" in title},
+        where=None if found.where is None else name_of(found.where.text),
+        saving_ms=None if found.saving is None else milliseconds(found.saving.after_others_ns),
+    )
+
+
+def _health(note: Note) -> HealthTold:
+    return HealthTold(
+        severity=note.severity,
+        text=sentence(note.text, note.values),
+        names=named(note.values),
+        remedy=None if note.remedy is None else sentence(note.remedy, note.values),
+    )
+
+
+def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsTold:
+    times = parts.step_ns
+    return StepsTold(
+        rule=overview.steps.rule,
+        count=len(times),
+        median_ms=milliseconds(median(np.array(times))) if times else None,
+        least_ms=milliseconds(min(times, default=None)),
+        largest_ms=milliseconds(max(times, default=None)),
+    )
+
+
+def _parts(overview: OverviewAnswer) -> list[PartTold]:
+    whole = sum(part.ns for part in overview.waterfall)
+    found = sorted(overview.waterfall, key=lambda part: -part.ns)[:_MOST_PARTS]
+    return [
+        PartTold(cause=part.cause, ms=milliseconds(part.ns), share=digits(part.ns / whole))
+        for part in found
+        if part.ns > _LEAST_SHARE * whole
+    ]
+
+
+SUMMARY = Tool(
+    name="summary",
+    title="Summary of a trace",
+    summary=(
+        "Say why the steps of a trace take as long as they do: verdict, parts of the average step, findings with what "
+        "each would save, the slowest steps, and what is wrong with the recording. Then call verdict.next."
+    ),
+    arguments=OneTrace,
+    answer=SummaryTold,
+    compute=_summary,
+    budget=2_500,
+    shrinks=("findings", "health", "parts", "slow_steps", "devices"),
+    untrusted=(
+        "verdict.next.arguments",
+        "devices",
+        "findings[].names",
+        "findings[].where",
+        "slow_steps[].step",
+        "health[].names",
+    ),
+)
