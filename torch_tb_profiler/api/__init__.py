@@ -6,6 +6,7 @@ computed where the routes have them computed (`analysis`, `ranks`, `insights`).
 
 from __future__ import annotations
 
+from torch_tb_profiler.api.check import check
 from torch_tb_profiler.api.compared import Compared
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.profile import Profile, Run, open  # noqa: A004
@@ -13,4 +14,4 @@ from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile
 
-__all__ = ["Compared", "Profile", "ProfileError", "Rows", "Run", "SnapshotProfile", "TraceProfile", "open"]
+__all__ = ["Compared", "Profile", "ProfileError", "Rows", "Run", "SnapshotProfile", "TraceProfile", "check", "open"]

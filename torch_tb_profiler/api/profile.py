@@ -11,6 +11,9 @@ from torch_tb_profiler import discovery
 from torch_tb_profiler.analysis.replay.changes import Change, check
 from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
 from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.notebook.card import RunRow, profile_card, profile_text
+from torch_tb_profiler.api.notebook.notebook import InNotebook, Subject
+from torch_tb_profiler.api.queries import Queried
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile
@@ -29,7 +32,7 @@ from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
 
-class Run:
+class Run(InNotebook, Queried):
     """The traces of one directory.
 
     snapshots  memory snapshots of the same directory, by worker and moment
@@ -38,6 +41,7 @@ class Run:
 
     def __init__(self, workspace: LocalWorkspace, run: discovery.Run) -> None:
         self.name = run.name
+        self._found = (workspace, run)
         files = [file for file in run.traces if file.kind == "trace"]
         workers = len({file.worker for file in files})
         self.traces = tuple(TraceProfile(LocalTrace(workspace, file), run.name, workers) for file in files)
@@ -52,6 +56,24 @@ class Run:
 
     def __iter__(self) -> Iterator[TraceProfile]:
         return iter(self.traces)
+
+    def as_row(self) -> RunRow:
+        """Of the card of what was opened."""
+        size = sum(file.entry.size for file in self._found[1].traces)
+        return RunRow(self.name, len(self.traces), len(self.workers), len(self.snapshots), size)
+
+    def _subject(self) -> Subject:
+        workspace, run = self._found
+        return Subject(workspace, self.name, (run,), {"r": self.name})
+
+    def _repr_html_(self) -> str:
+        return profile_card(self.name, [self.as_row()])
+
+    def _as_markdown(self) -> str:
+        return profile_text(self.name, [self.as_row()])
+
+    def _named_traces(self) -> Sequence[tuple[str, LocalTrace]]:
+        return [(trace.run, trace.source) for trace in self]
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -134,7 +156,7 @@ class Run:
         return Rows(self.diagnosis(span).findings)
 
 
-class Profile:
+class Profile(InNotebook, Queried):
     """A log directory, a run's directory or a single file.
 
     path       as it was given, without a signature or password
@@ -143,6 +165,7 @@ class Profile:
 
     def __init__(self, path: str, workspace: LocalWorkspace, found: discovery.Found) -> None:
         self.path = path
+        self._found = (workspace, found)
         self.runs = tuple(Run(workspace, run) for run in found.runs)
         self.skipped: Rows[Skipped] = Rows(found.skipped)
 
@@ -152,6 +175,19 @@ class Profile:
     def __iter__(self) -> Iterator[TraceProfile]:
         """All traces."""
         return (trace for run in self.runs for trace in run)
+
+    def _subject(self) -> Subject:
+        workspace, found = self._found
+        return Subject(workspace, self.path, found.runs, {})
+
+    def _repr_html_(self) -> str:
+        return profile_card(self.path, [run.as_row() for run in self.runs])
+
+    def _as_markdown(self) -> str:
+        return profile_text(self.path, [run.as_row() for run in self.runs])
+
+    def _named_traces(self) -> Sequence[tuple[str, LocalTrace]]:
+        return [(trace.run, trace.source) for trace in self]
 
     @property
     def snapshots(self) -> Rows[SnapshotProfile]:

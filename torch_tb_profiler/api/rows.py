@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+
+from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Rows(tuple[T, ...]):
+class Rows(tuple[T, ...], Shown):
     """A tuple of dataclasses or structs that can become a data frame with one row each."""
 
     def to_pandas(self) -> pd.DataFrame:
@@ -22,6 +24,20 @@ class Rows(tuple[T, ...]):
         rows: Any = self
         return pd.DataFrame([_columns(row) for row in rows])
 
+    def as_grid(self) -> Grid:
+        """A row each; fields that are no plain values are left out."""
+        rows = [_columns(row) for row in self]
+        keys = [key for key in (rows[0] if rows else {}) if all(_is_plain(row[key]) for row in rows)]
+        values = {key: [row[key] for row in rows] for key in keys}
+        kind = type(self[0]) if rows else object
+        return Grid(kind.__name__.lower() if rows else "", columns_of(kind, values, {}), values, len(rows))
+
 
 def _columns(row: Any) -> dict[str, Any]:
-    return msgspec.structs.asdict(row) if isinstance(row, msgspec.Struct) else asdict(row)
+    if isinstance(row, msgspec.Struct):
+        return msgspec.structs.asdict(row)
+    return asdict(row) if is_dataclass(row) and not isinstance(row, type) else {"": repr(row)}
+
+
+def _is_plain(value: object) -> bool:
+    return value is None or isinstance(value, str | bool | int | float)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.analysis.change.question import CHANGE, ChangeAnswer, HowManyRows
 from torch_tb_profiler.analysis.compare.diff import Comparison, delta
 from torch_tb_profiler.analysis.compare.roofline import RooflineDelta, compare_roofline
 from torch_tb_profiler.analysis.compare.whole_times import whole_times
@@ -61,6 +62,9 @@ from torch_tb_profiler.analysis.waterfall import Waterfall, waterfall
 from torch_tb_profiler.api.changes import check_changes, places_of_steps
 from torch_tb_profiler.api.compared import Compared
 from torch_tb_profiler.api.errors import ProfileError, one_of
+from torch_tb_profiler.api.notebook.change import shown
+from torch_tb_profiler.api.notebook.of_trace import TraceInNotebook
+from torch_tb_profiler.api.queries import Queried
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.insights.summary.question import SUMMARY
@@ -76,13 +80,10 @@ from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together
 from torch_tb_profiler.workspace.status import Unavailable
 
-if TYPE_CHECKING:
-    pass
-
 T = TypeVar("T")
 
 
-class TraceProfile:
+class TraceProfile(TraceInNotebook, Queried):
     """One trace file. It is read when first asked for; answers are kept as long as its model is.
 
     run, worker, span    its names, as the server shows them
@@ -102,6 +103,9 @@ class TraceProfile:
     def __repr__(self) -> str:
         return f"<trace {self.run!r}, worker {self.worker!r}, span {self.span!r}: {self.file}>"
 
+    def _named_traces(self) -> Sequence[tuple[str, LocalTrace]]:
+        return ((self.run, self.source),)
+
     def ask(self, question: Callable[[Model], T]) -> T:
         """The answer of any function of the model, such as those of `torch_tb_profiler.analysis`."""
         try:
@@ -109,7 +113,7 @@ class TraceProfile:
         except Unavailable as error:
             raise ProfileError(str(error)) from None
 
-    def answer(self, name: str, *, from_step: str | None = None, to_step: str | None = None, **parameters: Any) -> Any:
+    def answer(self, name: str, /, from_step: str | None = None, to_step: str | None = None, **parameters: Any) -> Any:
         """The answer to a question about one trace as /api/`name` gives it: a Struct, or a Table (`.to_pandas()`).
 
         `from_step` and `to_step` (names of steps, both or none) limit it to these steps and those between. docs/api.md
@@ -137,11 +141,14 @@ class TraceProfile:
         steps: StepRange | None,
     ) -> Any:
         of_steps = isinstance(question, PartQuestion) or question.of_steps
-        chosen = model.of_steps(steps) if of_steps else model
-        subject = Subject(chosen, self.run, self.worker, self.span, self.size, self._workers, troubles, steps)
+        subject = self.subject(model.of_steps(steps) if of_steps else model, steps)
         if isinstance(question, TraceQuestion):
             return question.compute(subject, own)
         return question.compute(question.part.read(question.part.make(subject)), own)
+
+    def subject(self, model: Model, steps: StepRange | None = None) -> Subject:
+        """What a question is asked about; model: of this trace."""
+        return Subject(model, self.run, self.worker, self.span, self.size, self._workers, troubles, steps)
 
     def with_steps(self, rule: str | None = None, pattern: str | None = None) -> TraceProfile:
         """The same trace with steps found by a rule, or by the annotations whose names match a regular expression."""
@@ -365,6 +372,11 @@ class TraceProfile:
             )
 
         return self._with(other, compared)
+
+    def change(self, other: TraceProfile) -> ChangeAnswer:
+        """What changed in the mean step from this trace to another, taken apart exactly (docs/compare-two-runs.md)."""
+        rows = HowManyRows()
+        return shown(self._with(other, lambda a, b: CHANGE.compute(self.subject(a), other.subject(b), rows)))
 
     def compare_roofline(self, other: TraceProfile) -> RooflineDelta:
         """FLOP, utilizations and lost time beside another trace: left is this one, right the other."""

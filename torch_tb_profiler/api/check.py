@@ -1,0 +1,52 @@
+"""Whether new recordings are slower than a baseline: what `torch-tb-profiler check` says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from torch_tb_profiler.analysis.change import gate
+from torch_tb_profiler.analysis.change.gate import CheckAnswer
+from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
+from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
+from torch_tb_profiler.workspace.recordings import RecordingError, recordings_of
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def check(
+    base: Paths,
+    new: Paths,
+    *,
+    fail_on: Sequence[str] | None = None,
+    warn_on: Sequence[str] | None = None,
+    across_devices: bool = False,
+    strict: bool = False,
+    cache_dir: str | Path | None = None,
+) -> CheckAnswer:
+    """Compare two sides (docs/gate-your-ci.md); each is a path or several: traces, runs, globs, saved baselines.
+
+    Rules are texts such as "step_time > 5%"; without them those of the command. Raises ProfileError.
+    """
+    try:
+        rules = [*_rules(fail_on, "fail"), *_rules(warn_on, "warn")]
+        workspace = LocalWorkspace(cache_dir)
+        sides = [recordings_of(_listed(side), workspace) for side in (base, new)]
+    except (RuleError, RecordingError, StorageError) as error:
+        raise ProfileError(str(error)) from None
+    if not all(sides):
+        raise ProfileError("each side needs a recording")
+    return gate.check(sides[0], sides[1], rules, across_devices, strict)
+
+
+def _rules(texts: Sequence[str] | None, severity: Severity) -> list[GateRule]:
+    if texts is None:
+        return [rule for rule in default_rules() if rule.severity == severity]
+    return [parse_rule(text, severity) for text in texts]
+
+
+def _listed(paths: Paths) -> list[str]:
+    return [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]

@@ -1,0 +1,172 @@
+"""Cards: a trace or a log directory in a few lines of HTML, without script and style sheet. Names in it are escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from torch_tb_profiler.analysis.shown import harmless, text_of
+from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
+from torch_tb_profiler.analysis.waterfall import Part
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding
+from torch_tb_profiler.insights.summary.text import as_text
+from torch_tb_profiler.trace import Note
+
+CARD_WIDTH, _HEIGHT = 640, 22
+_MOST_PARTS, _MOST_FINDINGS, _MOST_NOTES, _MOST_RUNS = 8, 5, 4, 15
+_NAME, _SENTENCE = 80, 400
+#: readable on white and on black; the last is for all other parts
+_COLORS = ("#4c78c8", "#d9822b", "#5a9e4b", "#c8504c", "#8a63b8", "#9a7355", "#c86a9e", "#3c9ea0", "#8c8c8c")
+_HEAD = "color:inherit;font-size:14px;margin:0 0 4px"
+_LIST = "color:inherit;font-size:13px;margin:4px 0;padding-left:18px"
+
+
+def trace_card(found: SummaryAnswer) -> str:
+    """What bounds its steps, where their time goes, findings with what they would save, and what is wrong with it."""
+    trace, steps = found.trace, found.steps
+    title = f"{trace.run} · {trace.worker} · span {trace.span}"
+    if steps.median_ns is None:
+        told = "no steps were found"
+    else:
+        told = f"{steps.count} steps, median {text_of(steps.median_ns, 'ns')}; bound by {found.bound}"
+    if found.device.busy is not None:
+        told += f"; devices busy {text_of(found.device.busy, 'fraction')}"
+    body = [
+        heading(title) + f'<p style="{CAPTION_STYLE}">{safe(told, _SENTENCE)}</p>',
+        _bar(found.waterfall),
+        _list([_finding(each) for each in found.findings[:_MOST_FINDINGS]], "Nothing was found."),
+        _list([_note(each) for each in found.notes if each.severity != "info"][:_MOST_NOTES], ""),
+    ]
+    return card("".join(body))
+
+
+class RunRow(NamedTuple):
+    """A run in a card: of how many files of each kind, by how many workers; `size` in bytes."""
+
+    name: str
+    traces: int
+    workers: int
+    snapshots: int
+    size: int
+
+
+def profile_card(path: str, runs: Sequence[RunRow]) -> str:
+    """The runs below a path."""
+    rows = "".join(
+        f'<tr><td align="left">{safe(run.name, _NAME)}</td><td align="right">{run.traces:,}</td>'
+        f'<td align="right">{run.workers:,}</td><td align="right">{run.snapshots:,}</td>'
+        f'<td align="right">{text_of(run.size, "bytes")}</td></tr>'
+        for run in runs[:_MOST_RUNS]
+    )
+    head = "".join(f'<th align="{side}">{name}</th>' for name, side in _COLUMNS)
+    told = f"{min(len(runs), _MOST_RUNS)} of {len(runs):,} runs"
+    return card(
+        f'<p style="{_HEAD}"><b>{safe(path, _NAME)}</b></p><table cellpadding="4" style="{TABLE_STYLE}"><thead>'
+        f'<tr>{head}</tr></thead><tbody>{rows}</tbody></table><p style="{CAPTION_STYLE}">{told}</p>'
+    )
+
+
+_COLUMNS = (
+    ("Run", "left"),
+    ("Traces", "right"),
+    ("Workers", "right"),
+    ("Memory snapshots", "right"),
+    ("Size", "right"),
+)
+
+
+def profile_text(path: str, runs: Sequence[RunRow]) -> str:
+    """The same as Markdown."""
+    shown = runs[:_MOST_RUNS]
+    lines = [f"- {_plain(run.name)}: {run.traces:,} traces, {text_of(run.size, 'bytes')}" for run in shown]
+    return "\n".join([f"**{_plain(path)}**: {len(shown)} of {len(runs):,} runs", "", *lines])
+
+
+def trouble_card(title: str, trouble: str) -> str:
+    """In place of a card that cannot be made."""
+    return card(f'<p style="{_HEAD}"><b>{safe(title, _NAME)}</b></p><p>{safe(trouble, _SENTENCE)}</p>')
+
+
+def trace_text(found: SummaryAnswer) -> str:
+    """The same as Markdown."""
+    return "```\n" + as_text(found).replace("```", "'''") + "\n```"
+
+
+def heading(text: str) -> str:
+    """The first line of a card."""
+    return f'<p style="{_HEAD}"><b>{safe(text, _NAME)}</b></p>'
+
+
+def paragraph(text: str) -> str:
+    """A sentence of a card."""
+    return f'<p style="color:inherit;font-size:13px;margin:4px 0">{safe(text, _SENTENCE)}</p>'
+
+
+def card(body: str) -> str:
+    """A box around HTML that is safe."""
+    found = (
+        '<div style="border:1px solid rgba(128,128,128,.45);border-radius:6px;padding:8px 12px;max-width:680px;'
+        f'color:inherit;background:transparent;font-family:sans-serif">{body}</div>'
+    )
+    assert len(found.encode()) <= MOST_BYTES
+    return found
+
+
+def _bar(parts: Sequence[Part]) -> str:
+    """The average step: one bar, its largest parts by colour, the rest grey; each says what it is when pointed at."""
+    whole = sum(part.ns for part in parts)
+    if whole <= 0:
+        return ""
+    order = sorted(parts, key=lambda part: -part.ns)
+    shown = [(part.cause, float(part.ns)) for part in order[:_MOST_PARTS]]
+    rest = whole - sum(ns for _, ns in shown)
+    if rest > 0:
+        shown.append(("other", rest))
+    left, shapes = 0.0, []
+    for (cause, ns), color in zip(shown, _COLORS, strict=False):
+        width = CARD_WIDTH * ns / whole
+        told = f"{cause}: {text_of(ns, 'ns')}, {text_of(ns / whole, 'fraction')}"
+        shapes.append(
+            f'<rect x="{left:.2f}" y="0" width="{width:.2f}" height="{_HEIGHT}" fill="{color}"><title>{escape(told)}'
+            "</title></rect>"
+        )
+        left += width
+    legend = " · ".join(
+        f'<span style="white-space:nowrap"><span style="color:{color}">■</span> {escape(cause)} '
+        f"{escape(text_of(ns / whole, 'fraction'))}</span>"
+        for (cause, ns), color in zip(shown, _COLORS, strict=False)
+        if ns >= whole / 100
+    )
+    return (
+        f'<svg role="img" aria-label="Where the average step goes" viewBox="0 0 {CARD_WIDTH} {_HEIGHT}" width="100%" '
+        f'height="{_HEIGHT}" preserveAspectRatio="none">{"".join(shapes)}</svg><p style="{CAPTION_STYLE}">{legend}</p>'
+    )
+
+
+def _finding(found: SummaryFinding) -> str:
+    where = f" ({found.where})" if found.where else ""
+    saved = found.saving.after_others_ns if found.saving else None
+    if saved is not None and found.saving is not None:
+        where += f": {'at most ' if found.saving.bound else ''}{text_of(saved, 'ns')} a step"
+    return f"<b>{safe(found.title, _SENTENCE)}</b>{safe(where, _SENTENCE)}"
+
+
+def _note(note: Note) -> str:
+    return f"{note.severity}: {safe(note.text, _SENTENCE)}"
+
+
+def _list(entries: Sequence[str], empty: str) -> str:
+    if not entries:
+        return f'<p style="{CAPTION_STYLE}">{empty}</p>' if empty else ""
+    return f'<ul style="{_LIST}">' + "".join(f"<li>{each}</li>" for each in entries) + "</ul>"
+
+
+def _plain(text: str) -> str:
+    """A name in Markdown: in a code span that nothing in it can end."""
+    return "`" + harmless(text, _NAME).replace("`", "'") + "`"
+
+
+def safe(text: str, most: int) -> str:
+    """A text from anywhere, for HTML."""
+    return escape(harmless(text, most), quote=True)

@@ -1,0 +1,105 @@
+"""The server of the page in a notebook's kernel: on loopback, for those who know its address, until it ends."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.server import serve
+from torch_tb_profiler.web.static_files import CONTENT_SECURITY_POLICY
+from torch_tb_profiler.workspace import Workspace
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+_HOST = "127.0.0.1"
+_PORT = "%PORT%"
+_BEGIN_SECONDS = 10.0
+#: notebooks are at other addresses than the page; who does not know the token cannot frame it
+_FRAMED = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'self'", "frame-ancestors * vscode-webview:")
+_POLICY = "Content-Security-Policy"
+
+
+class LiveServer:
+    """Serves a workspace until the kernel ends, or nobody holds this any more."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Raises OSError: there is no free port."""
+        # the thread must not hold this
+        token = self._token = secrets.token_urlsafe(24)
+        begun = threading.Event()
+        found: list[Any] = []
+
+        def run() -> None:
+            try:
+                serve(_behind(token, create_app(workspace)), _HOST, 0, found.append, stoppable=stoppable)
+            except OSError as error:
+                found.append(error)
+                begun.set()
+
+        def stoppable(stop: Callable[[], None]) -> None:
+            found.append(stop)
+            begun.set()
+
+        threading.Thread(target=run, name="torch-tb-profiler page", daemon=True).start()
+        if not begun.wait(_BEGIN_SECONDS):
+            raise OSError("the server did not begin")
+        failures = [each for each in found if isinstance(each, OSError)]
+        if failures:
+            workspace.close()
+            raise failures[0]
+        address, stop = found
+        self.port = int(address.rstrip("/").rpartition(":")[2])
+        #: ends it; called when this is collected or the kernel ends, and does nothing the second time
+        self.close = weakref.finalize(self, _close, stop, workspace)
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds the page: through the proxy of a hub where one is set up."""
+        return f"{_before(self.port)}{self._token}/"
+
+
+def _close(stop: Callable[[], None], workspace: Workspace) -> None:
+    stop()
+    workspace.close()
+
+
+def _before(port: int) -> str:
+    """What stands before the token: the pattern that TensorBoard's notebooks know, a hub's proxy, else loopback."""
+    pattern = os.environ.get("TENSORBOARD_PROXY_URL", "")
+    if pattern:
+        return f"{pattern.replace(_PORT, str(port)).rstrip('/')}/"
+    hub = os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "")
+    if hub:
+        return f"{hub.rstrip('/')}/proxy/{port}/"
+    return f"http://{_HOST}:{port}/"
+
+
+def _behind(token: str, app: WSGIApplication) -> WSGIApplication:
+    """The application below /TOKEN/; all else is not there. What is asked under any name knows the token."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        first, slash, rest = environ.get("PATH_INFO", "").removeprefix("/").partition("/")
+        if not slash or not hmac.compare_digest(first.encode(), token.encode()):
+            start_response("404 Not Found", [("Content-Type", "text/plain"), ("Content-Length", "0")])
+            return []
+        shifted = {
+            **environ,
+            "SCRIPT_NAME": f"{environ.get('SCRIPT_NAME', '')}/{token}",
+            "PATH_INFO": f"/{rest}",
+        }
+
+        def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
+            own = CONTENT_SECURITY_POLICY
+            kept = [(name, _FRAMED if (name, value) == (_POLICY, own) else value) for name, value in headers]
+            return start_response(status, kept, *more)
+
+        return app(shifted, start)
+
+    return answer

@@ -1,0 +1,89 @@
+"""What a profile and its traces have for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
+
+from torch_tb_profiler.api.errors import one_of
+from torch_tb_profiler.api.notebook.frame import Frame, check_height
+from torch_tb_profiler.discovery import Run
+from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.api.notebook.live import LiveServer
+
+View = Literal[
+    "overview",
+    "operators",
+    "kernels",
+    "trace",
+    "memory",
+    "modules",
+    "stacks",
+    "steps",
+    "program",
+    "roofline",
+    "criticalpath",
+    "distributed",
+    "compare",
+    "snapshot",
+    "lightning",
+    "capture",
+]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a page is about.
+
+    path   as it was opened, for people
+    runs   that it lists
+    first  keys of its address, and what it begins with: r, k and s are run, worker and span
+    """
+
+    workspace: LocalWorkspace
+    path: str
+    runs: Sequence[Run]
+    first: dict[str, str]
+
+
+class InNotebook:
+    """`show()`, and a card where a cell ends with it."""
+
+    _live: LiveServer | None = None
+
+    def show(self, view: View = "overview", height: int = 800, static: bool = False) -> Frame:
+        """The page in the notebook, as the last value of a cell.
+
+        Live, it is served by this process on loopback, under an address that holds a secret, until the process ends.
+        With `static` it is one file within the notebook, which needs no server: 0.6 MB or more, of one run. Raises
+        ProfileError.
+        """
+        # what serves the page is not loaded for those who only want numbers
+        from torch_tb_profiler.api.notebook.page import live_page, page_in_one_file  # noqa: PLC0415
+
+        one_of(View, view)
+        check_height(height)
+        subject = self._subject()
+        if static:
+            return Frame("", page_in_one_file(subject.workspace, subject.path, subject.runs), height)
+        if self._live is None or not self._live.close.alive:
+            self._live = live_page(subject.workspace, subject.path, subject.runs)
+        state = {"v": view, **subject.first}
+        chosen = "&".join(f"{key}={quote(value, safe='')}" for key, value in state.items())
+        return Frame(f"{self._live.address}#{chosen}", height=height, kept=self._live)
+
+    def _subject(self) -> Subject:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        raise NotImplementedError
+
+    def _as_markdown(self) -> str:
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002
+        return {"text/html": self._repr_html_(), "text/markdown": self._as_markdown(), "text/plain": repr(self)}
