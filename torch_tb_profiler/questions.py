@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.api_calls.question import API_CALLS
+from torch_tb_profiler.analysis.category_time import CATEGORY
+from torch_tb_profiler.analysis.change.question import CHANGE
 from torch_tb_profiler.analysis.compare.question import COMPARE
 from torch_tb_profiler.analysis.compare.roofline import COMPARE_ROOFLINES
 from torch_tb_profiler.analysis.health.question import HEALTH
@@ -51,6 +54,8 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     FIGURES,
     SUMMARY,
     WATERFALL,
+    CATEGORY,
+    API_CALLS,
     STEP_NAMES,
     FLOPS,
     ROOFLINE,
@@ -78,6 +83,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     WHAT_IF,
     COMPARE,
     COMPARE_ROOFLINES,
+    CHANGE,
     DISTRIBUTED,
     RUN_RANKS,
     RUN_HEAT,

@@ -1,55 +1,73 @@
 """The command line: `torch-tb-profiler COMMAND`.
 
-Belongs here: one file per command, which reads arguments and hands over. Does not belong here: any logic.
+Belongs here: one light file per command, which declares arguments, and what they share; `work/` has what commands do.
+Does not belong here: any analysis.
 """
 
 from __future__ import annotations
 
-import argparse
-import inspect
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
-from torch_tb_profiler import __version__
-from torch_tb_profiler.cli.command import Command
-from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.ingest import Ingest
-from torch_tb_profiler.cli.memory import Memory
-from torch_tb_profiler.cli.report import Report
-from torch_tb_profiler.cli.serve import Serve
-from torch_tb_profiler.cli.summary import Summary
+from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UserError
+from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
+from torch_tb_profiler.cli.registry import COMMANDS
+from torch_tb_profiler.cli.saying import tell
 
-COMMANDS: tuple[Command, ...] = (
-    Serve(),
-    Report(),
-    Summary(),
-    Ingest(),
-    Memory(),
-)
+#: any value: our own faults are shown with their traceback
+DEBUG_VARIABLE = "TORCH_TB_PROFILER_DEBUG"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="torch-tb-profiler", description="PyTorch profiles in a browser.")
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        text = inspect.getdoc(command) or ""
-        of_command = commands.add_parser(command.name, help=text.partition("\n")[0], description=text)
-        command.declare(of_command)
-        of_command.set_defaults(perform=command.run)
-    arguments = parser.parse_args(argv)
+    """Run a command; returns the exit code. Raises SystemExit where argparse says all: help, wrong usage."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    _print_all_texts()
     try:
-        arguments.perform(arguments)
+        code = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:
         # who read the output has enough; Python flushes once more when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return CLOSED_PIPE
     except UserError as error:
-        print(f"torch-tb-profiler: {error}", file=sys.stderr)
+        _say(str(error))
         return error.exit_code
     except KeyboardInterrupt:
-        return 130
-    return 0
+        return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - a crash must not read as a result
+        return _confess(error)
+    return code
+
+
+def _run(words: Sequence[str]) -> int:
+    if not words or words[0] not in COMMANDS:
+        program_parser().parse_args(words)
+        return BAD_INPUT  # not reached: without a command it refuses
+    command = COMMANDS[words[0]].load()
+    return command.run(command_parser(command).parse_args(with_orders(words[1:]))) or 0
+
+
+def _say(text: str) -> None:
+    tell(f"torch-tb-profiler: {text}")
+
+
+def _confess(error: Exception) -> int:
+    if os.environ.get(DEBUG_VARIABLE):
+        import traceback
+
+        traceback.print_exception(error)
+    else:
+        _say(
+            f"a fault of this program, not of yours ({type(error).__name__}: {error}). Please report it with what"
+            f" `torch-tb-profiler doctor` prints; {DEBUG_VARIABLE}=1 shows where it happened"
+        )
+    return OUR_FAULT
+
+
+def _print_all_texts() -> None:
+    """Names that the terminal's encoding lacks are no error; files and pipes get UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

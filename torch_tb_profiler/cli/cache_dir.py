@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from torch_tb_profiler.workspace.cache import DIRECTORY_VARIABLE
+from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
 
 
 def declare_cache_dir(parser: argparse.ArgumentParser, also: str = "") -> None:

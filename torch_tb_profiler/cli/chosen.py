@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
@@ -25,7 +26,7 @@ def chosen_run(path: str, name: str | None) -> Run:
     if name is None and len(runs) > 1:
         raise UserError(f"{shown(path)} has {len(runs)} runs, one must be named with --run: {_listed(runs)}")
     if name is not None and name not in runs:
-        raise UserError(f"{shown(path)} has no run {name!r}, only {_listed(runs)}")
+        raise UserError(f"{shown(path)} has no run {name!r}{nearest(name, runs)}, only {_listed(runs)}")
     return found.runs[0 if name is None else runs.index(name)]
 
 
@@ -33,7 +34,10 @@ def chosen_traces(run: Run, workers: Sequence[str], span: str | None) -> list[Tr
     """Those of the workers (of all when none is named) and of the span. Raises UserError: one of them is not there."""
     files = [f for f in run.traces if (not workers or f.worker in workers) and span in (None, f.span)]
     if not files or set(workers) - {f.worker for f in files}:
-        raise UserError(f"run {run.name!r} has no such worker or span, only {listed_traces(run.traces)}")
+        named = [file.worker for file in run.traces]
+        wrong = next((worker for worker in workers if worker not in named), None)
+        near = "" if wrong is None else nearest(wrong, named)
+        raise UserError(f"run {run.name!r} has no such worker or span{near}, only {listed_traces(run.traces)}")
     return files
 
 

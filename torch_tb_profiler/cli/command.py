@@ -7,7 +7,11 @@ from typing import Protocol
 
 
 class Command(Protocol):
-    """One file per command; its docstring is its help text."""
+    """One file per command; its docstring is its help text, of which the first line is in the registry, too.
+
+    The file is imported for help, so it imports nothing beside the standard library and what else is light in `cli`;
+    `run` imports what does the work. Examples for the help are `parser.epilog`, whose lines begin with two spaces.
+    """
 
     name: str
 
@@ -15,6 +19,6 @@ class Command(Protocol):
         """Declare the arguments."""
         ...
 
-    def run(self, arguments: argparse.Namespace) -> None:
-        """Do it. Raises UserError."""
+    def run(self, arguments: argparse.Namespace) -> int | None:
+        """Do it; returns the exit code, None for 0. Raises UserError."""
         ...

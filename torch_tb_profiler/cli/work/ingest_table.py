@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.ingest.together import RunOutcome
 from torch_tb_profiler.ranks.run_answers import RunTiles, Straggler
 from torch_tb_profiler.workspace.catalog import CatalogSkipped
@@ -31,7 +32,12 @@ def table_of(run: RunOutcome) -> str:
         overview = run.result.overview
         lines += _tiles(overview.tiles)
         named = [each for each in overview.stragglers if each.named]
-        lines += [f"  slow       {_straggler(each)}" for each in named] or ["  slow       no rank is surely slow"]
+        of_two = [each for each in overview.stragglers if each.doubt == "few_peers"]
+        lines += (
+            [f"  slow       {_straggler(each)}" for each in named]
+            or [f"  slower     of the two, {_straggler(each)}" for each in of_two]
+            or ["  slow       no rank is surely slow"]
+        )
         lines += [
             f"  slow link  {link.group} ({', '.join(link.hosts)}): {_ms(link.extra_ns)} a step more, × {link.ratio:.2f}"
             for link in overview.slow_links
@@ -39,7 +45,7 @@ def table_of(run: RunOutcome) -> str:
         lines += _listed("note", [note.text for note in overview.notes])
     lines += _listed("failed", _files(run.failed))
     lines += _listed("skipped", _files(run.skipped))
-    return "\n".join(lines)
+    return "\n".join(map(safe, lines))
 
 
 def _tiles(tiles: RunTiles) -> list[str]:

@@ -1,0 +1,49 @@
+"""`torch-tb-profiler compare`."""
+
+from __future__ import annotations
+
+import argparse
+
+from torch_tb_profiler.cli.cache_dir import declare_cache_dir
+from torch_tb_profiler.cli.options import declare_color
+from torch_tb_profiler.cli.sides import declare_sides
+
+
+class Compare:
+    """Say what changed between recordings: how much, how sure that is, and which kernels and operators made it.
+
+    The change of the mean step is taken apart exactly: by cause, and by what happened to each kernel and operator. The
+    exit code is 0 whatever changed; `check` is what fails.
+    """
+
+    name = "compare"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        declare_sides(parser, "or a log directory")
+        parser.add_argument(
+            "--each",
+            action="store_true",
+            help="compare each new recording with the baseline by itself, a line each, and not all of them together",
+        )
+        parser.add_argument("--worker", help="which worker of each run (default: the first)")
+        parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
+        parser.add_argument(
+            "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match a regular expression"
+        )
+        parser.add_argument(
+            "--limit", type=int, default=10, metavar="N", help="rows of each table (default: 10; JSON has 200)"
+        )
+        parser.add_argument("--json", action="store_true", help="as JSON, exact: that of /api/compare/change")
+        declare_color(parser)
+        declare_cache_dir(parser)
+        parser.epilog = (
+            "Examples:\n"
+            "  torch-tb-profiler compare before/ after/\n"
+            "  torch-tb-profiler compare --base a1 --base a2 b1 b2 --json\n"
+            "  torch-tb-profiler compare main/ branch1/ branch2/ --each"
+        )
+
+    def run(self, arguments: argparse.Namespace) -> None:
+        from torch_tb_profiler.cli.work import compare
+
+        compare.run(arguments)

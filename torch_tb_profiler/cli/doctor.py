@@ -1,0 +1,31 @@
+"""`torch-tb-profiler doctor`."""
+
+from __future__ import annotations
+
+import argparse
+
+from torch_tb_profiler.cli.cache_dir import declare_cache_dir
+
+
+class Doctor:
+    """Say what a bug report needs: versions, what was found and skipped and why, health of traces, cache, storage.
+
+    Names no values of the environment but those of this program, no credentials in addresses, and no home directory.
+    Ends with 3 when a trace has errors or cannot be read.
+    """
+
+    name = "doctor"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("path", metavar="PATH", nargs="?", help="a log directory, a run's directory, or a file")
+        parser.add_argument(
+            "--profiler", action="store_true", help="print the profile(...) that records what all views need"
+        )
+        parser.add_argument("--json", action="store_true", help="as JSON")
+        declare_cache_dir(parser)
+        parser.epilog = "Example:\n  torch-tb-profiler doctor LOGDIR\n  torch-tb-profiler doctor --profiler"
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        from torch_tb_profiler.cli.work import doctor
+
+        return doctor.run(arguments)

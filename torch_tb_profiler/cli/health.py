@@ -1,0 +1,26 @@
+"""`torch-tb-profiler health`."""
+
+from __future__ import annotations
+
+import argparse
+
+from torch_tb_profiler.cli.options import declare_trace
+
+
+class Health:
+    """Say what is wrong with a trace, and the code that records what is missing.
+
+    Looks at every trace of a run, or at those that --worker and --span choose. Ends with 3 when there are errors.
+    """
+
+    name = "health"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        declare_trace(parser)
+        parser.add_argument("--json", action="store_true", help="as JSON: for each trace what /api/health answers")
+        parser.epilog = "Example:\n  torch-tb-profiler health LOGDIR/RUN"
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        from torch_tb_profiler.cli.work import health
+
+        return health.run(arguments)

@@ -1,0 +1,38 @@
+"""`torch-tb-profiler mcp`."""
+
+from __future__ import annotations
+
+import argparse
+
+from torch_tb_profiler.cli.cache_dir import declare_cache_dir
+
+
+class Mcp:
+    """Answer an agent's questions about the traces below a directory, over the Model Context Protocol.
+
+    It reads requests on the standard input and answers on the standard output until the input ends: an agent's program
+    starts it. It reads what is below ROOT and nothing else, and writes nothing but its cache.
+    """
+
+    name = "mcp"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("root", metavar="ROOT", nargs="?", help="a log directory, a run's directory, or a trace")
+        parser.add_argument(
+            "--skill", action="store_true", help="print how an agent uses this command line instead, and end"
+        )
+        parser.add_argument(
+            "--sql",
+            action="store_true",
+            help="answer queries in SQL, too, in a process that can read nothing else",
+        )
+        parser.add_argument(
+            "--time-limit", type=float, default=60.0, metavar="S", help="seconds for one answer (default: %(default)g)"
+        )
+        declare_cache_dir(parser)
+        parser.epilog = "Example, as an agent's program is told to start it:\n  torch-tb-profiler mcp LOGDIR"
+
+    def run(self, arguments: argparse.Namespace) -> None:
+        from torch_tb_profiler.cli.work import mcp
+
+        mcp.run(arguments)

@@ -1,0 +1,58 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+
+from torch_tb_profiler.cli.cache_dir import declare_cache_dir
+
+
+def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None:
+    """Which trace. of_run: it is about all ranks of a run."""
+    parser.add_argument(
+        "path", metavar="PATH", help="a trace file, a run's directory, or a log directory; - reads a trace from stdin"
+    )
+    parser.add_argument("--run", help="which run of a log directory")
+    if not of_run:
+        parser.add_argument("--worker", help="which worker of the run (default: the first)")
+    parser.add_argument("--span", help=f"which recording of the {'workers' if of_run else 'worker'}")
+    if not of_run:
+        declare_steps(parser)
+    parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
+    parser.add_argument(
+        "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match a regular expression"
+    )
+    declare_cache_dir(parser)
+
+
+def declare_steps(parser: argparse.ArgumentParser) -> None:
+    """Which of the steps."""
+    parser.add_argument(
+        "--steps", metavar="FIRST[:LAST]", help="only these steps: by name, or by the number that ends the name"
+    )
+
+
+def declare_outputs(parser: argparse.ArgumentParser) -> None:
+    """How a table is written; without any of these as text for people."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON object: that of the HTTP interface, exact numbers")
+    form.add_argument("--jsonl", action="store_true", help="a JSON object for each row, in a line each")
+    form.add_argument("--csv", action="store_true", help="CSV with a header; cells that spreadsheets run are quoted")
+    form.add_argument("--parquet", metavar="FILE", help="write a Parquet file (needs pyarrow or duckdb)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="write to a file; its ending tells the format (json, jsonl, csv, parquet, txt)",
+    )
+    declare_color(parser)
+
+
+def declare_color(parser: argparse.ArgumentParser) -> None:
+    """Whether text has colors."""
+    parser.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colors in text (default: where there is a terminal; NO_COLOR, FORCE_COLOR and TERM=dumb are heeded)",
+    )

@@ -1,0 +1,88 @@
+"""Parsers of the program and of its commands."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from torch_tb_profiler import __version__
+from torch_tb_profiler.cli.command import Command
+from torch_tb_profiler.cli.registry import COMMANDS
+
+PROGRAM = "torch-tb-profiler"
+_DESCRIPTION = "Says from PyTorch profiler traces why training or serving is slow."
+
+
+#: options whose values may begin with a hyphen: `--sort -calls` is largest first
+_ORDERS = ("--sort",)
+
+
+class _Help(argparse.HelpFormatter):
+    """Fills paragraphs, and leaves lines as they are that begin with two spaces."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = [
+            each if each.startswith("  ") else textwrap.fill(each, width, initial_indent=indent)
+            for each in _paragraphs(text)
+        ]
+        return "\n".join(paragraphs)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Lines that belong together are one; those that begin with two spaces, and empty ones, are their own."""
+    found: list[str] = []
+    goes_on = False
+    for line in text.splitlines():
+        is_plain = bool(line.strip()) and not line.startswith("  ")
+        if is_plain and goes_on:
+            found[-1] += f" {line.strip()}"
+        else:
+            found.append(line)
+        goes_on = is_plain
+    return found
+
+
+def _docstring(command: Command) -> str:
+    """Without the indentation of the source; `inspect` would take longer to import than all else here."""
+    first, _, rest = (command.__doc__ or "").partition("\n")
+    return f"{first}\n{textwrap.dedent(rest)}".strip()
+
+
+def program_parser() -> argparse.ArgumentParser:
+    """Knows the names of the commands, and not their arguments."""
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description=_DESCRIPTION, epilog=f"`{PROGRAM} COMMAND --help` says more of a command."
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    for name, place in COMMANDS.items():
+        commands.add_parser(name, help=place.help, add_help=False)
+    return parser
+
+
+class _Intermixed(argparse.ArgumentParser):
+    """Takes options between an argument and one after it that may be left out."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        return self.parse_intermixed_args(args, namespace)
+
+
+def command_parser(command: Command) -> argparse.ArgumentParser:
+    """With all arguments of the command."""
+    made_by = _Intermixed if getattr(command, "intermixed", False) else argparse.ArgumentParser
+    parser = made_by(prog=f"{PROGRAM} {command.name}", description=_docstring(command), formatter_class=_Help)
+    command.declare(parser)
+    return parser
+
+
+def with_orders(words: Sequence[str]) -> list[str]:
+    """`--sort -calls` as argparse takes it: `--sort=-calls`."""
+    found: list[str] = []
+    for word in words:
+        if found and found[-1] in _ORDERS and "--" not in found[:-1] and word[:1] == "-" and word[:2] != "--":
+            found[-1] += f"={word}"
+        else:
+            found.append(word)
+    return found

@@ -1,0 +1,63 @@
+"""The list of commands. None is imported before it is run or asked for help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import NamedTuple
+
+from torch_tb_profiler.cli.command import Command
+from torch_tb_profiler.cli.table_list import TABLES
+
+
+class Place(NamedTuple):
+    """Where a command is.
+
+    module  that has it
+    made_by  its class, or a function
+    help  what it does, in a line: the first of its docstring
+    arguments  of the class or function
+    """
+
+    module: str
+    made_by: str
+    help: str
+    arguments: tuple[str, ...] = ()
+
+    def load(self) -> Command:
+        """Import it."""
+        command: Command = getattr(import_module(self.module), self.made_by)(*self.arguments)
+        return command
+
+
+def _own(made_by: str, text: str) -> Place:
+    return Place(f"{__package__}.{made_by.lower()}", made_by, text)
+
+
+#: by name, in the order of the help
+COMMANDS: Mapping[str, Place] = {
+    "serve": _own("Serve", "Show the profiles below a directory in a browser, without TensorBoard."),
+    "report": _own("Report", "Write a trace, or a run, with all views into one HTML file that needs no server."),
+    "summary": _own("Summary", "Print a trace in a few numbers: step time, device use, owners of device work, notes."),
+    "health": _own("Health", "Say what is wrong with a trace, and the code that records what is missing."),
+    "doctor": _own(
+        "Doctor",
+        "Say what a bug report needs: versions, what was found and skipped and why, health of traces, cache, storage.",
+    ),
+    "export": _own("Export", "Write a cut trace, call stacks for other programs, or a table into a file."),
+    "completion": _own("Completion", "Print the script that completes commands and options in a shell."),
+    "ingest": _own(
+        "Ingest", "Read every rank of a job, on this machine or on a Dask cluster, and say what the ranks say together."
+    ),
+    "check": _own("Check", "Fail when new recordings are slower than a baseline: for continuous integration."),
+    "compare": _own(
+        "Compare",
+        "Say what changed between recordings: how much, how sure that is, and which kernels and operators made it.",
+    ),
+    "memory": _own("Memory", "Say what a memory snapshot holds: peaks, what was alive, and why memory ran out."),
+    "mcp": _own(
+        "Mcp", "Answer an agent's questions about the traces below a directory, over the Model Context Protocol."
+    ),
+    "sql": _own("Sql", "Ask a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."),
+    **{each.name: Place(f"{__package__}.tables", "table", each.help, (each.name,)) for each in TABLES.values()},
+}

@@ -1,0 +1,52 @@
+"""Commands that print a table; `table_list.py` has a line for each."""
+
+from __future__ import annotations
+
+import argparse
+
+from torch_tb_profiler.cli.options import declare_outputs, declare_trace
+from torch_tb_profiler.cli.table_list import TABLES, TableOfCommand
+
+
+class TableCommand:
+    """Prints one of the tables; its docstring is what the list says."""
+
+    def __init__(self, of: TableOfCommand) -> None:
+        self.name = of.name
+        self.__doc__ = of.help
+        self._of = of
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        declare_trace(parser, of_run=self._of.of_run)
+        for option in self._of.options:
+            parser.add_argument(
+                f"--{option.name.replace('_', '-')}",
+                choices=option.values or None,
+                metavar=None if option.values else option.name.upper(),
+                help=option.help,
+            )
+        parser.add_argument("--filter", default="", metavar="TEXT", help="which rows: docs/tables.md has the language")
+        parser.add_argument(
+            "--sort",
+            metavar="COLUMNS",
+            help=f"such as -calls,name: - for the largest first (default: {self._of.sort or 'the order of the table'})",
+        )
+        parser.add_argument("--limit", metavar="N", help="rows, or `all` (default: 20 as text, all in other formats)")
+        parser.add_argument(
+            "--columns", metavar="COLUMNS", help="keys with commas between them, or `all` (default as text: some)"
+        )
+        declare_outputs(parser)
+        parser.epilog = (
+            f"Example:\n  torch-tb-profiler {self.name} LOGDIR/RUN --limit 5 --csv\n"
+            "`--limit 1 --json` describes every column."
+        )
+
+    def run(self, arguments: argparse.Namespace) -> None:
+        from torch_tb_profiler.cli.work import tables
+
+        tables.run(self._of, arguments)
+
+
+def table(name: str) -> TableCommand:
+    """The command of this name."""
+    return TableCommand(TABLES[name])

@@ -1,0 +1,134 @@
+"""What changed between recordings, as text for people. What a trace names is never at the beginning of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch_tb_profiler.analysis.answer import TraceMeta
+from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
+from torch_tb_profiler.analysis.change.sentence import sentence, sureness
+from torch_tb_profiler.analysis.shown.values import alone
+from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.cli.work.text_table import safe, text_table
+
+
+def _time(key: str, label: str) -> Column:
+    return Column(key=key, label=label, type="number", unit="ns", help="", id="")
+
+
+def _word(key: str, label: str) -> Column:
+    return Column(key=key, label=label, type="string", unit=None, help="", id="")
+
+
+_TIMES = [_time("delta", "change"), _time("before", "baseline"), _time("after", "new")]
+
+
+def as_text(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> str:
+    """limit: rows of each table; width: of the terminal, None where nothing is cut."""
+    lines = [
+        f"Baseline: {_side(answer.meta, answer.baseline.recordings)}, {answer.baseline.steps} steps",
+        f"New:      {_side(answer.exp, answer.experiment.recordings)}, {answer.experiment.steps} steps",
+        "",
+        safe(sentence(answer)),
+        sureness(answer),
+        *(f"Note: {safe(each.text)}" for each in answer.differences),
+    ]
+    if answer.busy is not None:
+        busy = answer.busy
+        moved = "" if busy.shift is None else f" ({100 * busy.shift:+.1f} %, {busy.verdict})"
+        lines.append(f"Device busy: {alone(busy.before_ns, 'ns')} -> {alone(busy.exp_ns, 'ns')}{moved}")
+    lines += [*_causes(answer, limit, width, colors), *_work(answer, width, colors)]
+    return "\n".join(lines)
+
+
+def lines_of_each(answers: Sequence[ChangeAnswer], width: int | None, colors: bool) -> str:
+    """A line for each new recording beside the same baseline."""
+    steps = [each.step for each in answers]
+    rows: dict[str, list[Any]] = {
+        "delta": [each.delta_ns for each in answers],
+        "before": [each.baseline.step_ns for each in answers],
+        "after": [each.experiment.step_ns for each in answers],
+        "interval": [
+            None if step is None or step.low is None or step.high is None else _interval(step.low, step.high)
+            for step in steps
+        ],
+        "verdict": ["unknown" if step is None else step.verdict for step in steps],
+        "name": [f"{each.exp.run}, {each.exp.worker}, {each.exp.span}" for each in answers],
+    }
+    columns = [*_TIMES, _word("interval", "typical step"), _word("verdict", "verdict"), _word("name", "new recording")]
+    return text_table(columns, rows, width, colors)
+
+
+def _interval(low: float, high: float) -> str:
+    return f"{100 * low:+.1f} … {100 * high:+.1f} %"
+
+
+def _causes(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
+    shown, others = answer.causes[:limit], answer.causes[limit:]
+    if not shown:
+        return []
+    rows: dict[str, list[Any]] = {
+        "delta": [each.delta_ns for each in shown],
+        "before": [each.before_ns for each in shown],
+        "after": [each.exp_ns for each in shown],
+        "cause": [each.cause for each in shown],
+        "sure": [_noise(each) for each in shown],
+    }
+    table = text_table([*_TIMES, _word("cause", "cause"), _word("sure", "")], rows, width, colors)
+    lines = ["", f"Causes of the change; they add up to {alone(answer.delta_ns, 'ns')}", table]
+    if others:
+        lines.append(f"  {len(others)} smaller ones: {alone(sum(each.delta_ns for each in others), 'ns')}")
+    return lines
+
+
+def _noise(each: ChangedCause) -> str:
+    if each.low_ns is None or each.high_ns is None:
+        return ""
+    return "within the noise" if each.low_ns <= 0 <= each.high_ns else ""
+
+
+def _work(answer: ChangeAnswer, width: int | None, colors: bool) -> list[str]:
+    if not answer.work:
+        return []
+    rows: dict[str, list[Any]] = {
+        "delta": [each.delta_ns for each in answer.work],
+        "before": [each.before_ns for each in answer.work],
+        "after": [each.exp_ns for each in answer.work],
+        "calls": [_calls(each) for each in answer.work],
+        "kind": [_what(each) for each in answer.work],
+        "name": [_title(each) for each in answer.work],
+    }
+    columns = [*_TIMES, _word("calls", "calls"), _word("kind", "what happened"), _word("name", "name")]
+    lines = ["", "Kernels and operators that made it", text_table(columns, rows, width, colors)]
+    if answer.left_out:
+        lines.append(f"  {answer.left_out} smaller ones: {alone(answer.left_out_ns, 'ns')}")
+    lines.append(f"  without kernels or operators: {alone(answer.unnamed_ns, 'ns')}")
+    return lines
+
+
+def _side(meta: TraceMeta, recordings: int) -> str:
+    name = safe(f"{meta.run}, {meta.worker}")
+    return name if recordings == 1 else f"{name} and {recordings - 1} more recording{'s' * (recordings > 2)}"
+
+
+def _calls(each: ChangedWork) -> str:
+    before, after = (f"{calls:.4g}" for calls in (each.calls, each.exp_calls))
+    return before if before == after else f"{before} -> {after}"
+
+
+def _what(each: ChangedWork) -> str:
+    more = each.delta_ns > 0
+    if each.kind == "calls":
+        return "more calls" if more else "fewer calls"
+    if each.kind == "speed":
+        return each.verdict if each.verdict in ("unchanged", "unclear") else "slower" if more else "faster"
+    return each.kind
+
+
+def _title(each: ChangedWork) -> str:
+    labels = list(dict.fromkeys(label for label in (each.label, each.exp_label) if label))
+    title = " -> ".join(labels)
+    operator = each.exp_operator or each.operator
+    more = f" and {each.names - 1} more" if each.names > 1 else ""
+    return f"{title}{more}" if operator in labels or not operator else f"{title}{more} of {operator}"

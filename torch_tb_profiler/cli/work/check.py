@@ -1,0 +1,90 @@
+"""What `torch-tb-profiler check` does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from torch_tb_profiler.analysis.change.figures import RecordingFigures
+from torch_tb_profiler.analysis.change.gate import CheckAnswer, check
+from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
+from torch_tb_profiler.cli.work.gate.github import as_github
+from torch_tb_profiler.cli.work.gate.junit import as_junit
+from torch_tb_profiler.cli.work.gate.markdown import as_markdown
+from torch_tb_profiler.cli.work.gate.settings import rules_of, settings_of
+from torch_tb_profiler.cli.work.gate.text import as_text
+from torch_tb_profiler.cli.work.one_trace import step_choice
+from torch_tb_profiler.cli.work.outputs import put
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace import logs
+from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
+from torch_tb_profiler.workspace.recordings import RecordingError, recordings_of, saved_text
+
+_STDOUT = "-"
+#: what may be a sign that is not seen
+_UNSEEN = re.compile(r"[^ -~\n]")
+_ENDINGS = {".json": "json", ".md": "markdown", ".xml": "junit"}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """The exit code. Raises UserError."""
+    logs.configure()
+    settings = settings_of(arguments)
+    outputs = _outputs(arguments.outputs or [])
+    only_saves = arguments.save is not None and not arguments.base
+    if not arguments.base and not only_saves and len(arguments.paths) < 2:
+        raise UserError("a baseline and a new recording are needed: check BASE NEW, or --base BASE and NEW")
+    choice = step_choice(arguments)
+    try:
+        workspace = LocalWorkspace(arguments.cache_dir)
+
+        def read(paths: Sequence[str]) -> list[RecordingFigures]:
+            return recordings_of(paths, workspace, choice, arguments.worker)
+
+        first = [] if only_saves or arguments.base else arguments.paths[:1]
+        base = read([*first, *arguments.base])
+        new = read(arguments.paths[len(first) :])
+    except RecordingError as error:
+        raise UserError(str(error), BAD_INPUT if error.missing else UNSOUND) from None
+    except StorageError as error:
+        raise UserError(str(error)) from None
+    if arguments.save is not None:
+        put(saved_text(new), Path(arguments.save))
+    if only_saves:
+        return 0
+    rules = rules_of(settings, sorted({each.run for each in new}))
+    found = check(base, new, rules, settings.across_devices, settings.strict)
+    for form, path in outputs:
+        put(_MADE[form](found), path)
+    return found.exit_code
+
+
+def _outputs(pairs: Sequence[Sequence[str | None]]) -> list[tuple[str, Path | None]]:
+    """Formats and files; None is stdout. Text to stdout where nothing is said."""
+    found = []
+    for form, file in pairs or [("text", None)]:
+        path = None if file in (None, _STDOUT) else Path(str(file))
+        found.append((form or (_ENDINGS.get(path.suffix.lower(), "text") if path else "text"), path))
+    return found
+
+
+def _as_json(found: CheckAnswer) -> str:
+    """Keys in order, no clock, no paths: equal input is equal bytes.
+
+    What could steer whatever shows it is written as JSON allows: signs that are not seen, and `##[`, which commands
+    some CI systems wherever it stands.
+    """
+    text = msgspec.json.format(msgspec.json.encode(found, order="sorted")).decode() + "\n"
+    return _UNSEEN.sub(_as_escape, text.replace("##", "\\u0023#"))
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
+
+
+_MADE = {"text": as_text, "json": _as_json, "markdown": as_markdown, "junit": as_junit, "github": as_github}

@@ -1,0 +1,120 @@
+"""The rules of a gate and how it judges: of the command line, of a file, else what is usual."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
+from torch_tb_profiler.cli.errors import UserError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+#: files that are looked for where the command runs, and the tables in which rules are
+PROJECT, PROJECT_TABLES = "pyproject.toml", ("tool", "torch-tb-profiler", "check")
+OWN, OWN_TABLES = "torch-tb-profiler.toml", ("check",)
+
+
+class _OfRuns(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
+    fail_on: list[str] | None = None
+    warn_on: list[str] | None = None
+
+
+class _File(_OfRuns, rename="kebab", forbid_unknown_fields=True):
+    strict: bool = False
+    across_devices: bool = False
+    runs: dict[str, _OfRuns] = {}
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """Rules by what they are for; None where nothing is said.
+
+    own      of the command line
+    of_runs  of the file, by the pattern of names of runs, in order
+    of_file  of the file, for all other runs
+    """
+
+    own: Mapping[Severity, list[GateRule] | None]
+    of_runs: Mapping[str, Mapping[Severity, list[GateRule] | None]]
+    of_file: Mapping[Severity, list[GateRule] | None]
+    strict: bool
+    across_devices: bool
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """Raises UserError: a file or a rule is wrong."""
+    file, where = _file(arguments.config)
+    return Settings(
+        own=_parsed(_OfRuns(arguments.fail_on, arguments.warn_on), ""),
+        of_runs={name: _parsed(each, f"{where}: ") for name, each in file.runs.items()},
+        of_file=_parsed(file, f"{where}: "),
+        strict=arguments.strict or file.strict,
+        across_devices=arguments.across_devices or file.across_devices,
+    )
+
+
+def rules_of(settings: Settings, runs: Sequence[str]) -> list[GateRule]:
+    """For new recordings of some runs. A pattern counts where it matches all of them; the first one does."""
+    matching = next(
+        (each for name, each in settings.of_runs.items() if all(fnmatchcase(run, name) for run in runs)), {}
+    )
+    found: list[GateRule] = []
+    severities: tuple[Severity, ...] = ("fail", "warn")
+    for severity in severities:
+        said = (settings.own, matching, settings.of_file)
+        usual = [rule for rule in default_rules() if rule.severity == severity]
+        found += next((rules for each in said if (rules := each.get(severity)) is not None), usual)
+    return found
+
+
+def _parsed(said: _OfRuns, where: str) -> Mapping[Severity, list[GateRule] | None]:
+    try:
+        return {
+            "fail": None if said.fail_on is None else [parse_rule(text, "fail") for text in said.fail_on],
+            "warn": None if said.warn_on is None else [parse_rule(text, "warn") for text in said.warn_on],
+        }
+    except RuleError as error:
+        raise UserError(f"{where}{error}") from None
+
+
+def _file(named: str | None) -> tuple[_File, str]:
+    """What a file says, and its name. The first that has the table counts."""
+    if named is not None:
+        path = Path(named)
+        tables = PROJECT_TABLES if path.name == PROJECT else OWN_TABLES
+        found = _table(path, tables)
+        if found is None:
+            raise UserError(f"{named} has no table [{'.'.join(tables)}]")
+        return found, named
+    for name, tables in ((PROJECT, PROJECT_TABLES), (OWN, OWN_TABLES)):
+        if Path(name).is_file() and (found := _table(Path(name), tables)) is not None:
+            return found, name
+    return _File(), ""
+
+
+def _table(path: Path, tables: Sequence[str]) -> _File | None:
+    try:
+        found: Any = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"{path} is no TOML: {error}") from None
+    for name in tables:
+        if name not in found:
+            return None
+        found = found[name]
+        if not isinstance(found, dict):
+            raise UserError(f"{path}: {name} is no table")
+    try:
+        return msgspec.convert(found, _File)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{path}: [{'.'.join(tables)}]: {error}") from None

@@ -1,0 +1,164 @@
+"""The answer of the gate in words: what every format for people says of it."""
+
+from __future__ import annotations
+
+import re
+
+from torch_tb_profiler.analysis.change.gate import CheckAnswer, GateSide, MovedPart
+from torch_tb_profiler.analysis.change.judge import Judged
+from torch_tb_profiler.analysis.change.moved import MovedName
+from torch_tb_profiler.analysis.shown.values import alone
+from torch_tb_profiler.cli.work.text_table import safe
+
+#: what CI systems take for an order wherever it stands in a line: `##[add-mask]`, `##vso[…]`, `##teamcity[…]`
+_ORDER = re.compile(r"##(?=[\w\[])")
+
+#: of names of kernels, which may have thousands of characters
+LONGEST_NAME = 160
+
+
+def shown(name: str, longest: int = LONGEST_NAME) -> str:
+    """A text from a trace: no control signs, and not too long; no line begins with one."""
+    text = _ORDER.sub("# #", safe(name))
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def mark(judged: Judged) -> str:
+    """What became of a rule, in a word."""
+    if judged.verdict == "regressed":
+        return "FAIL" if judged.rule.severity == "fail" else "WARN"
+    if judged.verdict == "unknown":
+        return "?"
+    return "~" if judged.verdict == "inconclusive" else "ok"
+
+
+def headline(found: CheckAnswer) -> str:
+    """One sentence."""
+    failing = [each for each in found.rules if each.rule.severity == "fail"]
+    if found.outcome == "failed":
+        broken = [each for each in failing if each.verdict == "regressed"]
+        text = "; ".join(f"{shown(each.rule.metric)} {change(each)}" for each in broken)
+        return f"Slower than the baseline: {text}.{because(found)}"
+    if found.outcome == "cannot_be_judged":
+        unknown = next((each for each in failing if each.verdict == "unknown"), None)
+        if unknown is not None:
+            reason = shown(unknown.reason or "").rstrip(".")
+            return f"Cannot be judged: {shown(unknown.rule.metric)}: {reason}."
+        if failing:
+            names = ", ".join(shown(each.rule.metric) for each in failing if each.verdict == "inconclusive")
+            return f"Cannot be judged: {names} may have changed, and these recordings cannot show it."
+        return "Cannot be judged: nothing that a rule looks at was recorded."
+    open_ = [each for each in failing if each.verdict == "inconclusive"]
+    if open_:
+        return f"Nothing failed; inconclusive: {'; '.join(map(undecided, open_))}."
+    return "Nothing failed."
+
+
+def because(found: CheckAnswer) -> str:
+    """The name that moved most, where one did; of kernels first."""
+    slower = [each for each in found.moved if each.change_ns > 0]
+    if not slower:
+        return ""
+    kernels = [each for each in slower if each.kind == "kernel"] or slower
+    largest = max(kernels, key=lambda each: each.change_ns)
+    return f" Most of it: {moved(largest)}."
+
+
+def moved(each: MovedName) -> str:
+    """A name and what happened to it."""
+    of = f" (of {shown(each.owner)})" if each.owner else ""
+    amount = f"{signed(each.change_ns, 'ns')} a step"
+    calls = ""
+    if each.base_calls != each.new_calls:
+        calls = f", {_number(each.base_calls)} → {_number(each.new_calls)} calls"
+    how = "" if each.change is None else f", {percent(each.change)} [{percent(each.lower)}, {percent(each.upper)}]"
+    what = {"new": "new, ", "gone": "gone, "}.get(each.verdict, "")
+    return f"{each.kind} {shown(each.name)}{of}: {what}{amount}{how}{calls}"
+
+
+def part(each: MovedPart) -> str:
+    """A cause and its change."""
+    return f"{each.cause}: {alone(each.base_ns, 'ns')} → {alone(each.new_ns, 'ns')}, {signed(each.change_ns, 'ns')}"
+
+
+def value(amount: float | None, judged: Judged) -> str:
+    """In the unit of what is judged."""
+    return alone(amount, judged.unit)
+
+
+def change(judged: Judged) -> str:
+    """How much more, with the bounds."""
+    if judged.change is None:
+        return "–"
+    if judged.test in ("exact", "cases"):
+        return _amount(judged, judged.change)
+    text = _amount(judged, judged.change)
+    if judged.lower is None or judged.upper is None:
+        return text
+    return f"{text} [{_amount(judged, judged.lower)}, {_amount(judged, judged.upper)}]"
+
+
+def _amount(judged: Judged, amount: float) -> str:
+    return percent(amount) if judged.scale == "relative" else signed(amount, judged.unit)
+
+
+def limit(judged: Judged) -> str:
+    """What a rule allows."""
+    return shown(judged.rule.text.removeprefix(judged.rule.metric).strip())
+
+
+def undecided(judged: Judged) -> str:
+    """What an inconclusive rule would need."""
+    text = f"{shown(judged.rule.metric)} {change(judged)}"
+    if judged.detectable is not None:
+        text += f", these recordings cannot show less than {_amount(judged, judged.detectable).lstrip('+')}"
+    need = judged.needed
+    if need is not None and (need.steps or need.recordings):
+        ways = [f"{need.steps} steps" if need.steps else "", f"{need.recordings} recordings" if need.recordings else ""]
+        text += f"; {' or '.join(way for way in ways if way)} on each side would decide"
+    return text
+
+
+def counted(judged: Judged) -> str:
+    """How it was compared, of how many values."""
+    base, new = judged.counts
+    return (
+        "exact" if judged.test == "exact" else f"{base} and {new} {'steps' if judged.test == 'cases' else judged.test}"
+    )
+
+
+def side(of: GateSide) -> str:
+    """What a side is made of, and what is left out."""
+    text = f"{_plural(of.recordings, 'recording')}, {_plural(of.steps, 'step')}"
+    if of.ranks > 1:
+        text += f", {of.ranks} ranks"
+    left = []
+    if of.dropped:
+        left.append("the first step of each" if of.recordings > 1 else "the first step")
+    if of.cut_off:
+        left.append(f"{of.cut_off} cut off by the end")
+    if left:
+        text += f" (without {' and '.join(left)})"
+    for count, what in ((of.slow, "slow"), (of.compiling, "compiling"), (of.collecting, "collecting garbage")):
+        if count:
+            text += f", {count} {what}"
+    return text
+
+
+def percent(part_: float | None) -> str:
+    """A relative change, with its sign."""
+    return "–" if part_ is None else f"{100 * part_:+.2f} %" if abs(part_) < 0.1 else f"{100 * part_:+.1f} %"
+
+
+def signed(amount: float, unit: str) -> str:
+    """An amount with its sign and unit."""
+    text = alone(abs(amount), unit)  # type: ignore[arg-type]
+    return f"{'-' if amount < 0 else '+'}{text}"
+
+
+def _number(value_: float) -> str:
+    return f"{value_:g}"
+
+
+def _plural(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

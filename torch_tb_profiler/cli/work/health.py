@@ -1,0 +1,71 @@
+"""What `torch-tb-profiler health` does."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+
+import msgspec
+
+from torch_tb_profiler.analysis.health.question import HEALTH, HealthAnswer
+from torch_tb_profiler.analysis.question import NoParameters, Subject
+from torch_tb_profiler.cli.errors import UNSOUND
+from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.cli.work.one_trace import chosen
+from torch_tb_profiler.trace import Note
+from torch_tb_profiler.web.http import dumps
+from torch_tb_profiler.workspace import logs
+
+_ORDER = ("error", "warning", "info")
+_WORDS = (("error", "error", "errors"), ("warning", "warning", "warnings"), ("info", "remark", "remarks"))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    logs.configure()
+    with chosen(arguments, all_of_run=True) as found:
+        answers = [found.ask(health_of, at) for at in range(len(found.files))]
+    if arguments.json:
+        print(msgspec.json.format(dumps({"traces": answers})).decode())
+    else:
+        print("\n\n".join(map(as_text, answers)))
+    return UNSOUND if any(has_errors(answer.notes) for answer in answers) else 0
+
+
+def health_of(subject: Subject) -> HealthAnswer:
+    """What /api/health answers."""
+    return partial(HEALTH.compute, subject)(NoParameters())
+
+
+def has_errors(notes: Sequence[Note]) -> bool:
+    """Whether numbers are surely wrong, or something is lost."""
+    return any(note.severity == "error" for note in notes)
+
+
+def as_text(answer: HealthAnswer) -> str:
+    """Errors first, each with what to do about it."""
+    meta = answer.meta
+    lines = [f"{meta.run} · {meta.worker} · span {meta.span}: {counted(answer.notes)}"]
+    for note in sorted(answer.notes, key=lambda each: _ORDER.index(each.severity)):
+        lines += note_lines(note)
+    return "\n".join(map(safe, lines))
+
+
+def note_lines(note: Note) -> list[str]:
+    """The note, and the code that helps."""
+    times = f" ({note.count:,} times)" if note.count > 1 else ""
+    lines = [f"  {note.severity:<8} {note.text}{times}"]
+    return [*lines, f"           → {note.remedy}"] if note.remedy else lines
+
+
+def counted(notes: Sequence[Note]) -> str:
+    """How many of each severity.
+
+    >>> counted([])
+    'nothing to say'
+    """
+    found = []
+    for severity, one, many in _WORDS:
+        count = sum(note.severity == severity for note in notes)
+        found += [f"{count} {many if count > 1 else one}"] if count else []
+    return ", ".join(found) or "nothing to say"

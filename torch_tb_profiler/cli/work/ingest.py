@@ -1,0 +1,94 @@
+"""What `torch-tb-profiler ingest` does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.meter import Meter
+from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.cli.work.ingest_table import table_of
+from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
+from torch_tb_profiler.ingest.ingest import Ingested, ingest
+from torch_tb_profiler.ingest.runner import CannotBegin, Runner
+from torch_tb_profiler.ingest.together import RunOutcome
+from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.web.http import dumps
+from torch_tb_profiler.workspace import logs
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.workers is not None and arguments.workers < 1:
+        raise UserError("--workers must be 1 or more")
+    if arguments.scheduler and arguments.scheduler_file:
+        raise UserError("--scheduler and --scheduler-file say the same thing: give one")
+    logs.configure()
+    meter = Meter(sys.stderr)
+    try:
+        storage_for(arguments.logdir).require(arguments.logdir)
+        found = ingest(
+            arguments.logdir,
+            arguments.cache_dir or os.environ.get(DIRECTORY_VARIABLE, ""),
+            _cluster(arguments, meter.say),
+            arguments.workers,
+            stop_when_lost=arguments.scheduler_lost == "stop",
+            told=meter.show,
+            say=meter.say,
+        )
+    except (CannotBegin, StorageError) as error:
+        meter.end()
+        raise UserError(str(error)) from None
+    meter.end()
+    for run in found.runs:
+        print(as_json(run) if arguments.json else table_of(run))
+    if not arguments.json:
+        print(safe(_last(found)))
+    if not found.ranks:
+        raise UserError("no rank could be read")
+
+
+def _cluster(arguments: argparse.Namespace, say: Callable[[str], None]) -> Callable[[], Runner] | None:
+    """Connects to the cluster that is named; None when none is. Raises UserError."""
+    address = arguments.scheduler
+    if arguments.scheduler_file:
+        try:
+            with open(arguments.scheduler_file, encoding="utf-8") as said:  # noqa: PTH123
+                address = str(json.load(said)["address"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{arguments.scheduler_file} has no address of a scheduler: {error}") from None
+    if not address:
+        return None
+
+    def connect() -> Runner:
+        from torch_tb_profiler.ingest.cluster import ClusterRunner  # needs an extra
+
+        return ClusterRunner(address, say)
+
+    return connect
+
+
+def as_json(run: RunOutcome) -> str:
+    """One line, the same whoever has read the ranks."""
+    found: dict[str, Any] = {
+        "run": run.run,
+        "span": run.span,
+        "read": run.ranks,
+        "failed": [{"file": each.file, "reason": each.text} for each in run.failed],
+        "skipped": [{"file": each.file, "reason": each.text} for each in run.skipped],
+        "notes": [] if run.result is None else [note.text for note in run.result.overview.notes],
+        "ranks": run.summary(),
+    }
+    return dumps(msgspec.to_builtins(found)).decode()
+
+
+def _last(found: Ingested) -> str:
+    there = f", {found.there} of them read before" if found.there else ""
+    lost = f"; {found.failed} could not be read" if found.failed else ""
+    return f"{found.ranks} ranks are in {found.place}{there}{lost}"

@@ -1,0 +1,73 @@
+"""What makes the tables of commands about several traces."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope, Subject
+from torch_tb_profiler.analysis.run_metrics.question import FIGURES, TRACES
+from torch_tb_profiler.analysis.table import PageMeta, Table, table_of
+from torch_tb_profiler.cli.chosen import chosen_run
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.work.one_trace import chosen, open_local, readable_path
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.ranks import distributed, rank_of
+from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
+from torch_tb_profiler.ranks.distributed import operation_table
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace import Unavailable
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+
+
+def _communication(arguments: argparse.Namespace) -> Table[PageMeta]:
+    with chosen(arguments) as found:
+        spans = list(dict.fromkeys(file.span for file in found.files))
+        ranks = [
+            found.ask(lambda subject, worker=file.worker: rank_of(subject.model, worker), at)  # type: ignore[misc]
+            for at, file in enumerate(found.files)
+            if file.span == spans[0]
+        ]
+    table = operation_table(distributed(ranks))
+    return table_of(PageMeta(), table, DISTRIBUTED_OPERATIONS, DISTRIBUTED_OPERATIONS)
+
+
+def _traces(arguments: argparse.Namespace) -> Table[Any]:
+    with readable_path(arguments.path) as path:
+        try:
+            found = find_traces(path)
+            workspace = open_local(arguments.cache_dir)
+        except StorageError as error:
+            raise UserError(str(error)) from None
+        if not found.runs:
+            raise UserError(without_traces(path, found))
+        runs = found.runs if arguments.run is None else (chosen_run(path, arguments.run),)
+        listed = [
+            _listed(workspace, run.name, file)
+            for run in runs
+            for file in run.traces
+            if file.kind == "trace" and arguments.span in (None, file.span)
+        ]
+    table: Table[Any] = TRACES.compute(listed, Scope(of="all"))
+    return table
+
+
+def _listed(workspace: LocalWorkspace, run: str, file: Any) -> Listed:
+    def asked(model: Model) -> Any:
+        return FIGURES.compute(
+            Subject(model, run, file.worker, file.span, file.entry.size, 1, troubles), NoParameters()
+        )
+
+    try:
+        answers = {"figures": LocalTrace(workspace, file).ask(asked)}
+    except Unavailable:
+        return Listed(run, file.worker, file.span, file.entry.path, "failed")
+    return Listed(run, file.worker, file.span, file.entry.path, "ready", answers)
+
+
+SOURCES: Mapping[str, Callable[[argparse.Namespace], Table[Any]]] = {
+    "communication": _communication,
+    "traces": _traces,
+}

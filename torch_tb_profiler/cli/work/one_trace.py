@@ -1,0 +1,192 @@
+"""The traces that a command is about: what PATH, --run, --worker, --span, --step-rule and --steps choose."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.question import Refused, Subject
+from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.nearest import nearest
+from torch_tb_profiler.cli.reading_line import ReadingLine
+from torch_tb_profiler.cli.saying import tell
+from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.patterns import check_pattern
+from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.trace.unpack import GZIP_MAGIC
+from torch_tb_profiler.workspace import Unavailable
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
+from torch_tb_profiler.workspace.protocol import Message, Reading
+
+T = TypeVar("T")
+
+STDIN = "-"
+_MOST_NAMES = 8
+_RANKS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_NUMBER_AT_END = re.compile(r"(\d+)\D*\Z")
+
+
+class Chosen(msgspec.Struct, frozen=True):
+    """What was chosen. `files` are traces of `run`; a command about one trace takes the first."""
+
+    path: str
+    run: Run
+    files: Sequence[TraceFile]
+    traces: Sequence[LocalTrace]
+    steps: str | None
+
+    def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
+        """Of one of the traces, with the steps that were chosen. Raises UserError.
+
+        of_steps: as `TraceQuestion.of_steps`
+        """
+        file = self.files[at]
+        workers = len({each.worker for each in self.run.traces})
+
+        def asked(model: Model) -> T:
+            steps = None if self.steps is None else steps_of(model, self.steps)
+            of = model if steps is None or not of_steps else model.of_steps(steps)
+            return question(
+                Subject(of, self.run.name, file.worker, file.span, file.entry.size, workers, troubles, steps)
+            )
+
+        try:
+            return self.traces[at].ask(asked)
+        except (Unavailable, Refused, UnknownStep) as error:
+            raise UserError(str(error)) from None
+
+
+@contextlib.contextmanager
+def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str | None = None) -> Iterator[Chosen]:
+    """What the arguments of `options.declare_trace` choose. Raises UserError.
+
+    Where they leave a choice, what was taken is said on stderr, unless all traces are meant.
+    ranks: such as `0,2-4`, only these; None for any
+    """
+    choice = step_choice(arguments)
+    with readable_path(arguments.path) as path:
+        run = chosen_run(path, arguments.run)
+        worker = getattr(arguments, "worker", None)
+        files = [
+            file
+            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span)
+            if file.kind == "trace"
+        ]
+        files = files if ranks is None else _of_ranks(files, ranks)
+        if not files:
+            raise UserError(f"{arguments.path} holds a memory snapshot and no trace: `memory` reads it")
+        if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
+            told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
+            tell(told)
+        try:
+            workspace = open_local(arguments.cache_dir)
+        except StorageError as error:
+            raise UserError(str(error)) from None
+        traces = [LocalTrace(workspace, file, choice) for file in files]
+        yield Chosen(arguments.path, run, files, traces, getattr(arguments, "steps", None))
+
+
+@contextlib.contextmanager
+def readable_path(path: str) -> Iterator[str]:
+    """The path; what stdin holds, where that is asked for, is a file as long as it is read."""
+    if path != STDIN:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="torch_tb_profiler_") as folder:
+        stream = sys.stdin.buffer
+        begin = stream.read(len(GZIP_MAGIC))
+        file = Path(folder) / f"stdin.pt.trace.json{'.gz' if begin == GZIP_MAGIC else ''}"
+        with file.open("wb") as target:
+            target.write(begin)
+            shutil.copyfileobj(stream, target)
+        yield str(file)
+
+
+def open_local(cache_dir: str | None) -> LocalWorkspace:
+    """A workspace that says on a terminal how far reading is. Raises StorageError."""
+    line = ReadingLine(sys.stderr)
+
+    def told(file: TraceFile, message: Message) -> None:
+        if isinstance(message, Reading):
+            line.show(file.entry.path, file.entry.size, message.bytes_done, message.events)
+        else:
+            line.end()
+
+    return LocalWorkspace(cache_dir, told)
+
+
+def steps_of(model: Model, text: str) -> StepRange:
+    """`FIRST:LAST` or one step: each a name, or the number that ends it. Raises UserError."""
+    names = model.steps.names
+    if not names:
+        raise UserError("--steps: no steps were found in this trace")
+    cuts = [at for at, each in enumerate(text) if each == ":"]
+    for first, last in [(text, text), *((text[:at], text[at + 1 :]) for at in cuts)]:
+        ends = _step(names, first), _step(names, last)
+        if ends[0] is not None and ends[1] is not None:
+            return StepRange(ends[0], ends[1])
+    shown = ", ".join(names[:_MOST_NAMES]) + (f" … {names[-1]}" if len(names) > _MOST_NAMES else "")
+    raise UserError(f"--steps: there is no step {text!r}{nearest(text, names)}; there are {shown}")
+
+
+def _step(names: Sequence[str], text: str) -> str | None:
+    if text in names:
+        return text
+    if text.isdecimal():
+        ended = [name for name in names if (found := _NUMBER_AT_END.search(name)) and int(found[1]) == int(text)]
+        return ended[0] if len(ended) == 1 else None
+    return None
+
+
+def _of_ranks(files: Sequence[TraceFile], text: str) -> list[TraceFile]:
+    """Traces of ranks that a list names. Raises UserError."""
+    wanted: list[tuple[int, int]] = []
+    for part in text.split(","):
+        found = _RANKS.fullmatch(part.strip())
+        if not found or (found[2] and int(found[2]) < int(found[1])):
+            raise UserError(f"--ranks is a list of numbers such as 0,2-4, not {text!r}")
+        wanted.append((int(found[1]), int(found[2] or found[1])))
+    ranks = [_rank(file) for file in files]
+    missing = [each for each in wanted if not any(rank is not None and each[0] <= rank <= each[1] for rank in ranks)]
+    if missing:
+        known = ", ".join(str(rank) for rank in ranks[:_MOST_NAMES])
+        raise UserError(f"--ranks: there is no rank {missing[0][0]}; there are {known}")
+    return [
+        file
+        for file, rank in zip(files, ranks, strict=True)
+        if rank is not None and any(first <= rank <= last for first, last in wanted)
+    ]
+
+
+def _rank(file: TraceFile) -> int | None:
+    """As the file says, else the number that ends the worker's name."""
+    if file.rank is not None:
+        return file.rank
+    found = _NUMBER_AT_END.search(file.worker)
+    return int(found[1]) if found else None
+
+
+def step_choice(arguments: argparse.Namespace) -> StepChoice | None:
+    """What --step-rule and --step-pattern choose; None without them. Raises UserError."""
+    rule, pattern = getattr(arguments, "step_rule", None), getattr(arguments, "step_pattern", None)
+    if rule is not None and rule not in RULES:
+        raise UserError(f"--step-rule: there is no rule {rule!r}{nearest(rule, list(RULES))}, only {', '.join(RULES)}")
+    try:
+        check_pattern(pattern or "")
+    except ValueError as error:
+        raise UserError(f"--step-pattern: {error}") from None
+    return None if rule is None and pattern is None else StepChoice(rule, pattern)

@@ -1,0 +1,194 @@
+"""Tables as files: JSON, JSON lines, CSV, Parquet, text."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import math
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from torch_tb_profiler.analysis.table import Column, Page
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.nearest import nearest
+from torch_tb_profiler.web.http import dumps
+
+Format = Literal["text", "json", "jsonl", "csv", "parquet"]
+
+#: by the ending of a file
+ENDINGS: Mapping[str, Format] = {
+    ".txt": "text",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+}
+
+#: a spreadsheet runs a cell that begins so; as `fe/src/table/text.ts`, `tests/cases/csv_cells.json` has cases of both
+_FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
+_QUOTED = re.compile(r'[",\r\n]')
+_NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?\Z")
+
+
+def format_of(arguments: argparse.Namespace) -> tuple[Format, Path | None]:
+    """Which format, and which file; None for stdout. Raises UserError."""
+    asked: Format | None = next((each for each in ("json", "jsonl", "csv") if getattr(arguments, each)), None)
+    if arguments.parquet is not None:
+        if arguments.output is not None:
+            raise UserError("--parquet names the file: leave -o out")
+        return "parquet", Path(arguments.parquet)
+    if arguments.output in (None, "-"):
+        return asked or "text", None
+    path = Path(arguments.output)
+    found = asked or ENDINGS.get(path.suffix.lower())
+    if found is None:
+        near = nearest(path.suffix.lower(), list(ENDINGS))
+        raise UserError(f"{path}: the ending of the file says the format{near}, one of {', '.join(ENDINGS)}")
+    return found, path
+
+
+def write(page: Page[Any], form: Format, path: Path | None) -> None:
+    """A table in a format for programs. Raises UserError."""
+    if form == "parquet":
+        if path is None:
+            raise UserError("Parquet is written to a file: --parquet FILE")
+        with replaced(path) as part:
+            _write_parquet(page.columns, page.rows, part)
+        return
+    text = {"json": as_json, "jsonl": as_json_lines, "csv": as_csv}[form](page)
+    put(text, path)
+
+
+def put(text: str, path: Path | None) -> None:
+    """To stdout, or a file that is there whole or not at all. Raises UserError."""
+    if path is None:
+        sys.stdout.write(text)
+        return
+    with replaced(path) as part:
+        part.write_text(text, "utf-8", "surrogatepass" if not text.isascii() else None)
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A file beside it, which takes its place when the body has ended well. Raises UserError."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+        part = Path(name)
+        try:
+            yield part
+            with contextlib.suppress(OSError):  # mkstemp allows nobody else to read it
+                part.chmod(0o666 & ~_umask())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0o22)
+    os.umask(mask)
+    return mask
+
+
+def as_json(page: Page[Any]) -> str:
+    """One object, as the HTTP interface answers."""
+    return dumps(page).decode() + "\n"
+
+
+def as_json_lines(page: Page[Any]) -> str:
+    """An object for each row."""
+    keys = [column.key for column in page.columns]
+    rows = zip(*(page.rows[key] for key in keys), strict=True)
+    encode = msgspec.json.Encoder().encode
+    return "".join(encode(dict(zip(keys, row, strict=True))).decode() + "\n" for row in rows)
+
+
+def as_csv(page: Page[Any]) -> str:
+    """RFC 4180 with a header; numbers unrounded, in the units that the keys end with."""
+    keys = [column.key for column in page.columns]
+    rows = [keys, *zip(*(map(cell, page.rows[key]) for key in keys), strict=True)]
+    return "".join(",".join(map(_quoted, row)) + "\n" for row in rows)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def cell(value: Any) -> str:
+    """As JSON writes a number, a text so that no spreadsheet runs it."""
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    text = str(value)
+    return f"'{text}" if isinstance(value, str) and _FORMULA.match(text) and not _NUMBER.match(text) else text
+
+
+def _write_parquet(columns: Sequence[Column], rows: Mapping[str, Sequence[Any]], path: Path) -> None:
+    """With pyarrow, else with duckdb. Raises UserError: neither is there."""
+    values = {column.key: [_known(value) for value in rows[column.key]] for column in columns}
+    if _with_pyarrow(columns, values, path) or _with_duckdb(columns, values, path):
+        return
+    raise UserError("Parquet needs pyarrow or duckdb: pip install pyarrow")
+
+
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _is_whole(values: Sequence[Any]) -> bool:
+    return all(value is None or isinstance(value, int) for value in values)
+
+
+def _with_pyarrow(columns: Sequence[Column], values: Mapping[str, list[Any]], path: Path) -> bool:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        return False
+    types = {"string": pa.string(), "bool": pa.bool_()}
+    fields = []
+    for column in columns:
+        number = pa.int64() if _is_whole(values[column.key]) else pa.float64()
+        about = {"unit": column.unit or "", "label": column.label, "help": column.help}
+        fields.append(pa.field(column.key, types.get(column.type, number), metadata=about))
+    schema = pa.schema(fields)
+    arrays = [pa.array(values[field.name], field.type) for field in fields]
+    parquet.write_table(pa.Table.from_arrays(arrays, schema=schema), path)
+    return True
+
+
+def _with_duckdb(columns: Sequence[Column], values: Mapping[str, list[Any]], path: Path) -> bool:
+    try:
+        import duckdb
+    except ImportError:
+        return False
+    types = {"string": "varchar", "bool": "boolean"}
+
+    def quoted(text: str, sign: str) -> str:
+        return sign + text.replace(sign, sign * 2) + sign
+
+    declared = ", ".join(
+        f"{quoted(c.key, chr(34))} {types.get(c.type, 'bigint' if _is_whole(values[c.key]) else 'double')}"
+        for c in columns
+    )
+    with duckdb.connect() as connection:
+        connection.execute(f"create table rows ({declared})")
+        found = list(zip(*(values[c.key] for c in columns), strict=True))
+        if found:
+            marks = ", ".join("?" for _ in columns)
+            connection.executemany(f"insert into rows values ({marks})", found)  # noqa: S608 - question marks
+        connection.execute(f"copy rows to {quoted(str(path), chr(39))} (format parquet)")
+    return True
