@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from werkzeug import Request, Response
@@ -12,6 +12,7 @@ from werkzeug import Request, Response
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.web import static_files
+from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.web.time_limit import TimeLimit
@@ -28,32 +29,35 @@ _ASSETS = "/assets/"
 _ALWAYS = frozenset({"/", "/index.html", "/index.js", "/api/status"})
 
 
-def create_app(workspace: Workspace, limit: TimeLimit | None = None) -> WSGIApplication:
-    """The interface of docs/api.md and the UI, for a workspace."""
+def create_app(
+    workspace: Workspace, limit: TimeLimit | None = None, more: Mapping[str, Route] | None = None
+) -> WSGIApplication:
+    """The interface of docs/api.md and the UI, for a workspace. more: routes of this server alone."""
     time_limit = limit or TimeLimit()
+    own = more or {}
 
     def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request = Request(environ)
-        return _within(time_limit, workspace, request)(environ, start_response)
+        return _within(time_limit, workspace, own, request)(environ, start_response)
 
     return app
 
 
-def _within(limit: TimeLimit, workspace: Workspace, request: Request) -> Response:
+def _within(limit: TimeLimit, workspace: Workspace, own: Mapping[str, Route], request: Request) -> Response:
     if request.path in _ALWAYS or request.path.startswith(_ASSETS):
-        return _handle(workspace, request)
+        return _handle(workspace, own, request)
     try:
-        return limit.call(lambda: _handle(workspace, request))
+        return limit.call(lambda: _handle(workspace, own, request))
     except HttpError as error:
         response = respond_error(request, error)
         response.headers["Retry-After"] = "10"
         return response
 
 
-def _handle(workspace: Workspace, request: Request) -> Response:
+def _handle(workspace: Workspace, own: Mapping[str, Route], request: Request) -> Response:
     try:
         try:
-            return respond(request, _dispatch(workspace, request))
+            return respond(request, _dispatch(workspace, own, request))
         except ColumnFileError as error:  # tables of a timeline are read when they are needed
             workspace.mend(error)
     except (HttpError, Unavailable) as error:
@@ -68,13 +72,13 @@ def _handle(workspace: Workspace, request: Request) -> Response:
         return respond_error(request, HttpError(500, text))
 
 
-def _dispatch(workspace: Workspace, request: Request) -> Answer | Stream:
+def _dispatch(workspace: Workspace, own: Mapping[str, Route], request: Request) -> Answer | Stream:
     path = "/" + request.path.strip("/")
     if request.method not in ("GET", "HEAD"):
         raise HttpError(405, f"{request.method} is not allowed: nothing here can be changed")
     if path.startswith(_ASSETS):
         return static_files.asset(path.removeprefix(_ASSETS))
-    route = ROUTES.get(path)
+    route = own.get(path) or ROUTES.get(path)
     if route is None:
         raise HttpError(404, f"there is no {path}")
     return route(workspace, Parameters(request.args.to_dict()))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.model import Model, StepChoice
@@ -38,8 +40,7 @@ def refusals() -> Iterator[None]:
         raise HttpError(400, str(error), why(error.reason)) from None
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """A question about the trace that a request names.
 
     known_as   what is asked for, with parameters, the same in other processes, too

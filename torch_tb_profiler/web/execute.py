@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, get_args, get_origin, overload
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import (

@@ -40,6 +40,29 @@ def only_for(app: WSGIApplication, host: str, names: Iterable[str] = ()) -> WSGI
     return answer
 
 
+def only_from_here(app: WSGIApplication, below: str) -> WSGIApplication:
+    """The application, which refuses what pages of other sites ask below a path: 403.
+
+    Such a page cannot read an answer, but a request alone may cost much. Browsers say whose page asks; programs, which
+    no other site can steer, do not.
+    """
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        asked_by = environ.get("HTTP_SEC_FETCH_SITE", "none")
+        if asked_by in ("none", "same-origin") or not f"{environ.get('PATH_INFO', '')}/".startswith(f"{below}/"):
+            return app(environ, start_response)
+        error = HttpError(403, "only pages of this server may ask this")
+        return respond_error(Request(environ), error)(environ, start_response)
+
+    return answer
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server that listens on it is reached from this machine alone."""
+    address = _address(host)
+    return host.lower() == _LOCALHOST if address is None else address.is_loopback
+
+
 def known_names(host: str, names: Iterable[str] = ()) -> frozenset[str]:
     """What `Host` may name beside loopback and addresses: without port, in lower case."""
     found = {host, *names}

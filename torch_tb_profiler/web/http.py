@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.workspace.answer_store import Packed
@@ -41,11 +42,10 @@ def why(reason: Reason) -> dict[str, Any]:
     return {} if reason.kind == OTHER else {"why": {"kind": reason.kind, "values": dict(reason.values)}}
 
 
-@dataclass(frozen=True)
-class Parameters:
+class Parameters(msgspec.Struct, frozen=True):
     """The query of a request; the first of equal names counts, an empty value is a value."""
 
-    values: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str] = msgspec.field(default_factory=dict)
 
     def need(self, name: str) -> str:
         if name not in self.values:
@@ -98,8 +98,7 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class Stream:
+class Stream(msgspec.Struct, frozen=True):
     """A body that is made while it is sent, and what describes it.
 
     etag     changes with the content

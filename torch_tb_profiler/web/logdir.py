@@ -100,12 +100,14 @@ class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     """A run.
 
-    name     of the run
-    state    failed when all traces are, loading while one is not read, else ready
-    ready    how many of its traces were read
-    total    how many it has
-    traces   by worker, then span
-    skipped  JSON files of the run that are no traces, and why
+    name       of the run
+    state      failed when all traces are, loading while one is not read, else ready
+    ready      how many of its traces were read
+    total      how many it has
+    traces     by worker, then span
+    skipped    JSON files of the run that are no traces, and why
+    newest_ms  when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the
+               file, else when that was written; null where neither is known
     """
 
     name: str
@@ -114,6 +116,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     total: Count
     traces: Sequence[TraceProgress]
     skipped: Sequence[SkippedFile]
+    newest_ms: int | None
 
 
 class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -162,6 +165,7 @@ def _run(run: RunStatus) -> RunProgress:
         total=len(run.traces),
         traces=[_trace(trace) for trace in run.traces],
         skipped=_skipped(run.skipped),
+        newest_ms=None if run.newest_ns is None else run.newest_ns // 1_000_000,
     )
 
 

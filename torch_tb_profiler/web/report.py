@@ -7,13 +7,16 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from html import escape
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from torch_tb_profiler.analysis.question import AnyQuestion, TraceQuestion, TracesQuestion
+from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.execute import answer_of_traces, route_of
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
@@ -21,8 +24,6 @@ from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace
 
-#: of a run: with more the file would be larger than people can send
-MOST_TRACES = 8
 #: of each trace, whose kernels and call stacks are in the report
 MOST_OPERATORS = 20
 
@@ -37,8 +38,7 @@ STATUS = "status"
 _BY_NAME: dict[str, AnyQuestion] = {question.name: question for question in QUESTIONS}
 
 
-@dataclass(frozen=True)
-class _Excerpt:
+class _Excerpt(msgspec.Struct, frozen=True, dict=True):
     """Some traces of a run, and what the page is told there is."""
 
     workspace: Workspace
@@ -104,7 +104,7 @@ def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
         traces = [(worker, workspace.find(run, worker, parameters.get("span")).span)]
     else:
         opened = workspace.find_span(run, parameters.get("span"))
-        traces = [(trace.worker, trace.span) for trace in opened.traces[:MOST_TRACES]]
+        traces = [(trace.worker, trace.span) for trace in opened.traces[:MOST_REPORTED]]
     name = "-".join([run, *([worker] if worker is not None else []), "report"])
     safe = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
     disposition = f'attachment; filename="{safe}.html"'
@@ -142,6 +142,7 @@ def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
             experiment = {"exp_run": run, "exp_worker": right[0], "exp_span": right[1]}
             yield "compare", baseline | experiment | {"path": "0"}
             yield "compare/roofline", baseline | experiment
+            yield "compare/change", baseline | experiment
 
 
 def _of_devices(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[PageRequest]:

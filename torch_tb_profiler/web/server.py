@@ -8,10 +8,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from torch_tb_profiler.web.http import dumps
@@ -27,8 +27,7 @@ _PIECE = 64 * 1024
 _LEFT_OVER = 2.0
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(msgspec.Struct, frozen=True):
     """How long the server waits for others.
 
     connections  at once; for a further one the connection that has waited longest for its client is closed
@@ -201,9 +200,16 @@ class _Server(ThreadedWSGIServer):
 
 
 def serve(
-    app: WSGIApplication, host: str, port: int, ready: Callable[[str], None], patience: Patience | None = None
+    app: WSGIApplication,
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    patience: Patience | None = None,
+    stoppable: Callable[[Callable[[], None]], None] | None = None,
 ) -> None:
     """Serve until interrupted; `ready` is told the address. Port 0 takes any free one.
+
+    stoppable   told, after `ready`, what ends it from another thread
 
     Raises OSError when the address cannot be used.
     """
@@ -213,6 +219,8 @@ def serve(
         server = _Server(host, port, app, listening.fileno(), patience or Patience())
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{listening.getsockname()[1]}/")
+        if stoppable is not None:
+            stoppable(server.shutdown)
         try:
             server.serve_forever()
         finally:

@@ -9,13 +9,11 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from typing import TypeVar
 
+from torch_tb_profiler.defaults import ANSWER_SECONDS
 from torch_tb_profiler.web.http import HttpError
 
 T = TypeVar("T")
 
-#: seconds for computing one answer; longer than requests wait for one that a worker process has promised
-SECONDS = 300.0
-LONGEST = 86_400.0
 #: computed at once, those included that nobody waits for any more
 MOST = 64
 #: seconds that a request waits for others to end when there are so many
@@ -25,7 +23,7 @@ PATIENCE = 5.0
 class TimeLimit:
     """For all requests of an application. Thread-safe."""
 
-    def __init__(self, seconds: float = SECONDS, most: int = MOST) -> None:
+    def __init__(self, seconds: float = ANSWER_SECONDS, most: int = MOST) -> None:
         self._seconds = seconds
         self._most = most
         self._room = threading.BoundedSemaphore(most)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO
 from urllib.parse import quote
+
+import msgspec
 
 from torch_tb_profiler.analysis.counters import Counters, counters
 from torch_tb_profiler.model import Model
@@ -31,8 +32,7 @@ REPAIRED_HEADER = ("X-Trace-Repaired", "the stored file is not valid JSON; this 
 _LAST_NS = 2**61
 
 
-@dataclass(frozen=True)
-class _Added:
+class _Added(msgspec.Struct, frozen=True):
     """What is added to the file. zero_ns: its timestamp at the start of the trace."""
 
     counters: Counters

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from html import escape
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
@@ -56,8 +56,7 @@ _METRICS = by_key(
 )
 
 
-@dataclass(frozen=True)
-class OldMetrics:
+class OldMetrics(msgspec.Struct, frozen=True):
     """Fractions 0…1 of one device, None where the trace does not say enough."""
 
     utilization: float | None

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import inspect as python_inspect
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, inspect
 
+from torch_tb_profiler.analysis.field_texts import field_texts, own_docstring
 from torch_tb_profiler.analysis.question import JsonShape, Question
 from torch_tb_profiler.analysis.table import Column, Table
 from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, described, list_of, map_of, ref
-
-#: a line of a docstring that says what a field is: `name, other  text`
-_FIELD_LINE = re.compile(r"^ *([a-z_]\w*(?:, [a-z_]\w*)*) {2,}(\S.*)$")
 
 _TEMPLATE = COMPONENT.format(kind="schemas", name="{name}")
 
@@ -49,9 +46,12 @@ def schema_of(answer: Any) -> Json:
     )
 
 
-def components(types: Sequence[Any]) -> dict[str, Json]:
-    """Of the types and of all that they hold, by name of the class. Raises ValueError: two classes have one name."""
-    _, found = msgspec.json.schema_components(types, ref_template=_TEMPLATE, schema_hook=lambda _: ANY_JSON)
+def components(types: Sequence[Any], template: str = _TEMPLATE) -> dict[str, Json]:
+    """Of the types and of all that they hold, by name of the class. Raises ValueError: two classes have one name.
+
+    template  of a reference to the component called `{name}`
+    """
+    _, found = msgspec.json.schema_components(types, ref_template=template, schema_hook=lambda _: ANY_JSON)
     classes: dict[str, type] = {}
     for each in _classes(inspect.multi_type_info(types)):
         if classes.setdefault(each.__name__, each) is not each:
@@ -59,28 +59,11 @@ def components(types: Sequence[Any]) -> dict[str, Json]:
     return {"Rows": ROWS, **{name: _described(schema, classes.get(name)) for name, schema in found.items()}}
 
 
-def fields_of(docstring: str) -> dict[str, str]:
-    """What a docstring says of each field; a text goes on in the lines below that begin under it."""
-    found: dict[str, str] = {}
-    names: list[str] = []
-    column = 0
-    for line in docstring.splitlines():
-        match = _FIELD_LINE.match(line)
-        if match:
-            names, column = match[1].split(", "), match.start(2)
-            found |= dict.fromkeys(names, match[2].strip())
-        elif names and line.strip() and len(line) - len(line.lstrip()) == column:
-            found |= {name: f"{found[name]} {line.strip()}" for name in names}
-        else:
-            names = []
-    return found
-
-
 def _described(schema: Json, of: type | None) -> Json:
     if "properties" not in schema or of is None:
         return schema
-    docstring = python_inspect.cleandoc(_docstring(of))
-    texts = _inherited_fields(of)
+    docstring = python_inspect.cleandoc(own_docstring(of))
+    texts = field_texts(of)
     optional = _unset_fields(of)
     properties = {name: _property(field, texts.get(name)) for name, field in schema["properties"].items()}
     found = closed(
@@ -97,19 +80,6 @@ def _property(schema: Json, text: str | None) -> Json:
         return schema
     unit = schema.get("description")
     return {**schema, "description": f"{text} ({unit})" if unit and "$ref" not in schema else text}
-
-
-def _inherited_fields(of: type) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for each in reversed(of.__mro__):
-        found |= fields_of(python_inspect.cleandoc(_docstring(each)))
-    return found
-
-
-def _docstring(of: type) -> str:
-    text = of.__dict__.get("__doc__") or ""
-    # dataclasses without a docstring are given their signature
-    return "" if text.startswith(f"{of.__name__}(") else text
 
 
 def _unset_fields(of: type) -> set[str]:

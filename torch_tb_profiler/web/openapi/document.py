@@ -11,7 +11,7 @@ from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.json_schema import COUNT, TEXT, Json, closed, described, nullable, one_of
 from torch_tb_profiler.web.old_plugin import openapi_shapes
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
-from torch_tb_profiler.web.openapi import of_files, of_questions, of_timeline_questions, parameters
+from torch_tb_profiler.web.openapi import of_files, of_queries, of_questions, of_timeline_questions, parameters
 from torch_tb_profiler.web.openapi.answers import components, types_of
 
 _ABOUT = """\
@@ -34,6 +34,7 @@ _TAGS = {
     "timeline": "The Trace view: docs/timeline-protocol.md.",
     "several traces": "Ranks, runs, comparisons.",
     "files": "Files to keep.",
+    "queries": "SQL over traces: docs/sql.md.",
     "old plugin": "The routes of the old torch-tb-profiler, in its shapes, which do not change any more.",
 }
 
@@ -105,6 +106,7 @@ def document() -> Json:
     declared = (*QUESTIONS, *OLD_QUESTIONS)
     operations = {
         **of_files.OPERATIONS,
+        **of_queries.OPERATIONS,
         **of_questions.operations(declared),
         **of_timeline_questions.operations(TIMELINE_QUESTIONS),
     }
@@ -133,7 +135,7 @@ def document() -> Json:
                 },
             },
             "schemas": {
-                **components([*types_of((*QUESTIONS, *TIMELINE_QUESTIONS)), *of_files.ANSWERS]),
+                **components([*types_of((*QUESTIONS, *TIMELINE_QUESTIONS)), *of_files.ANSWERS, *of_queries.ANSWERS]),
                 **openapi_shapes.SHARED,
             },
         },

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.json_schema import Json, ref
@@ -25,8 +26,7 @@ STATUS = {
 BINARY: Json = {"type": "string", "format": "binary"}
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True):
     """GET of a path.
 
     summary    a line

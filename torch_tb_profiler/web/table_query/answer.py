@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -25,8 +26,7 @@ MOST_SORTS = 10
 _REMEMBERED = 4
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """What is asked of a table.
 
     sort    `-device_self_ns,name`: the most important key first, with `-` the largest first; "" for its own order
@@ -42,8 +42,7 @@ class Query:
     limit: int | Literal["all"] | None = None
 
 
-@dataclass(frozen=True)
-class TableAnswer:
+class TableAnswer(msgspec.Struct, frozen=True, dict=True):
     """A table and what is remembered for cutting pages from it."""
 
     table: Table[Any]
@@ -81,8 +80,16 @@ class TableAnswer:
     def __len__(self) -> int:
         return len(self.table)
 
-    def page(self, query: Query | None = None) -> Page[Any]:
-        """The rows that are asked for. Raises Problem."""
+    @property
+    def keys(self) -> list[str]:
+        """Of all columns, also of those that are derived."""
+        return [each["key"] for each in self._descriptions]
+
+    def page(self, query: Query | None = None, keys: Sequence[str] | None = None) -> Page[Any]:
+        """The rows that are asked for. Raises Problem.
+
+        keys: of the columns, also of derived ones; None for those of the table
+        """
         query = query or Query()
         rows, matched = self._rows(query)
         limit = query.limit
@@ -93,9 +100,26 @@ class TableAnswer:
         page = slice(query.offset, until) if rows is None else rows[query.offset : until]
         return Page(
             meta=replace(self.table.meta, total=len(self), matched=matched, offset=query.offset),
-            columns=self._columns,
-            rows={d.key: self._kept[d.key].take(page) for d in self.table.columns},
+            columns=self._columns if keys is None else [self._described(key) for key in keys],
+            rows={
+                key: self._kept[key].take(page)
+                for key in ([d.key for d in self.table.columns] if keys is None else keys)
+            },
         )
+
+    def _described(self, key: str) -> Column:
+        """Of a column, perhaps a derived one. Raises Problem."""
+        for column in self._columns:
+            if column.key == key:
+                return column
+        for d in self.table.columns:
+            if key in self._kept and key == share_key(d.key):
+                text = f"{d.label} ÷ its total × 100."
+                return Column(key=key, label=f"% {d.label}", type="number", unit="percent", help=text, id="")
+            if key in self._kept and key == average_key(d.key):
+                text = f"{d.label} ÷ calls."
+                return Column(key=key, label=f"{d.label} per call", type="number", unit=d.unit, help=text, id="")
+        raise Problem("unknown_column", f"there is no column {key!r}", key, key)
 
     @cached_property
     def _columns(self) -> list[Column]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -67,8 +67,7 @@ def _parts(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Bool | None]:
     return np.ma.getdata(values), None if mask is np.ma.nomask else np.asarray(mask)
 
 
-@dataclass(frozen=True)
-class _InArray:
+class _InArray(msgspec.Struct, frozen=True):
     """Values in an array, perhaps masked."""
 
     values: npt.NDArray[Any]
@@ -85,8 +84,7 @@ class _InArray:
         return found
 
 
-@dataclass(frozen=True)
-class Numbers(_InArray):
+class Numbers(_InArray, frozen=True):
     """Integers or floats."""
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
@@ -122,8 +120,7 @@ class Numbers(_InArray):
         return None
 
 
-@dataclass(frozen=True)
-class Truths(_InArray):
+class Truths(_InArray, frozen=True):
     """True, false, or not known."""
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:

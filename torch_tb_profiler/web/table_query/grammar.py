@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
+
+from torch_tb_profiler.analysis.units import factor_of
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
 
@@ -38,16 +40,14 @@ class Problem(ValueError):
         self.name = name
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(msgspec.Struct, frozen=True):
     """The column `key` contains the text, given in small letters."""
 
     key: str
     text: str
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """A regular expression is found in the column."""
 
     key: str
@@ -62,8 +62,7 @@ class Match:
             raise Problem("bad_regex", str(error), self.token) from None
 
 
-@dataclass(frozen=True)
-class Equal:
+class Equal(msgspec.Struct, frozen=True):
     """The column is this text, given in small letters, or with `same` false, is not."""
 
     key: str
@@ -71,8 +70,7 @@ class Equal:
     same: bool
 
 
-@dataclass(frozen=True)
-class Truth:
+class Truth(msgspec.Struct, frozen=True):
     """The column is true, false or (None) unknown, or with `same` false, is not."""
 
     key: str
@@ -80,8 +78,7 @@ class Truth:
     same: bool
 
 
-@dataclass(frozen=True)
-class Compare:
+class Compare(msgspec.Struct, frozen=True):
     """The column is a number and compares so."""
 
     key: str
@@ -96,36 +93,8 @@ _NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_ ()%-]*?)(~|!=|>=|<=|==|>|<|=)")
 _NUMBER = re.compile(rf"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[{SPACE}]*([A-Za-zµ%]*(?:/s)?)")
 _TRUTHS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False, "unknown": None, "null": None}
 
-_NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-_BYTES = {"b": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3, "tb": 1024**4, "k": 1024, "m": 1024**2, "g": 1024**3}
-#: of ten, as vendors write bandwidths
-_BANDWIDTH = {"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
-_FLOP = {
-    "": 1,
-    "kflop": 1e3,
-    "mflop": 1e6,
-    "gflop": 1e9,
-    "tflop": 1e12,
-    "pflop": 1e15,
-    "k": 1e3,
-    "m": 1e6,
-    "g": 1e9,
-    "t": 1e12,
-}
-_UNITS: dict[str | None, dict[str, float]] = {
-    "ns": _NS,
-    "bytes": dict(_BYTES),
-    "flop": _FLOP,
-    "flop_per_second": _FLOP | {f"{name}/s": factor for name, factor in _FLOP.items()},
-    "bytes_per_second": _BANDWIDTH | {f"{name}/s": factor for name, factor in _BANDWIDTH.items()},
-    "percent": {"%": 1},
-    "fraction": {"%": 0.01},
-}
-_COUNTS = {"k": 1e3, "m": 1e6}
 
-
-@dataclass(frozen=True)
-class _Token:
+class _Token(msgspec.Struct, frozen=True):
     """`quoted_from`: where the first quote stood, -1 when there was none."""
 
     text: str
@@ -204,8 +173,7 @@ def _limit(column: Column, operand: str, token: str) -> float:
     match = _NUMBER.fullmatch(operand)
     if match is None:
         raise Problem("bad_number", f"{token!r} needs a number", token)
-    unit = match[2].lower().replace("µ", "u")
-    factor = 1 if not unit else _UNITS.get(column["unit"], _COUNTS).get(unit)
+    factor = factor_of(match[2], column["unit"])
     if factor is None:
         raise Problem("bad_unit", f"the unit in {token!r} does not fit {column['label']}", token, column["label"])
     return float(match[1]) * factor

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import Any, BinaryIO, TypeVar
+
+import msgspec
 
 from torch_tb_profiler.analysis.question import RankPart
 from torch_tb_profiler.timeline.question import (
@@ -58,8 +59,7 @@ def version_of(trace: OpenTrace) -> str:
 # one trace ------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Drawn:
+class _Drawn(msgspec.Struct, frozen=True):
     """The trace that a request names. is_known: whether the request names the version of its timeline."""
 
     workspace: Workspace
@@ -156,8 +156,7 @@ def _answer_of_file(question: TimelineFileQuestion[Any, Any], workspace: Workspa
 # all ranks of a run ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Rank:
+class _Rank(msgspec.Struct, frozen=True):
     """See `timeline.question.RankTimeline`."""
 
     workspace: Workspace

@@ -1,0 +1,216 @@
+"""SQL over the traces of a stand-alone server that was begun with `serve --sql` (docs/sql.md). TensorBoard has none."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from torch_tb_profiler.analysis.answer import Count, Ns, Rows
+from torch_tb_profiler.analysis.definition import ColumnType
+from torch_tb_profiler.analysis.table import Column
+from torch_tb_profiler.sql import QueryAnswer, QueryError, QueryLimits, QuerySession, StoredTrace
+from torch_tb_profiler.sql.answer import table_of_rows
+from torch_tb_profiler.sql.names import schemas_of
+from torch_tb_profiler.sql.tables import RUN_TABLES, TABLES
+from torch_tb_profiler.sql.tables.table import RunTable, SqlTable
+from torch_tb_profiler.web.ask import Route, step_choice
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
+from torch_tb_profiler.web.logdir import status_of
+from torch_tb_profiler.workspace import Workspace
+
+#: where queries are answered
+PATH, TABLES_PATH = "/api/sql", "/api/sql/tables"
+#: the view of the page
+VIEW = "query"
+
+#: processes at once, and s after which one that nobody asks is ended
+MOST_SESSIONS = 2
+IDLE_SECONDS = 300.0
+
+
+class QueryMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands beside the rows of a query.
+
+    more         why there may be further rows that are not here: rows (as many as are sent), bytes (as long as is
+                 sent); empty where all are here
+    prepared_ns  how long tables were made that the query names, before it ran
+    query_ns     how long it ran
+    """
+
+    more: Literal["", "rows", "bytes"]
+    prepared_ns: Ns
+    query_ns: Ns
+
+
+class QueryResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The first rows of what a query found, as a table.
+
+    meta     how much of it this is, and how long it took
+    columns  in order
+    rows     by column key: a list each, all of the same length
+    """
+
+    meta: QueryMeta
+    columns: Sequence[Column]
+    rows: Rows
+
+
+class QueryColumn(msgspec.Struct, frozen=True, kw_only=True):
+    """A column of a table that queries can name.
+
+    name     in SQL
+    type     of its values
+    unit     of its values; empty where they have none
+    meaning  what it is
+    missing  when it is NULL; empty where it never is
+    """
+
+    name: str
+    type: ColumnType
+    unit: str
+    meaning: str
+    missing: str
+
+
+class QueryTable(msgspec.Struct, frozen=True, kw_only=True):
+    """A table that queries can name.
+
+    name     in SQL
+    meaning  what a row of it is
+    columns  in order
+    """
+
+    name: str
+    meaning: str
+    columns: Sequence[QueryColumn]
+
+
+class QueryTables(msgspec.Struct, frozen=True, kw_only=True):
+    """What queries can name, and what they may take.
+
+    tables   that queries can name
+    schemas  of the traces that are asked, in the order of the run: `main` for one
+    rows     how many rows of a query are sent
+    seconds  how many s a query may take; it is ended then
+    """
+
+    tables: Sequence[QueryTable]
+    schemas: Sequence[str]
+    rows: Count
+    seconds: float
+
+
+class Queries:
+    """The processes that answer the queries of a server. Thread-safe; `close` it."""
+
+    def __init__(self, limits: QueryLimits | None = None, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._limits = limits or QueryLimits()
+        self._idle_seconds = idle_seconds
+        self._sessions: OrderedDict[tuple[StoredTrace, ...], QuerySession] = OrderedDict()
+        self._timer: threading.Timer | None = None
+        self._lock = threading.Lock()
+
+    def routes(self) -> dict[str, Route]:
+        """By path; what a server answers beside all others, or in their place."""
+        return {PATH: self._answer, TABLES_PATH: self._tables, "/api/status": _status}
+
+    def process_ids(self) -> list[int]:
+        """Of the processes that are alive now."""
+        with self._lock:
+            found = [session.process_id for session in self._sessions.values()]
+        return [each for each in found if each is not None]
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            sessions = [*self._sessions.values()]
+            self._sessions.clear()
+        for session in sessions:
+            session.close()
+
+    def _answer(self, workspace: Workspace, parameters: Parameters) -> Answer:
+        traces = _traces(workspace, parameters)
+        statement = parameters.need("query")
+        try:
+            found = self._session(traces).ask(statement)
+        except QueryError as error:
+            raise HttpError(400, str(error), why(error.reason), passes=True) from None
+        return Answer(dumps(as_table(found)))
+
+    def _tables(self, workspace: Workspace, parameters: Parameters) -> Answer:
+        traces = _traces(workspace, parameters)
+        tables: list[SqlTable | RunTable] = [*TABLES, *RUN_TABLES]
+        found = QueryTables(
+            tables=[described(table) for table in tables],
+            schemas=schemas_of([(each.run, each.worker, each.span) for each in traces]),
+            rows=self._limits.rows,
+            seconds=self._limits.seconds,
+        )
+        return Answer(dumps(found))
+
+    def _session(self, traces: tuple[StoredTrace, ...]) -> QuerySession:
+        """Of these traces; that which was asked longest ago gives way."""
+        gone: list[QuerySession] = []
+        with self._lock:
+            session = self._sessions.pop(traces, None) or QuerySession(traces, self._limits)
+            self._sessions[traces] = session
+            while len(self._sessions) > MOST_SESSIONS:
+                gone.append(self._sessions.popitem(last=False)[1])
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = threading.Timer(self._idle_seconds, self.close)
+            self._timer.daemon = True
+            self._timer.start()
+        for each in gone:
+            each.close()
+        return session
+
+
+def _traces(workspace: Workspace, parameters: Parameters) -> tuple[StoredTrace, ...]:
+    """The trace that a request names, or all that are ready of its span."""
+    run, worker, span = parameters.need("run"), parameters.need("worker"), parameters.get("span")
+    choice = step_choice(parameters)
+    if parameters.choice("of", ("trace", "span")) == "trace":
+        found: Sequence[Any] = (workspace.find(run, worker, span),)
+    else:
+        found = workspace.find_span(run, span).traces
+    return tuple(
+        StoredTrace(each.run, each.worker, each.span, str(workspace.columns(each)), choice.rule, choice.pattern)
+        for each in found
+    )
+
+
+def as_table(found: QueryAnswer) -> QueryResult:
+    """By columns, which have units where their names end with them."""
+    columns, rows = table_of_rows(found.columns, found.types, found.rows)
+    meta = QueryMeta(more=found.more, prepared_ns=found.prepared_ns, query_ns=found.query_ns)
+    return QueryResult(meta=meta, columns=columns, rows=rows)
+
+
+def described(table: SqlTable | RunTable) -> QueryTable:
+    """For a person who writes a query."""
+    return QueryTable(
+        name=table.name,
+        meaning=table.meaning,
+        columns=[
+            QueryColumn(name=c.name, type=c.type, unit=c.unit, meaning=c.meaning, missing=c.missing)
+            for c in table.columns
+        ],
+    )
+
+
+def _status(workspace: Workspace, _: Parameters) -> Answer:
+    """That of every server, with the view of queries for every trace."""
+    found = status_of(workspace.status())
+    replaced = msgspec.structs.replace
+    runs = [
+        replaced(run, traces=[replaced(t, views=[*t.views, VIEW]) if t.kind == "trace" else t for t in run.traces])
+        for run in found.runs
+    ]
+    return Answer(dumps(replaced(found, runs=runs)))
