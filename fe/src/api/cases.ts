@@ -1,5 +1,5 @@
 /** For tests. */
-import type { Meta, TraceStatus } from "./types";
+import type { Meta, RunStatus, Status, TraceStatus } from "./types";
 
 /** What the server says of a trace that is ready; `more` is what is different. */
 export function traceStatus(more: Partial<TraceStatus> = {}): TraceStatus {
@@ -21,6 +21,33 @@ export function traceStatus(more: Partial<TraceStatus> = {}): TraceStatus {
     views: [],
     kind: "trace",
     ...more,
+  };
+}
+
+/** A run with these traces. */
+export function runStatus(name: string, ...traces: TraceStatus[]): RunStatus {
+  const ready = traces.filter(({ state }) => state === "ready").length;
+  return {
+    name,
+    state: "ready",
+    ready,
+    total: traces.length,
+    traces,
+    skipped: [],
+    newest_ms: null,
+  };
+}
+
+/** A log directory with these runs. */
+export function statusOf(...runs: RunStatus[]): Status {
+  return {
+    version: "1",
+    logdir: "logs",
+    scanning: false,
+    error: null,
+    why: null,
+    skipped: [],
+    runs,
   };
 }
 

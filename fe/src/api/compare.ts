@@ -4,6 +4,8 @@ import { type ApiError, get } from "./client";
 import { LOADING_MS } from "./poll";
 import { type Result, traceKey } from "./queries";
 import type {
+  ChangeAnswer,
+  ChangedWork,
   CompareAnswer,
   CompareMeta,
   ComparePart,
@@ -14,10 +16,11 @@ import type { TraceKey } from "./types";
 
 /** Every number comes three times: `x` of the baseline, `exp_x` of the experiment, `delta_x` their difference. */
 export type Compared = CompareAnswer;
+export type Change = ChangeAnswer;
 export type ComparedRoofline = CompareRooflineAnswer;
 export type ComparedTable = CompareAnswer["parts"];
 export type CompareMeasure = "duration_ns" | "device_ns" | "total_ns";
-export type { CompareMeta, ComparePart, CompareTotals };
+export type { ChangedWork, CompareMeta, ComparePart, CompareTotals };
 
 /**
  * `versions`: what the status says of both files. With another file, or one that has only now been read, the old
@@ -41,8 +44,17 @@ export function useCompareRoofline(
   return useBoth<ComparedRoofline>("compare/roofline", baseline, experiment, versions);
 }
 
+/** The mean step of both taken apart; `versions`: see `useCompare`. */
+export function useChange(
+  baseline: TraceKey | null,
+  experiment: TraceKey | null,
+  versions: string,
+): Result<Change> {
+  return useBoth<Change>("compare/change", baseline, experiment, versions);
+}
+
 function useBoth<T>(
-  question: "compare" | "compare/roofline",
+  question: "compare" | "compare/change" | "compare/roofline",
   baseline: TraceKey | null,
   experiment: TraceKey | null,
   versions: string,

@@ -1,6 +1,7 @@
+export * from "./category";
 export { ApiError, requestPath, setBase } from "./client";
 export type * from "./compare";
-export { useCompare, useCompareRoofline } from "./compare";
+export { useChange, useCompare, useCompareRoofline } from "./compare";
 export * from "./distributed";
 export * from "./memory";
 export * from "./modules";

@@ -5,7 +5,15 @@ import type { Status, TraceState } from "./types";
 function status(state: TraceState, scanning = false): Status {
   const trace = { state } as Status["runs"][number]["traces"][number];
   const runs = [
-    { name: "a", state: "ready" as const, ready: 0, total: 1, traces: [trace], skipped: [] },
+    {
+      name: "a",
+      state: "ready" as const,
+      ready: 0,
+      total: 1,
+      traces: [trace],
+      skipped: [],
+      newest_ms: null,
+    },
   ];
   return { version: "1", logdir: "d", scanning, error: null, why: null, skipped: [], runs };
 }

@@ -210,7 +210,7 @@ export interface Bound {
   kind: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
   /** which part of the steps its relief would save, by replay, 0…1; null for `unknown` */
   share: number | null;
-  /** what bounds the steps after that; null where nothing stands out */
+  /** what bounds the steps after that; null where nothing clearly does */
   next: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown" | null;
   /** which part of the steps has a cause in the trace, 0…1; null without steps */
   explained: number | null;
@@ -420,6 +420,8 @@ export interface OperatorsMeta {
   unattributed_device_ns: number | null;
   /** the same by why */
   unattributed: Unattributed[];
+  /** share of step time in which devices were busy, 0…1; null without devices, and where one operator is told of */
+  device_busy: number | null;
 }
 
 /** Device work that no operator launched, by its owner. */
@@ -734,7 +736,7 @@ export interface EngineSummary {
   generated: number | null;
   /** generated, without the last step ÷ time from the first step to the last; null like it, and with one step */
   tokens_per_second: number | null;
-  /** time per output token: mean from the begin of a step that generates to the begin of the next, weighted by its requests where all tell them; null with fewer than two steps */
+  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests where all tell them; null with fewer than two steps */
   tpot_ns: number | null;
   /** Σ of the gaps between steps, on the host; null where their ends are not told, and with one step */
   gap_ns: number | null;
@@ -748,7 +750,7 @@ export interface EnginePhase {
   name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
   /** how many */
   steps: number;
-  /** median from the begin of a step to the begin of the next */
+  /** median from the beginning of a step to the beginning of the next */
   period_ns: number | null;
   /** mean duration on the host (nanoseconds) */
   host_ns: number;
@@ -874,9 +876,9 @@ export interface SlowLink {
   pair: Cell[] | null;
   /** collective that is slower */
   kind: string;
-  /** how much longer its transfers take than the middle group's, of a step (nanoseconds) */
+  /** how much longer its transfers take than the median group's, of a step (nanoseconds) */
   extra_ns: number;
-  /** how many times as long as those of the middle group its transfers take */
+  /** how many times as long as those of the median group its transfers take */
   ratio: number;
   /** how many robust deviations of the groups that is */
   z: number;
@@ -998,6 +1000,74 @@ export interface Piece {
   frame_row: number | null;
   /** the innermost nn.Module then */
   module: string | null;
+}
+
+/** What the time of a category was spent with, in all steps that are chosen. */
+export interface CategoryAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** which category */
+  category: "communication" | "cpu_exec" | "dataloader" | "kernel" | "memcpy" | "memset" | "other" | "runtime";
+  /** Σ over the steps: what /api/overview says of it (nanoseconds) */
+  total_ns: number;
+  /** how many names there are */
+  names: number;
+  /** by name, the most time first */
+  parts: CategoryPart[];
+  /** the longest stretches of time, the longest first */
+  stretches: CategoryStretch[];
+}
+
+/** What the events of one name have of a category. */
+export interface CategoryPart {
+  /** of the events; null for time of which the trace does not tell what ran */
+  name: string | null;
+  /** what they are: an operator, a kernel, or something else */
+  kind: "kernel" | "operator" | "other";
+  /** Σ of their time in the category, over all steps (nanoseconds) */
+  ns: number;
+  /** how many stretches of time that is */
+  stretches: number;
+  /** start of the longest of them (nanoseconds) */
+  start_ns: number;
+  /** how long that is (nanoseconds) */
+  duration_ns: number;
+  /** the event of the longest; null where there is none */
+  row: number | null;
+}
+
+/** A stretch of time of one event within one step. */
+export interface CategoryStretch {
+  /** name of the step */
+  step: string;
+  /** of the event; null where the trace does not tell what ran */
+  name: string | null;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** how long it lasts (nanoseconds) */
+  duration_ns: number;
+  /** the event; null where there is none */
+  row: number | null;
+}
+
+/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
+export interface TableMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** how many rows the table has */
+  total: number;
+  /** how many rows pass the filter */
+  matched: number;
+  /** how many rows are before the first of this page */
+  offset: number;
 }
 
 /** What the steps of a trace did, by name: sums over all steps. */
@@ -1270,26 +1340,6 @@ export interface Stretch {
   evidence: string;
 }
 
-/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
-export interface TableMeta {
-  /** name of the run, as in `/api/status` */
-  run: string;
-  /** name of the process that was recorded */
-  worker: string;
-  /** which recording of the worker it is */
-  span: string;
-  /** GPU when a device or a call of its API was recorded */
-  device_type: "CPU" | "GPU";
-  /** what a person should know about this answer */
-  notes: Note[];
-  /** how many rows the table has */
-  total: number;
-  /** how many rows pass the filter */
-  matched: number;
-  /** how many rows are before the first of this page */
-  offset: number;
-}
-
 /** How a program infers; all but meta is null or empty where nothing says that it does. */
 export interface EngineAnswer {
   /** which trace */
@@ -1304,7 +1354,7 @@ export interface EngineAnswer {
   steps: Columns | null;
 }
 
-/** Time of the host between the end of a step and the begin of the next, over all steps, by what it did then. */
+/** Time of the host between the end of a step and the beginning of the next, over all steps, by what it did then. */
 export interface EngineGaps {
   /** all of it (nanoseconds) */
   total_ns: number;
@@ -2106,6 +2156,208 @@ export interface UtilizationChange {
   kernels: number;
 }
 
+/** What changed between two sides, of one recording or more each. */
+export interface ChangeAnswer {
+  /** a trace of the baseline */
+  meta: TraceMeta;
+  /** a trace of the experiment */
+  exp: TraceMeta;
+  /** the steps of the baseline */
+  baseline: ChangeSide;
+  /** those of the experiment */
+  experiment: ChangeSide;
+  /** change of the mean step; null without steps on a side */
+  delta_ns: number | null;
+  /** the step, judged; null without steps on a side */
+  step: ChangedFigure | null;
+  /** time in which any kernel, copy or fill ran, judged; null where a side has none */
+  busy: ChangedFigure | null;
+  /** what is not alike on both sides, and what that forbids to judge */
+  differences: Difference[];
+  /** the largest contributor; null where nothing moved with the step */
+  headline: Headline | null;
+  /** the largest change first; the changes add up to delta_ns exactly */
+  causes: ChangedCause[];
+  /** change of all work by kind; with unnamed_ns they add up to delta_ns exactly */
+  kinds: { [key: string]: number };
+  /** change of causes without kernels or operators, such as waiting for data (nanoseconds) */
+  unnamed_ns: number;
+  /** kernels and operators, the largest change first */
+  work: ChangedWork[];
+  /** how many more there are */
+  left_out: number;
+  /** Σ of their changes: with those of `work` and unnamed_ns they add up to delta_ns exactly (nanoseconds) */
+  left_out_ns: number;
+  /** each by name */
+  operators: ChangedNames;
+  /** each by name */
+  kernels: ChangedNames;
+}
+
+/** One side. */
+export interface ChangeSide {
+  /** how many */
+  recordings: number;
+  /** how many steps count, of all recordings */
+  steps: number;
+  /** how many first steps do not: one of each recording where four or more remain */
+  left_out: number;
+  /** the mean step; null without steps */
+  step_ns: number | null;
+}
+
+/** A figure of the step on both sides. Relative changes: 0.05 is 5 % more. */
+export interface ChangedFigure {
+  /** mean of the steps that count, baseline (nanoseconds) */
+  before_ns: number;
+  /** the same of the experiment (nanoseconds) */
+  exp_ns: number;
+  /** of the typical step, a relative change: the median of all pairs of both sides; null without values */
+  shift: number | null;
+  /** lower bound of its 95 % interval; null with fewer than four steps on a side */
+  low: number | null;
+  /** upper bound */
+  high: number | null;
+  /** the smallest relative change that such steps show in 80 of 100 cases, 0…1; null likewise */
+  detectable: number | null;
+  /** from which relative change on it is judged, 0…1 (0…1) */
+  threshold: number;
+  /** regressed, improved, unchanged, inconclusive, or unknown without an interval */
+  verdict: "improved" | "inconclusive" | "regressed" | "unchanged" | "unknown";
+}
+
+/** Something that is not alike on both sides. */
+export interface Difference {
+  /** which of the things that have to be alike */
+  what: string;
+  /** all: nothing can be judged; across: neither, but for those who ask for it; host: times of the host and of steps; nothing */
+  forbids: "across" | "all" | "host" | "nothing";
+  /** what it is in the baseline */
+  base: string;
+  /** what it is in the new recordings */
+  new: string;
+  /** a sentence */
+  text: string;
+}
+
+/** What moved with the step, and most of all. */
+export interface Headline {
+  /** of the waterfall */
+  cause: string;
+  /** change of the cause, of a mean step (nanoseconds) */
+  cause_ns: number;
+  /** what happened to the work that changed most in it; null where it has no kernel or operator that did */
+  kind: "calls" | "gone" | "new" | "replaced" | "speed" | null;
+  /** change of that work; null likewise */
+  delta_ns: number | null;
+  /** what launches it in the experiment, in the baseline where it is gone; null likewise */
+  operator: string | null;
+  /** what to call it in the baseline: short name of its kernel, of several that with most time; of host time the operator; null where it is new */
+  label: string | null;
+  /** the same in the experiment; null where it is gone */
+  exp_label: string | null;
+  /** whether the labels are of kernels, copies or fills */
+  is_kernel: boolean;
+}
+
+/** A cause of the waterfall on both sides, of a mean step. */
+export interface ChangedCause {
+  /** its id */
+  cause: string;
+  /** in the baseline (nanoseconds) */
+  before_ns: number;
+  /** in the experiment (nanoseconds) */
+  exp_ns: number;
+  /** experiment − baseline; of all causes they add up to the change of the step (nanoseconds) */
+  delta_ns: number;
+  /** lower bound of the 95 % interval of the change in a typical step; null with fewer than four steps */
+  low_ns: number | null;
+  /** upper bound; where 0 is between both the change is within the noise */
+  high_ns: number | null;
+}
+
+/** A kernel, or host time of an operator, on both sides, of a mean step; a side may have nothing. */
+export interface ChangedWork {
+  /** what most of the change is: calls, speed, new, gone or replaced */
+  kind: "calls" | "gone" | "new" | "replaced" | "speed";
+  /** how both sides were found to belong together: name, place (the same kernel of a call of the same operator), launch (names that differ by configuration alone), renamed, parent; null where one side has nothing */
+  how: "launch" | "name" | "parent" | "place" | "renamed" | null;
+  /** of the waterfall, on either side */
+  causes: string[];
+  /** what launched most of it in the baseline; of host time the operator. Null where there is nothing */
+  operator: string | null;
+  /** the same in the experiment */
+  exp_operator: string | null;
+  /** names in the baseline, at most 20; empty of host time, and where there is nothing */
+  kernels: string[];
+  /** the same in the experiment */
+  exp_kernels: string[];
+  /** what to call it in the baseline: short name of the kernel with most time, or the operator; null where there is nothing */
+  label: string | null;
+  /** the same in the experiment */
+  exp_label: string | null;
+  /** how many names are put together on the side that has more */
+  names: number;
+  /** how often in a mean step of the baseline (how often in a mean step) */
+  calls: number;
+  /** how often in a mean step of the experiment (how often in a mean step) */
+  exp_calls: number;
+  /** of the time of the step, in the baseline: what no other kernel hides (nanoseconds) */
+  before_ns: number;
+  /** the same in the experiment (nanoseconds) */
+  exp_ns: number;
+  /** experiment − baseline (nanoseconds) */
+  delta_ns: number;
+  /** what more or fewer calls make of it (nanoseconds) */
+  calls_ns: number;
+  /** what slower or faster calls make of it (nanoseconds) */
+  speed_ns: number;
+  /** durations in the baseline, hidden or not (nanoseconds) */
+  full_ns: number;
+  /** the same in the experiment (nanoseconds) */
+  exp_full_ns: number;
+  /** of the test of its durations beyond 2 %, of a kernel of one name on both sides that has no other row; else null */
+  verdict: "faster" | "gone" | "new" | "slower" | "unchanged" | "unclear" | "untested" | null;
+}
+
+/** Names with 0.2 % of a step on a side, the largest change first. */
+export interface ChangedNames {
+  /** of each what changed */
+  names: ChangedName[];
+  /** how many others there are */
+  smaller: number;
+  /** what those have of a mean step of the baseline, together (nanoseconds) */
+  before_ns: number;
+  /** the same of the experiment (nanoseconds) */
+  exp_ns: number;
+}
+
+/** A name on both sides, tested for a change beyond 2 %. */
+export interface ChangedName {
+  /** of the operator or kernel */
+  name: string;
+  /** of a mean step of the baseline (nanoseconds) */
+  before_ns: number;
+  /** the same of the experiment (nanoseconds) */
+  exp_ns: number;
+  /** how often in a mean step of the baseline (how often in a mean step) */
+  calls: number;
+  /** how often in a mean step of the experiment (how often in a mean step) */
+  exp_calls: number;
+  /** whether each side has the same number of calls in all steps, and the other side another: a fact */
+  calls_changed: boolean;
+  /** relative change of the typical time per step, 0.05 is 5 % more; null where it was not tested */
+  shift: number | null;
+  /** lower bound of its 95 % interval */
+  low: number | null;
+  /** upper bound */
+  high: number | null;
+  /** least false discovery rate at which a change beyond 2 % is shown */
+  q: number | null;
+  /** slower, faster, unchanged (the interval is within ± 2 %), unclear, new, gone, or untested (fewer than four steps, or one in which it did nothing) */
+  verdict: "faster" | "gone" | "new" | "slower" | "unchanged" | "unclear" | "untested";
+}
+
 /** All ranks of a run. */
 export interface DistributedAnswer {
   /** which run */
@@ -2586,11 +2838,11 @@ export interface CollectiveRow {
   peak: number | null;
   /** busbw ÷ peak, 0…1; null like these */
   peak_share: number | null;
-  /** number of the rank that comes last in at least half of the calls of three and more ranks */
+  /** number of the rank that arrives last in at least half of the calls of three and more ranks */
   culprit: number | null;
   /** name of its trace; null like culprit */
   culprit_worker: string | null;
-  /** part of the calls in which it comes last, 0…1; null like culprit */
+  /** part of the calls in which it arrives last, 0…1; null like culprit */
   culprit_share: number | null;
   /** trace with the call that waited longest */
   worker: string;
@@ -3258,6 +3510,8 @@ export interface Track {
   kind: string;
   /** that a person reads */
   name: string;
+  /** of a thread of the host: main (it runs the steps), active, or idle (it hardly calls anything); null of all others */
+  role: "active" | "idle" | "main" | null;
   /** as in the file; tid is null for a process */
   pid: number | string | null;
   /** as in the file; tid is null for a process */
@@ -3294,18 +3548,18 @@ export interface LaneColumns {
   end_ns: number[];
 }
 
-/** A counter of one device. */
+/** A counter of one device, or one of the file. */
 export interface CounterSeries {
   /** for the parameter `ids` */
   id: string;
   /** what is counted */
-  kind: "busy" | "computing" | "exposed_communication" | "kernels_running" | "memcpy_bandwidth" | "memory_allocated" | "memory_reserved" | "queue_length" | "sm_efficiency";
+  kind: "busy" | "computing" | "exposed_communication" | "kernels_running" | "memcpy_bandwidth" | "memory_allocated" | "memory_reserved" | "queue_length" | "recorded" | "sm_efficiency";
   /** that a person reads */
   name: string;
-  /** whose counter it is */
+  /** whose counter it is; of a counter of the file its number */
   device: string;
   /** of its values */
-  unit: "bytes" | "bytes/s" | "count" | "fraction";
+  unit: "bytes" | "bytes/s" | "count" | "fraction" | "number";
   /** over the whole trace, in `unit` */
   min: number;
   /** over the whole trace, in `unit` */
@@ -3320,6 +3574,8 @@ export interface NamesOfSlices {
   ids: number[];
   /** parallel to ids */
   names: string[];
+  /** what is written on slices of that name, shorter than the name; null for the name itself; parallel to ids */
+  labels: (string | null)[];
 }
 
 /** Everything about one slice, and its step. */
@@ -3366,12 +3622,16 @@ export interface SliceDetails {
   forward: SliceReference[];
   /** of an operator of the forward pass those that belong to it */
   backward: SliceReference[];
+  /** from the program to the device: what it was caused by and what it caused; empty for what is in none */
+  chain: ChainLink[];
   /** arrows from it and to it, at most 200 */
   flows: Flow[];
   /** all slices of its name */
   same_name: SameName;
-  /** the name of the step in which it begins */
+  /** the name of the step that contains it; of what reaches into several the first of them; null outside of steps */
   step: string | null;
+  /** of what reaches into several steps the last of them, else null */
+  last_step: string | null;
 }
 
 /** A slice, as every answer names it. */
@@ -3424,6 +3684,14 @@ export interface Owner {
   slice: SliceReference | null;
   /** of a node of a graph the call that captured it, of what is inferred the work it is like; else null */
   evidence: SliceReference | null;
+}
+
+/** One slice of a chain. */
+export interface ChainLink {
+  /** what it is in the chain: module (a call of nn.Module), frame (a line of the program), forward (the operator whose backward comes next), operator, launch (the call that starts work), or work (on a device) */
+  place: "forward" | "frame" | "launch" | "module" | "operator" | "work";
+  /** the slice */
+  slice: SliceReference;
 }
 
 /** One arrow. */
@@ -3548,13 +3816,13 @@ export interface WindowTotals {
   slices: number;
   /** how many touch the window */
   instants: number;
-  /** by name and category, most time first, at most 1,000 */
+  /** by name and category: kernels, copies, sets, operators, annotations, calls and others, overhead, Python frames; in each most time first; at most 1,000 */
   by_name: NameTotal[];
   /** how many names and categories there are */
   names_total: number;
   /** of those that `by_name` leaves out */
   rest: RestTotal;
-  /** by category, most time first */
+  /** by category, in the same order */
   by_category: CategoryTotal[];
   /** of which a lane was chosen */
   devices: DeviceTotal[];
@@ -3810,6 +4078,8 @@ export interface RunProgress {
   traces: TraceProgress[];
   /** JSON files of the run that are no traces, and why */
   skipped: SkippedFile[];
+  /** when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the file, else when that was written; null where neither is known */
+  newest_ms: number | null;
 }
 
 /** A trace and how far it is. */
@@ -3860,9 +4130,75 @@ export interface SkippedFile {
   unlisted: boolean;
 }
 
+/** The first rows of what a query found, as a table. */
+export interface QueryResult {
+  /** how much of it this is, and how long it took */
+  meta: QueryMeta;
+  /** in order */
+  columns: Column[];
+  /** by column key: a list each, all of the same length */
+  rows: { [key: string]: Cell[] };
+}
+
+/** What stands beside the rows of a query. */
+export interface QueryMeta {
+  /** why there may be further rows that are not here: rows (as many as are sent), bytes (as long as is sent); empty where all are here */
+  more: "" | "bytes" | "rows";
+  /** how long tables were made that the query names, before it ran (nanoseconds) */
+  prepared_ns: number;
+  /** how long it ran (nanoseconds) */
+  query_ns: number;
+}
+
+/** What queries can name, and what they may take. */
+export interface QueryTables {
+  /** that queries can name */
+  tables: QueryTable[];
+  /** of the traces that are asked, in the order of the run: `main` for one */
+  schemas: string[];
+  /** how many rows of a query are sent */
+  rows: number;
+  /** how many s a query may take; it is ended then */
+  seconds: number;
+}
+
+/** A table that queries can name. */
+export interface QueryTable {
+  /** in SQL */
+  name: string;
+  /** what a row of it is */
+  meaning: string;
+  /** in order */
+  columns: QueryColumn[];
+}
+
+/** A column of a table that queries can name. */
+export interface QueryColumn {
+  /** in SQL */
+  name: string;
+  /** of its values */
+  type: "bool" | "number" | "string";
+  /** of its values; empty where they have none */
+  unit: string;
+  /** what it is */
+  meaning: string;
+  /** when it is NULL; empty where it never is */
+  missing: string;
+}
+
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
+  "api_calls": {
+    /** what stands beside the table */
+    meta: TableMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
+  "category": CategoryAnswer;
   "compare": CompareAnswer;
+  "compare/change": ChangeAnswer;
   "compare/roofline": CompareRooflineAnswer;
   "compiled": CompiledAnswer;
   "critical_path": CriticalPathAnswer;
@@ -3988,6 +4324,8 @@ export interface Answers {
   "snapshot/segments": SegmentsAnswer;
   "snapshot/stacks": SnapshotStacksAnswer;
   "snapshot/timeline": SnapshotTimelineAnswer;
+  "sql": QueryResult;
+  "sql/tables": QueryTables;
   "stacks": StacksAnswer;
   "status": StatusAnswer;
   "summary": SummaryAnswer;

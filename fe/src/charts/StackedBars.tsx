@@ -12,7 +12,7 @@ import type { BarSeries, StackedBarsProps } from "./types";
 
 export function StackedBars(props: StackedBarsProps) {
   const { title, x, xLabel = "", details, detailsLabel = "", series, mode, unit } = props;
-  const { height = 320 } = props;
+  const { height = 320, onPick } = props;
   const [hidden, toggle] = useHidden();
   const build = useCallback(
     (theme: SceneTheme, width: number) => {
@@ -56,6 +56,7 @@ export function StackedBars(props: StackedBarsProps) {
           })),
         }),
       }}
+      onPick={onPick}
       legend={series.map((each, index) => ({
         key: each.key,
         label: each.label,
@@ -79,6 +80,7 @@ export function StackedBars(props: StackedBarsProps) {
             mode === "percent" ? share(values[i] ?? 0, totals[i] ?? 0) : value(values[i], unit),
           ),
         ],
+        onPick: onPick && (() => onPick(i)),
       }))}
     />
   );

@@ -28,6 +28,8 @@ export interface StackedBarsProps extends Common {
   readonly series: readonly BarSeries[];
   /** `percent`: each column is scaled to 100 %. */
   readonly mode: "absolute" | "percent";
+  /** By its place in `x`. */
+  readonly onPick?: (index: number) => void;
 }
 
 export interface PairedItem {

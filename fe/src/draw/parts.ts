@@ -97,13 +97,13 @@ const OF_PART: Readonly<Record<string, PartColor>> = {
  * of what stands before it, so that `compute.sampler` has that of `compute`.
  */
 export function partColor(id: string): ChartColor {
-  const name = colorName(id);
+  const name = partColorName(id);
   return `var(--part-${name}, ${COLORS[name]})`;
 }
 
 /** Its place in PART_COLORS. */
 export function partNumber(id: string): number {
-  return PART_COLORS.indexOf(colorName(id));
+  return PART_COLORS.indexOf(partColorName(id));
 }
 
 /** The custom property of a colour. */
@@ -123,7 +123,8 @@ function kindName(kind: string): string {
   return partsTexts.kinds[kind] ?? kind.replaceAll("_", " ");
 }
 
-function colorName(id: string): PartColor {
+/** The colour of a part, by the name that `partProperty` takes. */
+export function partColorName(id: string): PartColor {
   return known(id, OF_PART) ?? "unknown";
 }
 

@@ -10,4 +10,5 @@ export { openInPerfetto, PERFETTO_URL } from "./perfetto";
 export { read as readStored, write as writeStored } from "./storage";
 export type { Theme, ThemeChoice } from "./theme";
 export { followTheme, useTheme, useThemeChoice } from "./theme";
+export { useComputed } from "./useComputed";
 export { watchVisibility } from "./visibility";

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import type { RunStatus, Status, TraceKey, TraceStatus } from "../api";
 import { fraction } from "../format";
 import { t } from "../i18n";
-import { spansOf } from "../state";
+import { newestFirst, spansOf } from "../state";
 import { Combo, type Option } from "../ui";
 import { traceProgress } from "./progress";
 
@@ -23,7 +23,7 @@ interface Props {
 
 export function TracePicker({ status, run: name, worker, span, names = t.bar, onChange }: Props) {
   const run = status?.runs.find((each) => each.name === name) ?? null;
-  const runs = useMemo(() => status?.runs.map(runOption) ?? [], [status]);
+  const runs = useMemo(() => newestFirst(status?.runs ?? []).map(runOption), [status]);
   const workers = useMemo(() => (run ? workerOptions(run) : []), [run]);
   const spans = run && worker !== null ? spansOf(run, worker) : [];
   return (

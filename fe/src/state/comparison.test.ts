@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { RunStatus, Status, TraceStatus } from "../api";
-import { traceStatus } from "../api/cases";
+import type { Status, TraceStatus } from "../api";
+import { runStatus as run, statusOf as status, traceStatus } from "../api/cases";
 import {
   baselineKey,
   counterpart,
@@ -14,23 +14,6 @@ import {
 
 function trace(worker: string, span = "1", more: Partial<TraceStatus> = {}): TraceStatus {
   return traceStatus({ worker, span, file: `${worker}.${span}.json`, ...more });
-}
-
-function run(name: string, ...traces: TraceStatus[]): RunStatus {
-  const ready = traces.filter(({ state }) => state === "ready").length;
-  return { name, state: "ready", ready, total: traces.length, traces, skipped: [] };
-}
-
-function status(...runs: RunStatus[]): Status {
-  return {
-    version: "1",
-    logdir: "logs",
-    scanning: false,
-    error: null,
-    why: null,
-    skipped: [],
-    runs,
-  };
 }
 
 const at = (name: string, worker: string, span = "1"): TraceName => ({ run: name, worker, span });

@@ -32,7 +32,7 @@ export type { Picked, PickedKind } from "./picked";
 export { formatPicked, PICKED_KINDS, parsePicked } from "./picked";
 export { formatRange, isWhole, type StepList, type StepRange } from "./range";
 export type { Dropped } from "./resolve";
-export { spansOf, workersOf } from "./resolve";
+export { newestFirst, spansOf, workersOf } from "./resolve";
 export { patternError, STEP_RULES } from "./steps";
 export { type CurrentTrace, TraceProvider, useTrace } from "./trace";
 export {

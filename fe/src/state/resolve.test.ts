@@ -1,21 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { RunStatus, Status, TraceState, TraceStatus } from "../api";
-import { traceStatus } from "../api/cases";
-import { resolve } from "./resolve";
+import type { TraceState, TraceStatus } from "../api";
+import { runStatus as run, statusOf as status, traceStatus } from "../api/cases";
+import { newestFirst, resolve } from "./resolve";
 
 const NONE = { run: null, worker: null, span: null };
 
 function trace(worker: string, span: string, state: TraceState = "ready"): TraceStatus {
   return traceStatus({ worker, span, file: `${worker}.${span}.pt.trace.json`, state });
-}
-
-function run(name: string, ...traces: TraceStatus[]): RunStatus {
-  const ready = traces.filter(({ state }) => state === "ready").length;
-  return { name, state: "ready", ready, total: traces.length, traces, skipped: [] };
-}
-
-function status(...runs: RunStatus[]): Status {
-  return { version: "1", logdir: "d", scanning: false, error: null, why: null, skipped: [], runs };
 }
 
 describe("resolve", () => {
@@ -30,6 +21,22 @@ describe("resolve", () => {
     );
     expect(found.key).toEqual({ run: "b", worker: "w1", span: "1" });
     expect(found.dropped).toEqual([]);
+  });
+
+  it("takes the newest of the runs that are ready", () => {
+    const recorded = (name: string, newest_ms: number | null, state: TraceState = "ready") => ({
+      ...run(name, trace("w0", "1", state)),
+      newest_ms,
+    });
+    const runs = [
+      recorded("a", 1_000),
+      recorded("b", 3_000),
+      recorded("c", 2_000),
+      recorded("d", null),
+      recorded("e", 9_000, "loading"),
+    ];
+    expect(resolve(status(...runs), NONE, null).key?.run).toBe("b");
+    expect(newestFirst(runs).map(({ name }) => name)).toEqual(["e", "b", "c", "a", "d"]);
   });
 
   it("prefers one that is loading to one that failed", () => {

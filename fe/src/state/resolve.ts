@@ -30,7 +30,7 @@ export function resolve(status: Status, wanted: Wanted, previous: TraceKey | nul
   const run =
     named(status.runs, (r) => r.name, wanted.run, "run", dropped) ??
     status.runs.find((r) => r.name === previous?.run) ??
-    best(status.runs, runRank);
+    best(newestFirst(status.runs), runRank);
   if (!run) return { run: null, trace: null, key: null, dropped };
 
   const traces = run.traces;
@@ -48,6 +48,11 @@ export function resolve(status: Status, wanted: Wanted, previous: TraceKey | nul
     null;
   const key = trace && { run: run.name, worker: trace.worker, span: trace.span };
   return { run, trace, key, dropped };
+}
+
+/** What was recorded last comes first; what says no time keeps its place behind. */
+export function newestFirst(runs: readonly RunStatus[]): RunStatus[] {
+  return runs.toSorted((a, b) => (b.newest_ms ?? 0) - (a.newest_ms ?? 0));
 }
 
 function named<T>(
@@ -72,8 +77,9 @@ function best<T>(items: readonly T[], rank: (item: T) => number): T | undefined 
   return found;
 }
 
+/** A memory snapshot alone says least of a run. */
 function traceRank(trace: TraceStatus): number {
-  if (trace.state === "ready") return 0;
+  if (trace.state === "ready") return trace.kind === "trace" ? 0 : 0.5;
   return isPending(trace) ? 1 : 2;
 }
 

@@ -29,6 +29,8 @@ export interface View {
   readonly params?: ParamSet;
   /** The server says whether a trace has something for it; the others always have. */
   readonly mayLackData?: boolean;
+  /** Only some servers have it: they say so of each trace, as of what was recorded. */
+  readonly onlyIfOffered?: boolean;
   /** It is about the file as a whole, whatever steps are looked at. */
   readonly wholeFile?: boolean;
   /** A report cannot show it. */

@@ -3,7 +3,7 @@
 import { type CSSProperties, memo } from "react";
 import { tableTexts } from "../i18n";
 import { type DrawnColumn, toneOf } from "./columns";
-import { cellOf, isMissing, type Rows } from "./model";
+import { type Column, cellOf, isMissing, type Rows } from "./model";
 
 interface Props {
   readonly id: string;
@@ -41,7 +41,9 @@ export const GridRow = memo(function GridRow(props: Props) {
             aria-colindex={position + 1}
             title={isMissing(cell) ? column.missing : undefined}
             className={
-              right ? `grid-cell number${bar ? " share" : ""}${toneOf(column, cell)}` : "grid-cell"
+              right
+                ? `grid-cell number${bar ? " share" : ""}${toneOf(column, cell, isNoise(column, rows, row))}`
+                : "grid-cell"
             }
             style={
               bar
@@ -83,4 +85,8 @@ function WaitingRow({ id, index, columns, active }: Props) {
       ))}
     </div>
   );
+}
+
+function isNoise({ noise }: Column, rows: Rows, row: number): boolean {
+  return noise !== undefined && cellOf(rows, noise, row) === true;
 }

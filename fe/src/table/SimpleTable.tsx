@@ -10,10 +10,12 @@ interface Props {
   readonly table: Table;
   /** Draws the first cell of a row in place of its text. */
   readonly renderName?: (row: number, text: string) => ReactNode;
+  /** Where the name of a row leads; null: nowhere. */
+  readonly doorOf?: (row: number) => (() => void) | null;
 }
 
 /** For a handful of rows: an ordinary table, without filter, sorting or virtual rows. */
-export function SimpleTable({ caption, table, renderName }: Props) {
+export function SimpleTable({ caption, table, renderName, doorOf }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
   return (
@@ -54,7 +56,13 @@ export function SimpleTable({ caption, table, renderName }: Props) {
                           : undefined
                       }
                     >
-                      {position === 0 && renderName ? renderName(row, text(cell)) : text(cell)}
+                      {position > 0 ? (
+                        text(cell)
+                      ) : renderName ? (
+                        renderName(row, text(cell))
+                      ) : (
+                        <Named text={text(cell)} door={doorOf?.(row) ?? null} />
+                      )}
                     </td>
                   );
                 })}
@@ -64,5 +72,15 @@ export function SimpleTable({ caption, table, renderName }: Props) {
         </table>
       </div>
     </Edges>
+  );
+}
+
+function Named({ text, door }: { text: string; door: (() => void) | null }) {
+  return door === null ? (
+    text
+  ) : (
+    <button type="button" className="link" onClick={door}>
+      {text}
+    </button>
   );
 }

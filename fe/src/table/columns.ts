@@ -72,8 +72,13 @@ function familyOf({ key, unit, family }: Column): string {
 }
 
 /** The class of a cell that says whether a cost has grown. */
-export function toneOf({ change }: Column, cell: Cell): "" | " worse" | " better" {
+export function toneOf(
+  { change }: Column,
+  cell: Cell,
+  isNoise = false,
+): "" | " worse" | " better" | " noise" {
   if (change !== "cost" || typeof cell !== "number") return "";
+  if (isNoise) return " noise";
   return cell > 0 ? " worse" : cell < 0 ? " better" : "";
 }
 

@@ -148,6 +148,8 @@ it("calls more time worse, and more calls nothing", () => {
     "",
     "",
   ]);
+  expect(toneOf(cost, 1, true)).toBe(" noise");
+  expect(toneOf({ ...cost, change: "plain" }, 1, true)).toBe("");
   expect(toneOf({ ...cost, change: "plain" }, 1)).toBe("");
   expect(toneOf(number("ns", "ns"), 1)).toBe("");
 });

@@ -28,6 +28,8 @@ export interface Column {
   readonly words?: Readonly<Record<string, string>>;
   /** A difference, written with its sign; more of a cost is worse, and has the colour of it. */
   readonly change?: "cost" | "plain";
+  /** Rows in which another column, of this key, holds true: there a difference is within the noise, and grey. */
+  readonly noise?: string;
   /** Why a cell is empty, as its tooltip. */
   readonly missing?: string;
   /** Each value in the unit that suits it, where one unit for all would make most of them nothing. */

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Column } from "./model";
 import { toCsv, toJson, toTsv } from "./text";
@@ -8,7 +9,16 @@ const columns: Column[] = [
 ];
 const rows = { name: ['say "hi", you', "=cmd()", "two\nlines\there"], ns: [1.5, -2, null] };
 
+/** What the command line writes, too. */
+const cells: { cell: string | number | boolean | null; csv: string }[] = JSON.parse(
+  readFileSync("../tests/cases/csv_cells.json", "utf-8"),
+);
+
 describe("export", () => {
+  it.each(cells)("writes the cell $cell", ({ cell, csv }) => {
+    expect(toCsv(columns.slice(0, 1), { name: [cell] }, [0])).toBe(`name\n${csv}\n`);
+  });
+
   it.each(["-2+3+cmd|' /C calc'!A0", "+1", "-", "@SUM(1)", "\t=1", "\n=1", "＝1", "-1-1", "-x"])(
     "keeps %j from being a formula",
     (name) => {

@@ -1,10 +1,12 @@
 /** The names of the tracks at the left, and what can be done with each. Only those in sight exist. */
-import { memo } from "react";
+import { memo, type PointerEvent, useRef } from "react";
 import { count } from "../format";
 import { timelineTexts as text } from "../i18n";
 import { Icon } from "../ui";
+import type { DropTarget } from "./dragging";
 import { rowsBetween } from "./layout";
 import type { TrackRow, TrackRows } from "./track";
+import { type TrackDrag, useTrackDrag } from "./useTrackDrag";
 
 export type TrackAction = "toggle" | "pin" | "hide" | "up" | "down";
 
@@ -14,31 +16,71 @@ interface Props {
   readonly top: number;
   readonly height: number;
   readonly onAction: (row: TrackRow, action: TrackAction) => void;
+  readonly onDrop: (row: TrackRow, target: DropTarget) => void;
 }
 
 const OVERSCAN = 200;
 const INDENT = 12;
 
 /** The names stay as they are while the picture moves sideways. */
-export const Labels = memo(function Labels({ rows, top, height, onAction }: Props) {
+export const Labels = memo(function Labels({ rows, top, height, onAction, onDrop }: Props) {
+  const list = useRef<HTMLUListElement>(null);
+  const { drag, start } = useTrackDrag(rows, list, onDrop);
   const [from, to] = rowsBetween(rows.rows, top - OVERSCAN, top + height + OVERSCAN);
   return (
-    <ul className="timeline-labels" aria-label={text.tracks}>
-      {rows.rows.slice(from, to).map((row) => (
-        <Label key={`${row.pinned}${row.track.key}`} row={row} onAction={onAction} />
-      ))}
-    </ul>
+    <>
+      <ul ref={list} className="timeline-labels" aria-label={text.tracks}>
+        {rows.rows.slice(from, to).map((row) => (
+          <Label
+            key={`${row.pinned}${row.track.key}`}
+            row={row}
+            isDragged={drag?.row.track.key === row.track.key}
+            onAction={onAction}
+            onGrab={start}
+          />
+        ))}
+      </ul>
+      {drag && <Landing drag={drag} top={top} />}
+    </>
   );
 });
 
-function Label({ row, onAction }: { row: TrackRow; onAction: Props["onAction"] }) {
+/** The gap that a dragged track would land in, and what else it can be dropped on. */
+function Landing({ drag: { row, landing, over }, top }: { drag: TrackDrag; top: number }) {
+  const { name, isGroup } = row.track;
+  return (
+    <>
+      {landing && <div className="timeline-landing" style={{ top: landing.y }} />}
+      <div className="timeline-drops" style={{ top }}>
+        {!isGroup && (
+          <span data-drop="pin" className={over === "pin" ? "over" : ""}>
+            {row.pinned ? text.unpin(name) : text.dropPin}
+          </span>
+        )}
+        {!row.pinned && (
+          <span data-drop="hide" className={over === "hide" ? "over" : ""}>
+            {text.dropHide}
+          </span>
+        )}
+      </div>
+    </>
+  );
+}
+
+interface LabelProps extends Pick<Props, "onAction"> {
+  readonly row: TrackRow;
+  readonly isDragged: boolean;
+  readonly onGrab: (row: TrackRow, event: PointerEvent<HTMLElement>) => void;
+}
+
+function Label({ row, isDragged, onAction, onGrab }: LabelProps) {
   const { track, level, y, height, collapsed, pinned } = row;
   const { name } = track;
   const act = (action: TrackAction) => () => onAction(row, action);
   const group = track.isGroup;
   return (
     <li
-      className={`timeline-label${group ? " group" : ""}${pinned ? " pinned" : ""}`}
+      className={`timeline-label${group ? " group" : ""}${pinned ? " pinned" : ""}${isDragged ? " dragged" : ""}`}
       style={{ top: y, height, paddingInlineStart: 4 + level * INDENT }}
       data-track={track.key}
       data-collapsed={collapsed}
@@ -52,7 +94,7 @@ function Label({ row, onAction }: { row: TrackRow; onAction: Props["onAction"] }
       >
         <Icon name={collapsed ? "expand" : "down"} />
       </button>
-      <span className="timeline-name" title={name}>
+      <span className="timeline-name" title={name} onPointerDown={(event) => onGrab(row, event)}>
         {name}
       </span>
       {track.events > 0 && (

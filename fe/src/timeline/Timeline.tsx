@@ -10,11 +10,12 @@ import {
 } from "react";
 import { momentIn, PointerTip, type TimeWindow } from "../draw";
 import { count, duration } from "../format";
-import { useTheme } from "../host";
+import { useComputed } from "../host";
 import { timelineTexts } from "../i18n";
 import { useLatest } from "../ui";
 import { sameTimes } from "./camera";
-import { type Colors, readColors } from "./colors";
+import { readColors } from "./colors";
+import type { DropTarget } from "./dragging";
 import type { Flow } from "./flows";
 import { gestures, type Tool } from "./gestures";
 import { type KeyAction, keyAction } from "./keys";
@@ -39,7 +40,10 @@ export interface TimelineProps {
   readonly tool: Tool;
   readonly selected: PickedSlice | null;
   readonly selectedName: string;
-  readonly onSelect: (picked: PickedSlice | null) => void;
+  /** `extend`: what was selected before is to be the other end. */
+  readonly onSelect: (picked: PickedSlice | null, extend: boolean) => void;
+  readonly from: PickedSlice | null;
+  readonly peers: readonly PickedSlice[];
   readonly mark: Mark | null;
   readonly onMark: (mark: Mark | null) => void;
   readonly flags: Flags | null;
@@ -47,6 +51,7 @@ export interface TimelineProps {
   readonly flows: readonly Flow[];
   readonly strip: StripData;
   readonly onTrack: (row: TrackRow, action: TrackAction) => void;
+  readonly onDrop: (row: TrackRow, target: DropTarget) => void;
   /** What the timeline cannot do by itself. */
   readonly onAction: (action: KeyAction) => void;
   /** Tells where the picture is; the page moves it with that. */
@@ -67,6 +72,8 @@ export function Timeline(props: TimelineProps) {
     window: wanted,
     look,
     selected,
+    from,
+    peers,
     mark,
     flags,
     steps,
@@ -82,7 +89,8 @@ export function Timeline(props: TimelineProps) {
   const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null);
   const [dragged, setDragged] = useState<Mark | null>(null);
   const told = useRef<TimeWindow>(wanted);
-  const colors = useColors(scroller);
+  const hands = useRef<ReturnType<typeof gestures> | null>(null);
+  const colors = useComputed(scroller, readColors);
   const hint = useId();
   const shown = useMemo(
     () =>
@@ -92,13 +100,15 @@ export function Timeline(props: TimelineProps) {
         whole,
         look,
         selected,
+        from,
+        peers,
         mark: dragged ?? mark,
         flags,
         steps,
         flows,
         colors,
       },
-    [sources, rows, whole, look, selected, dragged, mark, flags, steps, flows, colors],
+    [sources, rows, whole, look, selected, from, peers, dragged, mark, flags, steps, flows, colors],
   );
   const latestShown = useLatest(shown);
   useEffect(() => {
@@ -111,14 +121,16 @@ export function Timeline(props: TimelineProps) {
     if (!latestShown.current || !picture || !head || !view) return;
     const made = new Stage({ canvas: picture, axis: head, scroller: view }, latestShown.current, {
       onState: setState,
-      onScroll: (top, height) =>
-        setView((old) => (old.top === top && old.height === height ? old : { top, height })),
+      onScroll: (top, height) => {
+        setView((old) => (old.top === top && old.height === height ? old : { top, height }));
+        hands.current?.again();
+      },
     });
     made.look(latest.current.window);
     stage.current = made;
-    const stop = gestures(picture, made, {
+    hands.current = gestures(picture, made, {
       tool: () => latest.current.tool,
-      onPick: (hit) => latest.current.onSelect(hit?.picked ?? null),
+      onPick: (hit, extend) => latest.current.onSelect(hit?.picked ?? null, extend),
       onOpen: ({ picked }) => {
         if (picked) made.fit({ start: picked.start, end: picked.start + picked.duration });
       },
@@ -129,7 +141,8 @@ export function Timeline(props: TimelineProps) {
       onHover: (hit, x, y) => setHover(hit && { hit, x, y }),
     });
     return () => {
-      stop();
+      hands.current?.stop();
+      hands.current = null;
       made.close();
       stage.current = null;
     };
@@ -189,7 +202,13 @@ export function Timeline(props: TimelineProps) {
         style={{ "--rows": `${Math.max(rows.height, 120)}px` } as CSSProperties}
       >
         <div className="timeline-content" style={{ height: Math.max(rows.height, 1) }}>
-          <Labels rows={rows} top={view.top} height={view.height} onAction={props.onTrack} />
+          <Labels
+            rows={rows}
+            top={view.top}
+            height={view.height}
+            onAction={props.onTrack}
+            onDrop={props.onDrop}
+          />
           <canvas
             ref={canvas}
             className={`timeline-canvas ${hover ? "over" : ""} ${props.tool}`}
@@ -293,15 +312,4 @@ function isFree(target: EventTarget | null): boolean {
   return !target.closest(
     "input, textarea, select, [contenteditable], [role=grid], [role=treegrid], [role=listbox], [role=slider], [role=separator]",
   );
-}
-
-/** The colours of the theme on screen; null before the first. */
-function useColors(element: RefObject<HTMLElement | null>): Colors | null {
-  const theme = useTheme();
-  const [colors, setColors] = useState<Colors | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
-  useEffect(() => {
-    if (element.current) setColors(readColors(element.current));
-  }, [element, theme]);
-  return colors;
 }

@@ -1,6 +1,8 @@
 /** Answers as the server would give them, for tests. */
 import type { TimelineMeta } from "../api";
+import { colorsOf } from "./colors";
 import { decodeTile, type Tile } from "./decode";
+import type { Scene } from "./scene";
 
 export interface Item {
   readonly start: number;
@@ -71,6 +73,8 @@ export function tileOf(...args: Parameters<typeof tileBytes>): Tile {
   return decodeTile(tileBytes(...args));
 }
 
+export const TRACK_TEXTS = { bands: {}, idleThreads: (n: string) => `${n} idle` };
+
 /** What the server says of a rank with one thread and one counter; `more` in place of what differs. */
 export function metaOf(more: Partial<TimelineMeta> = {}): TimelineMeta {
   return {
@@ -98,6 +102,7 @@ export function metaOf(more: Partial<TimelineMeta> = {}): TimelineMeta {
         parent: null,
         kind: "process",
         name: "python 42",
+        role: null,
         pid: "42",
         tid: null,
         begin_ns: 0,
@@ -112,6 +117,7 @@ export function metaOf(more: Partial<TimelineMeta> = {}): TimelineMeta {
         parent: 0,
         kind: "thread",
         name: "thread 42",
+        role: "main",
         pid: "42",
         tid: "42",
         begin_ns: 0,
@@ -154,4 +160,25 @@ export function fakeContext(): { context: CanvasRenderingContext2D; texts: strin
     set: () => true,
   });
   return { context: context as unknown as CanvasRenderingContext2D, texts };
+}
+
+/** A picture in which nothing is chosen; `more` is what is different. */
+export function emptyScene(
+  more: Pick<Scene, "sources" | "rows" | "camera"> & Partial<Scene>,
+): Scene {
+  return {
+    top: 0,
+    height: more.rows.height,
+    colors: colorsOf(() => "#336699", "sans"),
+    look: { colorBy: "category", least: 0, found: null, slack: null },
+    selected: null,
+    from: null,
+    peers: [],
+    hovered: null,
+    mark: null,
+    flags: null,
+    steps: [],
+    arrows: [],
+    ...more,
+  };
 }

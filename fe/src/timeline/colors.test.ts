@@ -32,6 +32,16 @@ describe.each(Object.keys(THEMES))("in the %s theme", (theme) => {
   });
 });
 
+it("draws what is part of a step in the colour that the part has in all views", () => {
+  const property = (name: string) => (name === "--part-communication" ? "#cc79a7" : "#336699");
+  const [hue = 0] = categoryHues(["communication"]);
+  const strong = parseColor(
+    colorsOf((name) => THEMES.dark?.[name] ?? property(name), "sans").solid[3 * hue + 2] ?? "",
+  );
+  // Pink: red above blue above green.
+  expect([strong[0] > strong[2], strong[2] > strong[1]]).toEqual([true, true]);
+});
+
 it("knows a hue for every category, also for those it does not know", () => {
   const [kernel, operator, unknown, other] = categoryHues([
     "kernel",

@@ -1,10 +1,10 @@
 /** Which colour a slice has. Pure but for what reads the page's style. */
 import { computedColors, contrast, css, mix, pack, parseColor, type Rgb } from "../draw";
-import { PART_COLORS, partProperty } from "../draw/parts";
+import { PART_COLORS, partColorName, partProperty } from "../draw/parts";
 import { SHADES } from "./raster";
 
 /** Custom properties of `theme.css`; the last is for what has no other. */
-const HUES = [
+const SERIES = [
   "--series-1",
   "--series-2",
   "--series-3",
@@ -17,22 +17,32 @@ const HUES = [
   "--series-10",
   "--series-rest",
 ] as const;
-export const REST = HUES.length - 1;
+export const REST = SERIES.length - 1;
 
-/** By the categories of the trace's vocabulary: kernels as everywhere in the page, host work apart from it. */
+/** By the categories of the server: the part of a step that each is, so that it has the same colour in all views. */
+const CATEGORY_PART: Readonly<Record<string, string>> = {
+  kernel: "compute",
+  communication: "communication",
+  memcpy: "copy",
+  operator: "operator",
+  python_function: "python",
+  runtime: "launch",
+  driver: "launch",
+  sync: "sync",
+  overhead: "profiler",
+};
+/** Categories that are no part of a step. */
 const CATEGORY_HUE: Readonly<Record<string, number>> = {
-  kernel: 0,
-  memcpy: 4,
   memset: 7,
-  operator: 2,
   user_annotation: 6,
   gpu_user_annotation: 6,
-  python_function: 8,
-  runtime: 1,
-  driver: 1,
-  sync: 5,
-  overhead: 9,
 };
+const PARTS = [...new Set(Object.values(CATEGORY_PART))];
+
+const HUES: readonly string[] = [
+  ...SERIES,
+  ...PARTS.map((part) => partProperty(partColorName(part))),
+];
 
 /** Names of the same hue are told apart by three strengths. */
 const STRENGTHS = [0.5, 0.6, 0.7] as const;
@@ -72,7 +82,12 @@ export interface Colors {
 
 /** The category's hue, by its code. */
 export function categoryHues(categories: readonly string[]): Uint8Array {
-  return Uint8Array.from(categories, (category) => CATEGORY_HUE[category] ?? REST);
+  return Uint8Array.from(categories, (category) => {
+    const part = CATEGORY_PART[category];
+    return part === undefined
+      ? (CATEGORY_HUE[category] ?? REST)
+      : SERIES.length + PARTS.indexOf(part);
+  });
 }
 
 /** `shade`: any number; equal ones give the same strength. */

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { arrowsOf } from "./flows";
+import { colorsOf } from "./colors";
+import { arrowsOf, paintArrows } from "./flows";
 
 const camera = { window: { start: 1_000, end: 2_000 }, width: 100 };
 const flow = (from: number, to: number) => ({
@@ -21,4 +22,28 @@ it("keeps arrows of which a part can be in sight", () => {
 
 it("draws no more than can be told apart", () => {
   expect(arrowsOf(Array(10_000).fill(flow(1_200, 1_300)), camera)).toHaveLength(3_000);
+});
+
+it("never strikes through what is written near an arrow", () => {
+  const done: unknown[][] = [];
+  const context = new Proxy({} as Record<string, unknown>, {
+    get: (_, name) =>
+      name === "canvas"
+        ? { width: 100, height: 90 }
+        : (...args: unknown[]) => done.push([name, ...args]),
+    set: () => true,
+  }) as unknown as CanvasRenderingContext2D;
+  const near = { x: 10, y: 30, width: 40, height: 12 };
+  const far = { x: 10, y: 80, width: 40, height: 12 };
+  const colors = colorsOf(() => "#336699", "sans");
+  paintArrows(context, arrowsOf([flow(1_100, 1_500)], camera), colors, 0, [near, far]);
+  const rects = done.filter(([name]) => name === "rect").map(([, ...box]) => box);
+  expect(rects).toEqual([
+    [0, 0, 100, 90],
+    [10, 30, 40, 12],
+  ]);
+  const at = (name: string) => done.findIndex(([each]) => each === name);
+  expect(done.find(([name]) => name === "clip")).toEqual(["clip", "evenodd"]);
+  expect(at("clip")).toBeLessThan(at("stroke"));
+  expect(at("restore")).toBeGreaterThan(at("stroke"));
 });

@@ -1,6 +1,7 @@
 /** Arrows between slices, from where one lane is drawn to where another one is. */
 import { type Camera, xOf } from "./camera";
 import type { Colors } from "./colors";
+import type { Written } from "./text";
 
 /** Times of the page, ns; heights in pixels from the top of all rows. */
 export interface Flow {
@@ -39,7 +40,12 @@ export function paintArrows(
   arrows: readonly Arrow[],
   colors: Colors,
   top: number,
+  /** What must stay readable. */
+  written: readonly Written[],
 ): void {
+  if (arrows.length === 0) return;
+  context.save();
+  keepOff(context, arrows, top, written);
   context.lineWidth = 1.2;
   context.globalAlpha = arrows.length > 60 ? 0.45 : 0.9;
   for (const { kind, x0, y0, x1, y1 } of arrows) {
@@ -60,6 +66,23 @@ export function paintArrows(
     context.lineTo(x1 - HEAD, b + HEAD / 2);
     context.fill();
   }
-  context.setLineDash([]);
-  context.globalAlpha = 1;
+  context.restore();
+}
+
+/** Nothing is drawn on these places until the context is restored. */
+function keepOff(
+  context: CanvasRenderingContext2D,
+  arrows: readonly Arrow[],
+  top: number,
+  written: readonly Written[],
+): void {
+  const heights = arrows.flatMap(({ y0, y1 }) => [y0, y1]);
+  const [first, last] = [Math.min(...heights) - top, Math.max(...heights) - top];
+  const near = written.filter(({ y, height }) => y <= last && y + height >= first);
+  if (near.length === 0) return;
+  const { width, height } = context.canvas;
+  context.beginPath();
+  context.rect(0, 0, width, height);
+  for (const box of near) context.rect(box.x, box.y, box.width, box.height);
+  context.clip("evenodd");
 }

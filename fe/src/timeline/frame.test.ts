@@ -1,6 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { fakeContext, metaOf } from "./cases";
-import { colorsOf } from "./colors";
+import { emptyScene, fakeContext, metaOf, TRACK_TEXTS } from "./cases";
 import { Painter } from "./frame";
 import { layOut, UNARRANGED } from "./layout";
 import { RankTiles } from "./rankTiles";
@@ -14,7 +13,7 @@ const rankOf = (worker: string) =>
     { run: "r", worker, span: "1", v: "1" },
     metaOf(),
     0,
-    tracksOf(worker, worker, metaOf(), { bands: {} }),
+    tracksOf(worker, worker, metaOf(), TRACK_TEXTS),
     () => undefined,
   );
 
@@ -23,21 +22,7 @@ function sceneOf(sources: readonly RankTiles[]): Scene {
     sources.flatMap(({ tracks }) => tracks),
     UNARRANGED,
   );
-  return {
-    sources,
-    rows,
-    camera: { window: { start: 0, end: 65_536 }, width: 400 },
-    top: 0,
-    height: rows.height,
-    colors: colorsOf(() => "#336699", "sans"),
-    look: { colorBy: "category", least: 0, found: null, slack: null },
-    selected: null,
-    hovered: null,
-    mark: null,
-    flags: null,
-    steps: [],
-    arrows: [],
-  };
+  return emptyScene({ sources, rows, camera: { window: { start: 0, end: 65_536 }, width: 400 } });
 }
 
 it("draws each track with the tiles of its own rank, even when one's name begins like another's", () => {

@@ -1,5 +1,6 @@
 /** One picture of the tracks: their pixels, then everything that is written or drawn over them. */
 import type { TimeWindow } from "../draw";
+import { paintBetween } from "./between";
 import { span, xOf } from "./camera";
 import { paintArrows } from "./flows";
 import { Items } from "./items";
@@ -50,10 +51,12 @@ export class Painter {
     context.font = `${FONT_SIZE}px ${scene.colors.font}`;
     this.background(context, scene, shown);
     context.fillStyle = scene.colors.text;
-    this.labels.write(context, labels);
-    for (const picked of [scene.hovered, scene.selected])
-      if (picked) outline(context, scene, picked, picked === scene.selected);
-    paintArrows(context, scene.arrows, scene.colors, scene.top);
+    const written = this.labels.write(context, labels);
+    for (const peer of scene.peers) outline(context, scene, peer, true);
+    for (const picked of [scene.from, scene.hovered, scene.selected])
+      if (picked) outline(context, scene, picked, picked !== scene.hovered);
+    paintArrows(context, scene.arrows, scene.colors, scene.top, written);
+    paintBetween(context, scene);
     paintFlags(context, scene);
     paintMark(context, scene);
   }

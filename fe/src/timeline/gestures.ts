@@ -8,7 +8,8 @@ export type Tool = "pan" | "range" | "measure";
 
 interface Handlers {
   readonly tool: () => Tool;
-  readonly onPick: (hit: Hit | null) => void;
+  /** `extend`: with Shift, which keeps what was selected before as the other end. */
+  readonly onPick: (hit: Hit | null, extend: boolean) => void;
   readonly onOpen: (hit: Hit) => void;
   /** `done`: the button was let go. */
   readonly onMark: (mark: Mark | null, done: boolean) => void;
@@ -21,8 +22,16 @@ const CLICK = 3;
 const WHEEL = 0.0022;
 const LINE = 18;
 
-/** Listens until the function that it returns is called. */
-export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Handlers): () => void {
+interface Gestures {
+  /** What lies under the pointer may be something else: the picture has moved. */
+  readonly again: () => void;
+  readonly stop: () => void;
+}
+
+/** Listens until it is stopped. */
+export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Handlers): Gestures {
+  /** Where the pointer is, of the window; null while it is elsewhere. */
+  let pointer: { clientX: number; clientY: number } | null = null;
   let drag: {
     x: number;
     y: number;
@@ -31,7 +40,7 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     mark: Mark["kind"] | null;
     from: number;
   } | null = null;
-  const place = (event: MouseEvent): [number, number] => {
+  const place = (event: { clientX: number; clientY: number }): [number, number] => {
     const { left, top } = canvas.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
   };
@@ -57,14 +66,18 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     handlers.onHover(null, 0, 0);
   };
 
+  const again = () => {
+    if (!pointer || drag) return;
+    const hit = stage.hit(...place(pointer));
+    stage.hover(hit?.picked ?? null);
+    handlers.onHover(hit, pointer.clientX, pointer.clientY);
+  };
+
   const onMove = (event: PointerEvent) => {
     const [x, y] = place(event);
-    if (!drag) {
-      const hit = stage.hit(x, y);
-      stage.hover(hit?.picked ?? null);
-      handlers.onHover(hit, event.clientX, event.clientY);
-      return;
-    }
+    pointer = { clientX: event.clientX, clientY: event.clientY };
+    stage.pointAt(x);
+    if (!drag) return again();
     if (Math.hypot(x - drag.x, y - drag.y) <= CLICK) return;
     if (drag.mark) {
       handlers.onMark(
@@ -85,7 +98,7 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     const { mark, from } = drag;
     const moved = Math.hypot(x - drag.x, y - drag.y) > CLICK;
     drag = null;
-    if (!moved) handlers.onPick(stage.hit(x, y));
+    if (!moved) handlers.onPick(stage.hit(x, y), event.shiftKey);
     else if (mark)
       handlers.onMark({ kind: mark, window: whole({ start: from, end: stage.snap(x, y) }) }, true);
   };
@@ -98,6 +111,8 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     if (hit) handlers.onOpen(hit);
   };
   const onLeave = () => {
+    pointer = null;
+    stage.pointAt(null);
     stage.hover(null);
     handlers.onHover(null, 0, 0);
   };
@@ -112,5 +127,5 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
   canvas.addEventListener("pointercancel", onCancel, { signal });
   canvas.addEventListener("pointerleave", onLeave, { signal });
   canvas.addEventListener("dblclick", onDouble, { signal });
-  return () => ending.abort();
+  return { again, stop: () => ending.abort() };
 }

@@ -1,11 +1,13 @@
+export { between, isSameSlice, signed } from "./between";
 export { COLOR_BY, type ColorBy } from "./colorBy";
 export { derivedTracks, withDerived } from "./derivedTracks";
+export type { DropTarget } from "./dragging";
 export type { Flow } from "./flows";
 export type { Tool } from "./gestures";
 export type { KeyAction } from "./keys";
 export type { TrackAction } from "./Labels";
 export { Legend } from "./Legend";
-export { type Arrangement, layOut, reordered } from "./layout";
+export { type Arrangement, layOut, movedBefore, reordered } from "./layout";
 export { placeOf } from "./place";
 export { RankTiles, TimelineMemory } from "./rankTiles";
 export type { Density } from "./Strip";

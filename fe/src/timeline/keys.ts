@@ -12,6 +12,9 @@ export type KeyAction =
   | { readonly type: "step"; readonly by: -1 | 1 }
   /** Along the critical path; from one moment that is marked to the next. */
   | { readonly type: "along" | "flag"; readonly by: -1 | 1 }
+  /** To what caused it, or to what it caused. */
+  | { readonly type: "chain"; readonly by: -1 | 1 }
+  | { readonly type: "partner" | "measure" }
   | { readonly type: "fit" | "all" | "range" | "pin" | "inspect" | "bookmark" | "back" };
 
 interface Key {
@@ -67,6 +70,12 @@ export function keyAction({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): Key
       return { type: "along", by: shiftKey ? -1 : 1 };
     case "n":
       return { type: "flag", by: shiftKey ? -1 : 1 };
+    case "u":
+      return { type: "chain", by: shiftKey ? 1 : -1 };
+    case "r":
+      return { type: "partner" };
+    case "x":
+      return { type: "measure" };
     case "f":
       return { type: "fit" };
     case "0":

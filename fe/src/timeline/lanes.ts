@@ -36,7 +36,7 @@ export function drawLanes({ lanes }: TrackRow, frame: Frame): void {
       frame,
       lane,
       colorsFor(scene, source, lane, items),
-      lane.labels ? (item) => source.names.text(items.name[item] ?? 0) : null,
+      lane.labels ? (item) => source.names.label(items.name[item] ?? 0) : null,
     );
   }
 }
@@ -194,7 +194,8 @@ function tipOf(
   { names }: RankTiles,
   whole: TimeWindow,
 ): TooltipContent {
-  const title = names.text(name) ?? "…";
+  const title = names.label(name) ?? "…";
+  const full = names.text(name) ?? title;
   names.flush();
   const time = (value: string) => (tick > 1 ? `≈ ${value}` : value);
   const lines = [
@@ -202,10 +203,11 @@ function tipOf(
     { label: text.duration, value: time(duration(picked.duration)) },
     { label: text.category, value: traceTexts.categories[category] ?? category },
   ];
-  if (slices < 2) return { title, lines };
+  // A short name can hide what two slices differ in.
+  if (slices < 2) return full === title ? { title, lines } : { title, subtitle: full, lines };
   return {
     title: text.cell(count(slices)),
-    subtitle: title,
+    subtitle: full,
     lines: [
       ...lines.slice(0, 2),
       { label: text.busy, value: fraction(fill, 0) },

@@ -33,7 +33,8 @@ export const UNARRANGED: Arrangement = {
 
 /** Whether a track is collapsed: what it is at first, turned round if it was toggled. */
 export function isCollapsed(track: Track, { toggled }: Arrangement): boolean {
-  const atFirst = !track.isGroup && track.lanes.length > DEEP;
+  const deep = !track.isGroup && track.lanes.length > DEEP;
+  const atFirst = track.first === undefined ? deep : track.first === "folded";
   return atFirst !== toggled.has(track.key);
 }
 
@@ -140,6 +141,24 @@ export function rowAt(rows: readonly TrackRow[], y: number): TrackRow | null {
   const [at] = rowsBetween(rows, y, y);
   const row = rows[at];
   return row && y >= row.y && y < row.y + row.height ? row : null;
+}
+
+/** The order that puts a track before one of its siblings, or behind all of them. */
+export function movedBefore(
+  tracks: readonly Track[],
+  { order }: Arrangement,
+  key: string,
+  before: string | null,
+): string[] | null {
+  const track = tracks.find((each) => each.key === key);
+  if (!track || key === before) return null;
+  const siblings = (childrenOf(tracks, order).get(track.parent) ?? []).map((each) => each.key);
+  const others = siblings.filter((each) => each !== key);
+  const at = before === null ? others.length : others.indexOf(before);
+  if (at < 0) return null;
+  others.splice(at, 0, key);
+  const moved = new Set(siblings);
+  return [...order.filter((each) => !moved.has(each)), ...others];
 }
 
 /** The order that puts a track before or behind its next sibling; null at the end of the list. */

@@ -17,7 +17,8 @@ function namesOf(total: number, fail = false) {
         "ids" in which
           ? which.ids.split(",").map(Number)
           : Array.from({ length: which.count }, (_, at) => which.from + at);
-      return { ids, names: ids.map((id) => `name ${id}`) };
+      const labels = ids.map((id) => (id === 7 ? "seven" : null));
+      return { ids, names: ids.map((id) => `name ${id}`), labels };
     },
   });
   return { names, asked, onChange, state };
@@ -61,4 +62,10 @@ it("asks again for what could not be had", async () => {
 
 it("asks for nothing of a trace without names", () => {
   expect(namesOf(0).asked).toEqual([]);
+});
+
+it("writes the shorter name where there is one", async () => {
+  const { names } = namesOf(10);
+  await settled();
+  expect([names.label(7), names.text(7), names.label(3)]).toEqual(["seven", "name 7", "name 3"]);
 });

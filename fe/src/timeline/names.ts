@@ -8,12 +8,14 @@ interface Options {
   readonly total: number;
   readonly load: (
     which: { from: number; count: number } | { ids: string },
-  ) => Promise<{ ids: number[]; names: string[] }>;
+  ) => Promise<{ ids: number[]; names: string[]; labels: (string | null)[] }>;
   readonly onChange: () => void;
 }
 
 export class Names {
   private readonly texts = new Map<number, string>();
+  /** Of names that are too long to be written. */
+  private readonly labels = new Map<number, string>();
   private readonly asked = new Set<number>();
   private readonly wanted = new Set<number>();
   private busy = false;
@@ -27,6 +29,11 @@ export class Names {
     const found = this.texts.get(name);
     if (found === undefined && !this.asked.has(name)) this.wanted.add(name);
     return found;
+  }
+
+  /** What is written on a slice: shorter than the name where the server knows a shorter one. */
+  label(name: number): string | undefined {
+    return this.labels.get(name) ?? this.text(name);
   }
 
   /** Asks for what `text` could not say; once for every frame. */
@@ -43,8 +50,12 @@ export class Names {
   private async fetch(which: { from: number; count: number } | { ids: string }): Promise<void> {
     this.busy = true;
     try {
-      const { ids, names } = await this.options.load(which);
-      for (const [at, id] of ids.entries()) this.texts.set(id, names[at] ?? "");
+      const { ids, names, labels } = await this.options.load(which);
+      for (const [at, id] of ids.entries()) {
+        this.texts.set(id, names[at] ?? "");
+        const label = labels[at];
+        if (label) this.labels.set(id, label);
+      }
     } catch {
       // Slices stay without labels; another frame asks again for those that were not among the first.
       if ("ids" in which) for (const id of which.ids.split(",")) this.asked.delete(Number(id));

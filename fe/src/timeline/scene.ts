@@ -50,6 +50,10 @@ export interface Scene {
   readonly colors: Colors;
   readonly look: Look;
   readonly selected: PickedSlice | null;
+  /** The slice from which to the selected one is measured. */
+  readonly from: PickedSlice | null;
+  /** What the selected slice is on other ranks. */
+  readonly peers: readonly PickedSlice[];
   readonly hovered: PickedSlice | null;
   readonly mark: Mark | null;
   readonly flags: Flags | null;

@@ -28,7 +28,10 @@ import type { LaneRow, TrackRow } from "./track";
 
 /** What the page decides; all else the stage knows itself. */
 export interface Shown
-  extends Pick<Scene, "sources" | "rows" | "colors" | "look" | "selected" | "mark" | "flags"> {
+  extends Pick<
+    Scene,
+    "sources" | "rows" | "colors" | "look" | "selected" | "from" | "peers" | "mark" | "flags"
+  > {
   /** All that can be looked at, ns of the page. */
   readonly whole: TimeWindow;
   readonly steps: readonly { readonly name: string; readonly start: number }[];
@@ -65,6 +68,7 @@ const SNAP = 6;
 export class Stage {
   private camera: Camera = { window: { start: 0, end: 1 }, width: 1 };
   private hovered: PickedSlice | null = null;
+  private pointer: number | null = null;
   private frame = 0;
   private told: StageState | null = null;
   private readonly painter = new Painter();
@@ -109,7 +113,13 @@ export class Stage {
     this.ask();
   }
 
-  zoom(factor: number, x = this.camera.width / 2): void {
+  /** Where the pointer is, pixels from the left of the canvas; null while it is elsewhere. */
+  pointAt(x: number | null): void {
+    this.pointer = x;
+  }
+
+  /** Around the pointer, if it is over the picture, else around the middle. */
+  zoom(factor: number, x = this.pointer ?? this.camera.width / 2): void {
     this.look(zoomed(this.camera, factor, x, this.shown.whole));
   }
 

@@ -8,12 +8,29 @@ export interface Label {
   readonly text: string;
 }
 
+/** What is written on, pixels of the canvas. */
+export interface Written {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Of the letters above their base line, and of all of them. */
+const ASCENT = 9;
+const HEIGHT = 12;
+
 export class LabelWriter {
   /** Measuring is slow, and names come again in every frame. */
   private readonly widths = new Map<string, number>();
 
-  /** In the font and the colour that the context has. */
-  write(context: CanvasRenderingContext2D, labels: readonly Label[]): void {
+  /** In the font and the colour that the context has. Returns where it wrote. */
+  write(context: CanvasRenderingContext2D, labels: readonly Label[]): Written[] {
+    const written: Written[] = [];
+    const put = (text: string, x: number, y: number, width: number) => {
+      context.fillText(text, x, y);
+      written.push({ x: x - 1, y: y - ASCENT, width: width + 2, height: HEIGHT });
+    };
     if (this.widths.size > 20_000) this.widths.clear();
     for (const { x, y, width, text } of labels) {
       let needed = this.widths.get(text);
@@ -22,13 +39,14 @@ export class LabelWriter {
         this.widths.set(text, needed);
       }
       if (needed <= width) {
-        context.fillText(text, x, y);
+        put(text, x, y, needed);
         continue;
       }
       const characters = Math.floor((Math.min(text.length, 200) * width) / needed) - 1;
       const cut = this.cut(context, text, characters, width);
-      if (cut) context.fillText(cut, x, y);
+      if (cut) put(cut, x, y, this.widths.get(cut) ?? width);
     }
+    return written;
   }
 
   /** Letters are not equally wide: what is still too long loses some more. */

@@ -17,6 +17,8 @@ export interface Track {
   readonly lanes: readonly number[];
   /** Slices and instants in it, everything inside of groups included. */
   readonly events: number;
+  /** Of a track that stands open however deep it is, and of one that is folded away, until it is toggled. */
+  readonly first?: "open" | "folded";
   /** Of a track that is computed: of which kind, and its number among the lanes of that kind. */
   readonly derived?: { readonly of: DerivedKind; readonly lane: number };
 }

@@ -1,10 +1,12 @@
 /** From the server's tracks and lanes to the tree that is shown: a thread is one leaf for each band it has. Pure. */
 import type { TimelineMeta } from "../api";
+import { count } from "../format";
 import { KINDS } from "./kinds";
 import type { TracksMeta } from "./kinds/renderer";
 import { type Track, trackKey } from "./track";
 
 export interface TrackTexts {
+  readonly idleThreads: (n: string) => string;
   /** Of the bands that stand beside the main one of a thread or stream. */
   readonly bands: Readonly<Record<string, string>>;
 }
@@ -42,7 +44,7 @@ export function tracksOf(
   const deviceOf = new Map<number, number>();
   for (const { parent, device } of tracks)
     if (parent !== null && device !== null) deviceOf.set(parent, device);
-  const leaves = (id: number, parent: string, name: string) => {
+  const leaves = ({ id, name, role }: TracksMeta["tracks"][number], parent: string) => {
     const own = bands.get(id) ?? [];
     const main = own.find(({ band }) => MAIN.includes(band)) ?? own[0];
     for (const each of main ? [main, ...own.filter((other) => other !== main)] : []) {
@@ -55,6 +57,8 @@ export function tracksOf(
         name: each === main ? name : `${texts.bands[each.band] ?? each.band} · ${name}`,
         lanes: each.lanes,
         events: each.slices,
+        // One opens a trace to see it.
+        ...(role === "main" && each.band === "host" ? { first: "open" as const } : {}),
       });
     }
   };
@@ -63,7 +67,7 @@ export function tracksOf(
     const device = deviceOf.get(track.id) ?? null;
     // A process without threads of its own has its slices on itself.
     if (children.length === 0) {
-      leaves(track.id, root, track.name);
+      leaves(track, root);
       continue;
     }
     found.push({
@@ -75,20 +79,53 @@ export function tracksOf(
       name: track.name,
       lanes: [],
       events: track.slices + track.instants,
+      // What the profiler says of itself.
+      ...(track.kind === "other" ? { first: "folded" as const } : {}),
     });
-    leaves(track.id, key(track.id), track.name);
-    for (const child of children) leaves(child.id, key(track.id), child.name);
+    leaves(track, key(track.id));
+    const idle = children.filter(({ role }) => role === "idle");
+    const isFolded = idle.length > 1;
+    for (const child of children)
+      if (!isFolded || child.role !== "idle") leaves(child, key(track.id));
+    if (isFolded) {
+      const folded = `${key(track.id)}.idle`;
+      found.push({
+        key: folded,
+        worker,
+        parent: key(track.id),
+        kind: "group",
+        isGroup: true,
+        name: texts.idleThreads(count(idle.length)),
+        lanes: [],
+        events: idle.reduce((sum, each) => sum + each.slices + each.instants, 0),
+        first: "folded",
+      });
+      for (const child of idle) leaves(child, folded);
+    }
     if (device !== null) groups.set(device, key(track.id));
   }
+  /** Groups that a kind of tracks asks for; each stands where the first of them does. */
+  const more = new Map<string, Track>();
   const rank = {
     meta,
     root,
     ofDevice: (device: number | null) => (device === null ? root : (groups.get(device) ?? root)),
+    group: (id: string, parent: string, name: string, first: Track["first"]) => {
+      const made = trackKey(worker, id);
+      more.set(made, {
+        ...{ key: made, worker, parent, kind: "group", isGroup: true, name, first },
+        ...{ lanes: [], events: 0 },
+      });
+      return made;
+    },
     key: (id: string) => trackKey(worker, id),
   };
-  for (const [kind, { tracks: more }] of Object.entries(KINDS))
-    for (const track of more?.(rank) ?? [])
+  for (const [kind, { tracks: own }] of Object.entries(KINDS))
+    for (const track of own?.(rank) ?? []) {
+      const around = more.get(track.parent ?? "");
+      if (around && more.delete(around.key)) found.push(around);
       found.push({ worker, kind, isGroup: false, lanes: [], events: 0, ...track });
+    }
   // What has nothing in it would be a row that says nothing.
   const parents = new Set(found.map(({ parent }) => parent));
   return found.filter(

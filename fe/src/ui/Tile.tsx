@@ -7,14 +7,24 @@ interface TileProps {
   /** Small print: pairs of name and value, or a remark. */
   facts?: readonly (readonly [string, string])[];
   remark?: string;
+  /** Leads to what the number is made of. */
+  onOpen?: (() => void) | undefined;
 }
 
 /** One number of a `<dl className="tiles">`. */
-export function Tile({ label, help, value, facts = [], remark }: TileProps) {
+export function Tile({ label, help, value, facts = [], remark, onOpen }: TileProps) {
   return (
     <div className="tile" title={help}>
       <dt>{label}</dt>
-      <dd className="tile-value num">{value}</dd>
+      <dd className="tile-value num">
+        {onOpen ? (
+          <button type="button" className="link" aria-label={`${label}: ${value}`} onClick={onOpen}>
+            {value}
+          </button>
+        ) : (
+          value
+        )}
+      </dd>
       <dd className="tile-facts num">
         {facts.map(([name, fact]) => (
           <span key={name}>

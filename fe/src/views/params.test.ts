@@ -20,21 +20,22 @@ const EACH = ALL.flatMap(({ id, params }) =>
  */
 const LETTERS: Readonly<Record<string, string>> = {
   page: "b k r s sel sp sr st v z",
-  overview: "f m u",
-  steps: "c m o q t",
+  overview: "f m u y",
+  steps: "c m o q t y",
   criticalpath: "g m n o o2 q q2 t w",
-  operators: "c g m n o q",
+  operators: "c g m n o o2 q q2",
   kernels: "c g n o q",
   roofline: "g o q",
   program: "c f g m o q x",
-  trace: "a c d e f g h i j l m mark n o o2 p q q2 t u w x y",
+  trace: "a c d e f from g h i j l m mark n o o2 p q q2 t u w x y",
   stacks: "c f g m o p q w x",
   memory: "c d g m o q t x",
   snapshot: "c d g m o p q t u x",
   distributed: "c d g h m o o2 o3 o4 p q q2 q3 q4 t x",
   modules: "f g m o q x",
   lightning: "f g m o q x",
-  compare: "a c d g h m n o o2 o3 o4 p q q2 q3 q4 x",
+  query: "m o q x",
+  compare: "a c d f g h m n o o2 o3 o4 o5 p q q2 q3 q4 q5 x",
 };
 
 describe("parameters of the address", () => {

@@ -12,6 +12,7 @@ import { lightning, modules } from "./modules/view";
 import { view as operators } from "./operators/view";
 import { view as overview } from "./overview/view";
 import { view as program } from "./program/view";
+import { view as query } from "./query/view";
 import { view as roofline } from "./roofline/view";
 import { view as snapshot } from "./snapshot/view";
 import { view as stacks } from "./stacks/view";
@@ -35,6 +36,7 @@ export const VIEWS: readonly View[] = [
   lightning,
   compare,
   capture,
+  query,
 ];
 
 setViews(VIEWS);

@@ -10,9 +10,9 @@ import {
   useState,
 } from "react";
 import { PointerTip, type TooltipContent } from "../../draw";
-import { canSave, saveFile, useTheme } from "../../host";
+import { canSave, saveFile, useComputed } from "../../host";
 import { chartsTexts, flameTexts } from "../../i18n";
-import { type FlameKind, fillsOf, type Palette, readPalette } from "./colors";
+import { type FlameKind, fillsOf, readPalette } from "./colors";
 import { type Box, boxesOf, type FlameData, type Layout, layoutOf, levelsOf } from "./layout";
 import {
   type BoxLook,
@@ -82,7 +82,7 @@ export function Flame(props: FlameProps) {
   const [cursor, setCursor] = useState<{ layout: Layout; entry: number } | null>(null);
   const [focused, setFocused] = useState(false);
   const hint = useId();
-  const palette = usePalette(scroller);
+  const palette = useComputed(scroller, readPalette);
   const levels = useMemo(() => levelsOf(layout, focus), [layout, focus]);
   // Entries of another layout have other numbers.
   const active = cursor?.layout === layout ? cursor.entry : focus;
@@ -271,17 +271,6 @@ export function Flame(props: FlameProps) {
 /** Where the keys begin. */
 function firstOf(layout: Layout, focus: number): number {
   return focus >= 0 ? focus : (layout.order[0] ?? -1);
-}
-
-/** The colours of the theme on screen; null before the first. */
-function usePalette(element: React.RefObject<HTMLElement | null>): Palette | null {
-  const theme = useTheme();
-  const [palette, setPalette] = useState<Palette | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
-  useEffect(() => {
-    if (element.current) setPalette(readPalette(element.current));
-  }, [element, theme]);
-  return palette;
 }
 
 /** Draws once per frame at most: when something has changed, when scrolled, resized or moved to another screen. */

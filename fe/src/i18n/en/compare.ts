@@ -76,33 +76,13 @@ export const compare = area("compare", {
   },
 
   headline: {
-    sideHelp: "Mean over the steps of this side; the categories are those of the Overview.",
-    deltaHelp: "Experiment − baseline.",
-    deltaPercentHelp: "Change ÷ baseline · 100.",
     title: "What changed",
-    help: "Average wall time of the steps, and what it is spent on: where several things happen at once, the first in this list counts, so that the changes of the categories add up to that of the step. See the Overview for the categories.",
-    step: (before: string, after: string) => `Step ${before} → ${after}`,
     host: (before: string, after: string) => `Host time ${before} → ${after}`,
     device: (before: string, after: string) => `Device time ${before} → ${after}`,
     noChange: "no change",
     hardly: (change: string) => `${change}, less than 0.1 %`,
-    noContributor: "No category changed by as much as 1 % of the step.",
-    contributors: "Biggest contributors:",
-    against: "Against it:",
-    contributor: (category: string, change: string) => `${category} ${change}`,
     noSteps:
       "At least one of the traces has no steps: the time of the whole trace is compared, whatever the program did in it.",
-    differentSteps: (baseline: string, here: string) =>
-      `The baseline has ${baseline} steps, the experiment ${here}. Averages per step are not touched by that; to compare sums choose “Per step”.`,
-    differentDevices: (baseline: string, here: string) =>
-      `Recorded on different devices: ${baseline} and ${here}. Kernels may have other names there.`,
-    noDevice: "no device",
-    unnamed: "a device without a name",
-    table: "Average step by category",
-    category: "Category",
-    total: "Step",
-    delta: "Δ",
-    deltaPercent: "Δ %",
   },
 
   timeline: {

@@ -1,6 +1,8 @@
 import { area } from "../translation";
 
 export const kernels = area("kernels", {
+  sentence: (name: string, time: string, share: string) =>
+    `${name} takes the most time: ${time}, ${share} of all kernels.`,
   chart: "Chart",
   bars: "Bars",
   donut: "Donut",

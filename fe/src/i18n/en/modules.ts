@@ -16,6 +16,8 @@ The backward of a module is what autograd ran for the operators of its forward.`
     host_self_ns: "Host self",
     backward_host_ns: "Host backward",
   },
+  most: (metric: string, time: string, share: string) =>
+    ` has the most time of its own (${metric.toLowerCase()}): ${time}${share ? `, ${share} of all modules` : ""}.`,
   share: (metric: string) => `% ${metric.toLowerCase()}`,
   shareHelp: (metric: string) => `${metric} of the module divided by that of all modules.`,
   total: (metric: string, time: string) => `${metric} of all modules ${time}`,

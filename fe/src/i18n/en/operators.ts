@@ -6,7 +6,10 @@ export const operators = area("operators", {
     device_total: "Device total time",
     host_self: "Host self time",
     host_total: "Host total time",
+    api_self: "Blocked in API",
   },
+  sentence: (name: string, metric: string, time: string, share: string) =>
+    `${name} is first by ${metric[0]?.toLowerCase()}${metric.slice(1)}: ${time}${share ? `, ${share} of all operators` : ""}.`,
   metric: "Metric",
   chart: "Chart",
   bars: "Bars",
@@ -36,6 +39,15 @@ Always by operator name. The number of bars or slices does not change the table.
   shares: {
     deviceSelfHelp: "Device self time of the row divided by the device time of the trace.",
     hostSelfHelp: "Host self time of the row divided by the host time of all operators.",
+  },
+
+  api: {
+    title: "Calls of the device's API",
+    help: "Calls of the runtime and driver of the device, by function and caller. Launches are short; a long call waits: for the device, for memory, or for room in its queue. A click on a row shows its longest call in the trace.",
+    sentence: (total: string, name: string, caller: string, time: string) =>
+      `The host spent ${total} in these calls, most of it in ${name}${caller ? ` called by ${caller}` : ""}: ${time}.`,
+    ofOperator: "Calls of the device's API that it made",
+    more: (n: string) => `and ${n} more functions`,
   },
 
   stacks: "Call stacks",

@@ -138,6 +138,7 @@ export const overview = area("overview", {
     savingHelp: (alone: string, low: string, high: string) =>
       `Alone: ${alone}${low && high ? `. Interval over the steps: ${low} to ${high}` : ""}`,
     refused: "saving not known",
+    noSaving: "no saving of its own",
     severity: { high: "High", medium: "Medium", low: "Low", info: "Info" },
     confidence: { low: "low confidence", medium: "medium confidence" },
     partHere: (share: string) => `(${share} of it)`,
@@ -151,7 +152,7 @@ export const overview = area("overview", {
     showHidden: "Show all",
     mutedByServer: (ids: string) => `Not shown on this server: ${ids}.`,
     checked: (n: number) => `${n} rules found nothing`,
-    notEvaluated: (n: number) => `${n} rules could not be checked`,
+    notEvaluated: (n: number) => `${n} ${n === 1 ? "rule" : "rules"} could not be checked`,
     showIn: (view: string) => `Show in ${view}`,
   },
 
@@ -175,7 +176,7 @@ export const overview = area("overview", {
 
   configuration: {
     title: "Configuration",
-    workers: "Number of workers",
+    workers: "Traces",
     deviceType: "Device type",
     steps: "Steps",
     devices: "Devices",

@@ -40,6 +40,7 @@ export const parts = area("parts", {
     "idle.host.gc": "Host: garbage collection",
     "idle.host.collective": "Host: collectives",
     "idle.allocator": "Memory allocation on the host",
+    idle: "Idle",
     unknown: "Unknown",
   } as Record<string, string>,
 

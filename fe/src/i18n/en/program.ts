@@ -85,7 +85,7 @@ export const program = area("program", {
     decode_image: "The decoder of images.",
     compile: "torch.compile, Inductor or Triton compile.",
     capture: "Calls that become nodes of a graph and run nothing.",
-    other: "Nothing says what it is for.",
+    other: "Its purpose was not recorded.",
     no_launch: "Device work whose launch is not in the trace.",
   },
   linked: (share: string) =>
@@ -99,7 +99,7 @@ export const program = area("program", {
   noStretches: "None begins within the steps on the main thread.",
   stretch: (time: string, step: string) => `${time} in step ${step}, in the trace`,
   evidence: {
-    none: "nothing says it",
+    none: "not recorded",
     autograd: "an autograd node",
     torch: "a range of torch",
     named: "a named range",
@@ -146,11 +146,11 @@ export const program = area("program", {
   requests: "requests",
   tpot: "Time per output token",
   tpotHelp:
-    "Mean from the begin of a step that generates to the begin of the next, weighted by its requests where they are known.",
+    "Mean from the beginning of a step that generates to the beginning of the next, weighted by its requests where they are known.",
   rate: "Tokens per second",
   rateHelp: "Generated tokens ÷ time from the first step to the last.",
   gaps: "Between steps",
-  gapsHelp: "Time of the host from the end of a step to the begin of the next, over all steps.",
+  gapsHelp: "Time of the host from the end of a step to the beginning of the next, over all steps.",
   gapKinds: {
     sample: "sampling",
     schedule: "scheduling",

@@ -4,9 +4,11 @@ export const ranks = area("ranks", {
   answer: {
     title: "Who is slow",
     one: (step: string) =>
-      `There is the trace of one rank. A step takes ${step}; who waits for whom needs the traces of other ranks.`,
+      `Only one rank is here; waiting cannot be measured. A step takes ${step}.`,
     none: (ranks: string, steps: string) =>
       `No rank is slow: of ${ranks} ranks over ${steps} steps none works clearly longer than its peers.`,
+    two: (rank: string, late: string) =>
+      `Of two ranks ${rank} works ${late} longer in each step, and the other waits for it.`,
     soFar: (ranks: string, step: string) =>
       `${ranks} ranks are read so far, and a step takes ${step}. Who is slow is said when all are read.`,
     unknown: (ranks: string) =>
@@ -80,7 +82,7 @@ export const ranks = area("ranks", {
     slowestHelp:
       "The rank whose own time between collectives is longest against its peers, where that is sure. No waiting is in it.",
     nobody: "none",
-    nobodyRemark: "nobody stands out",
+    nobodyRemark: "no straggler",
     later: "when all are read",
     lost: "Lost to imbalance",
     lostHelp:
@@ -122,6 +124,7 @@ export const ranks = area("ranks", {
 
   show: {
     trace: (view: string) => `Show in ${view}`,
+    both: (view: string) => `Show both in ${view}`,
     compare: "Compare with a typical rank",
   },
 
@@ -143,6 +146,7 @@ export const ranks = area("ranks", {
     cause: "Cause",
     where: "Where",
     saving: "Saving",
+    noSaving: "none",
     beside: (rank: string) => `With ${rank}, which is as ranks usually are, below it`,
     savingHelp:
       "How much shorter a step of all ranks would be without it: all ranks replayed together.",
@@ -218,9 +222,9 @@ export const ranks = area("ranks", {
       peak_share: ["Of peak", "Bus bandwidth ÷ the peak of the link in one direction."],
       culprit: [
         "Last rank",
-        "Which rank comes last in most calls, where one is in at least half of them.",
+        "Which rank arrives last in most calls, where one is in at least half of them.",
       ],
-      culprit_share: ["Last in", "Part of the calls in which that rank comes last."],
+      culprit_share: ["Last in", "Part of the calls in which that rank arrives last."],
       algorithm: ["Algorithm", "Where the name of the kernel says it."],
     },
   },

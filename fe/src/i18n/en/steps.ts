@@ -4,6 +4,10 @@ export const steps = area("steps", {
   chart: "Time of each step",
   chartHelp:
     "The wall time of each step, given to one category at a time, as in the overview: they add up to the step. A triangle marks an outlier. Drag over the chart to zoom in.",
+  sentence: (n: string, median: string, longest: string, time: string, because: string) =>
+    n === "1"
+      ? `The step takes ${time}.`
+      : `${n} steps take ${median} in the median; the longest, step ${longest}, takes ${time}${because ? ` (${because})` : ""}.`,
   step: "Step",
   what: "steps",
   mode: "Scale",
@@ -26,7 +30,7 @@ export const steps = area("steps", {
     max: "Max",
     outliers: "Outliers",
     lost: (time: string, share: string) => `${time} lost, ${share} of all steps`,
-    none: "no step stands out",
+    none: "no outlier",
     few: "needs three steps or more",
     ofStep: (name: string) => `step ${name}`,
     spread: (share: string) => `${share} above the median`,

@@ -3,7 +3,7 @@ import { area } from "../translation";
 /** The picture of the Trace view; the page around it has its texts in `trace`. */
 export const timeline = area("timeline", {
   role: "timeline",
-  hint: "W and S zoom, A and D move, arrow keys go from slice to slice, Enter shows the details. The list below shows the same as a table.",
+  hint: "W and S zoom, A and D move, U goes to what caused a slice, arrow keys go from slice to slice, Enter shows the details. The list below shows the same as a table.",
   tracks: "Tracks",
   filter: "Filter tracks",
   expand: (name: string) => `Expand ${name}`,
@@ -13,9 +13,16 @@ export const timeline = area("timeline", {
   hide: (name: string) => `Hide ${name}`,
   up: (name: string) => `Move ${name} up`,
   down: (name: string) => `Move ${name} down`,
+  idleThreads: (n: string) => `${n} idle threads`,
+  counters: (device: string) => `Counters of ${device}`,
+  recordedCounters: "Counters of the file",
+  dropPin: "Pin to the top",
+  dropHide: "Hide",
+  startToStart: "start to start",
+  endToStart: "end to start",
   left: (n: string) => (n === "1" ? "1 track is not shown" : `${n} tracks are not shown`),
   showAll: "Show all tracks",
-  noTracks: "No track is called so.",
+  noTracks: "No matches.",
   loading: "Loading",
   coarse:
     "Some tracks are drawn without detail: all of it needs too much memory. Zoom in, or collapse or hide tracks.",
@@ -72,6 +79,11 @@ export const timeline = area("timeline", {
     depth: "Slice above, below",
     sameName: "Previous, next slice of the same name",
     step: "Previous, next step",
+    chain:
+      "To what caused it: launch, operator, forward, Python line, module (Shift: back to the kernel)",
+    partner: "From forward to backward, and back",
+    measure: "Measure from the selected slice to the one that is selected next",
+    measureKeys: "Shift click",
     along: "Next, previous event on the critical path (Shift: back)",
     flag: "Next, previous instance of a finding (Shift: back)",
     fit: "Fit the selected slice",

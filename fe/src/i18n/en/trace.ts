@@ -20,7 +20,7 @@ export const trace = area("trace", {
     "Only the events of this rank of which a part lies in the window that the timeline shows, with the names of processes and threads: small enough for any viewer, however large the file is.",
   perfettoBlocked:
     "No new window may be opened here. Download the file and open it at https://ui.perfetto.dev.",
-  perfettoNote: "This page itself asks no other host for anything.",
+  perfettoNote: "This page makes no network requests to other hosts.",
 
   timeline: "Timeline",
   timelineHelp:
@@ -100,6 +100,7 @@ export const trace = area("trace", {
   nextSame: "Next",
   self: "Self time",
   step: "Step",
+  severalSteps: (first: string, last: string) => `${first} to ${last}`,
   event: "Event",
   modules: "Modules",
   operator: "Operator",
@@ -129,6 +130,28 @@ export const trace = area("trace", {
   position: "In time",
   positionOf: (at: string, n: string) => `${at} of ${n}`,
   histogram: "Durations",
+
+  chain: "From the program to the device",
+  chainPlaces: {
+    module: "module",
+    frame: "line",
+    forward: "forward",
+    operator: "operator",
+    launch: "launch",
+    work: "device",
+  } as Record<string, string>,
+  toForward: "its forward operator",
+  toBackward: "its backward operator",
+  between: "Between two slices",
+  betweenHelp:
+    "How long it takes from one slice to the other, exactly. X measures from the selected slice; Shift and a click measure from the selected slice to the one that is clicked. A negative time: the second slice comes first, or they overlap.",
+  betweenNext: "select another slice",
+  betweenKinds: {
+    startToStart: "Start to start",
+    endToStart: "End to start",
+    startToEnd: "Start to end",
+    endToEnd: "End to end",
+  },
 
   range: "Range",
   rangeHelp:
@@ -168,6 +191,7 @@ export const trace = area("trace", {
     runtime: "Runtime call",
     driver: "Driver call",
     kernel: "Kernel",
+    communication: "Communication",
     memcpy: "Memory copy",
     memset: "Memory set",
     gpu_user_annotation: "Annotation on the device",

@@ -65,32 +65,12 @@ export const compare: typeof en = {
   },
 
   headline: {
-    sideHelp: "该侧各步的平均值；类别与“概览”相同。",
-    deltaHelp: "实验 − 基线。",
-    deltaPercentHelp: "变化 ÷ 基线 · 100。",
-    title: "变化摘要",
-    help: "各步的平均实际时间，以及时间用在哪里：同时发生多件事时，计入列表中靠前的类别，因此各类别的变化之和等于每步时间的变化。各类别的含义见“概览”。",
-    step: (before, after) => `每步 ${before} → ${after}`,
+    title: "发生了什么变化",
     host: (before, after) => `主机时间 ${before} → ${after}`,
     device: (before, after) => `设备时间 ${before} → ${after}`,
     noChange: "没有变化",
     hardly: (change) => `${change}，不到 0.1 %`,
-    noContributor: "没有任何类别的变化达到每步时间的 1 %。",
-    contributors: "主要来自：",
-    against: "与之相反的：",
-    contributor: (category, change) => `${category} ${change}`,
     noSteps: "至少有一个跟踪没有步：对比的是整个跟踪的时间，无论程序在其中做了什么。",
-    differentSteps: (baseline, here) =>
-      `基线有 ${baseline} 步，实验有 ${here} 步。平均值不受影响；对比总和时请选“每步”。`,
-    differentDevices: (baseline, here) =>
-      `采集所用的设备不同：${baseline} 和 ${here}。内核的名称可能不同。`,
-    noDevice: "无设备",
-    unnamed: "未命名的设备",
-    table: "平均每步时间按类别分布",
-    category: "类别",
-    total: "步",
-    delta: "Δ",
-    deltaPercent: "Δ %",
   },
 
   timeline: {

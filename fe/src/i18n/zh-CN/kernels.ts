@@ -1,6 +1,7 @@
 import type { kernels as en } from "../en/kernels";
 
 export const kernels: typeof en = {
+  sentence: (name, time, share) => `${name} 耗时最多：${time}，占全部内核的 ${share}。`,
   chart: "图表",
   bars: "条形图",
   donut: "环形图",

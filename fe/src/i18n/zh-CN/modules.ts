@@ -16,6 +16,8 @@ export const modules: typeof en = {
     host_self_ns: "主机自身耗时",
     backward_host_ns: "反向主机耗时",
   },
+  most: (metric, time, share) =>
+    ` 自身时间最多（${metric}）：${time}${share ? `，占全部模块的 ${share}` : ""}。`,
   share: (metric) => `占${metric} %`,
   shareHelp: (metric) => `该模块的${metric}除以所有模块的${metric}。`,
   total: (metric, time) => `所有模块的${metric} ${time}`,

@@ -6,7 +6,10 @@ export const operators: typeof en = {
     device_total: "设备总耗时",
     host_self: "主机自身耗时",
     host_total: "主机总耗时",
+    api_self: "阻塞在 API 中",
   },
+  sentence: (name, metric, time, share) =>
+    `按${metric}，${name} 居首：${time}${share ? `，占全部算子的 ${share}` : ""}。`,
   metric: "指标",
   chart: "图表",
   bars: "条形图",
@@ -36,6 +39,15 @@ export const operators: typeof en = {
   shares: {
     deviceSelfHelp: "该行的设备自身耗时除以整个跟踪的设备时间。",
     hostSelfHelp: "该行的主机自身耗时除以所有算子的主机时间。",
+  },
+
+  api: {
+    title: "设备 API 的调用",
+    help: "设备的运行时和驱动的调用，按函数和调用者列出。启动很短；耗时长的调用在等待：等待设备、内存或其队列中的空位。点击一行可在跟踪中显示其最长的一次调用。",
+    sentence: (total, name, caller, time) =>
+      `主机在这些调用中共用 ${total}，其中最多的是${caller ? ` ${caller} 调用的` : ""} ${name}：${time}。`,
+    ofOperator: "它自己对设备 API 的调用",
+    more: (n) => `另有 ${n} 个函数`,
   },
 
   stacks: "调用栈",

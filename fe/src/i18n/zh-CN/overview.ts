@@ -133,6 +133,7 @@ export const overview: typeof en = {
     savingHelp: (alone, low, high) =>
       `单独：${alone}${low && high ? `。各步的区间：${low} 至 ${high}` : ""}`,
     refused: "节省未知",
+    noSaving: "本身没有节省",
     severity: { high: "高", medium: "中", low: "低", info: "信息" },
     confidence: { low: "低置信度", medium: "中置信度" },
     partHere: (share) => `（其中 ${share}）`,
@@ -169,7 +170,7 @@ export const overview: typeof en = {
 
   configuration: {
     title: "配置",
-    workers: "Worker 数量",
+    workers: "跟踪",
     deviceType: "设备类型",
     steps: "步数",
     devices: "设备",

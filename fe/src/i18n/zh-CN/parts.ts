@@ -39,6 +39,7 @@ export const parts: typeof en = {
     "idle.host.gc": "主机：垃圾回收",
     "idle.host.collective": "主机：集合通信",
     "idle.allocator": "主机上的内存分配",
+    idle: "空闲",
     unknown: "未知",
   },
 

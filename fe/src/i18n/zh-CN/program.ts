@@ -77,7 +77,7 @@ export const program: typeof en = {
     decode_image: "图像解码器。",
     compile: "torch.compile、Inductor 或 Triton 在编译。",
     capture: "成为图节点而不运行任何内容的调用。",
-    other: "没有任何信息说明其用途。",
+    other: "没有记录其用途。",
     no_launch: "启动调用不在跟踪中的设备工作。",
   },
   linked: (share) => `反向传播的 ${share} 已知属于哪个算子的反向（调用栈视图可在该处显示）。`,
@@ -90,7 +90,7 @@ export const program: typeof en = {
   noStretches: "主线程上没有从各步内开始的时段。",
   stretch: (time, step) => `第 ${step} 步中的 ${time}，在时间线中查看`,
   evidence: {
-    none: "没有依据",
+    none: "没有记录",
     autograd: "autograd 节点",
     torch: "torch 的范围",
     named: "命名的范围",

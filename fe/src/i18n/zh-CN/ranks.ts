@@ -3,9 +3,10 @@ import type { ranks as en } from "../en/ranks";
 export const ranks: typeof en = {
   answer: {
     title: "哪个 rank 慢",
-    one: (step) => `只有一个 rank 的跟踪。每步用时 ${step}；要知道谁在等谁，需要其他 rank 的跟踪。`,
+    one: (step) => `只有一个 rank，无法测量等待。每步用时 ${step}。`,
     none: (ranks, steps) =>
       `没有慢的 rank：${ranks} 个 rank 在 ${steps} 步中，没有一个明显比同类工作得更久。`,
+    two: (rank, late) => `两个 rank 中，${rank} 每步多工作 ${late}，另一个在等它。`,
     soFar: (ranks, step) =>
       `到目前为止读取了 ${ranks} 个 rank，每步用时 ${step}。全部读取之后才会说明哪个慢。`,
     unknown: (ranks) => `已读取 ${ranks} 个 rank，但它们没有可以比较的共同的步。`,
@@ -72,7 +73,7 @@ export const ranks: typeof en = {
     slowest: "最慢的 rank",
     slowestHelp: "集合通信之间自身时间比同类长得最多的 rank，仅在确定时给出。其中不含等待。",
     nobody: "无",
-    nobodyRemark: "没有突出的 rank",
+    nobodyRemark: "没有落后的 rank",
     later: "全部读取之后",
     lost: "不均衡造成的损失",
     lostHelp: "去掉慢的 rank 比同类多用的时间后，每步会缩短多少：把所有 rank 一起重放得出。",
@@ -113,6 +114,7 @@ export const ranks: typeof en = {
 
   show: {
     trace: (view) => `在${view}中显示`,
+    both: (view) => `在${view}中一起显示`,
     compare: "与典型的 rank 比较",
   },
 
@@ -134,6 +136,7 @@ export const ranks: typeof en = {
     cause: "原因",
     where: "位置",
     saving: "可节省",
+    noSaving: "无",
     beside: (rank) => `下方是一个典型的 rank：${rank}`,
     savingHelp: "没有它时所有 rank 的每步会缩短多少：把所有 rank 一起重放得出。",
     before: (what) => `在 ${what} 之前`,

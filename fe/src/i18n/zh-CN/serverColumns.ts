@@ -160,6 +160,21 @@ export const columns: ServerMessages["columns"] = {
     "主机总耗时",
     "在主机上的耗时之和（Σ）。同一算子的嵌套调用在内外两层都计入。",
   ],
+  "operators.api_self_ns": [
+    "阻塞在 API 中",
+    "它自己对设备运行时或驱动 API 的调用之和（Σ）：启动、拷贝、分配以及在其中的等待。主机自身耗时 + 此项 + 其内部的算子 = 它的耗时。",
+  ],
+  "api_calls.name": ["调用", "设备的运行时或驱动 API 的函数。"],
+  "api_calls.caller": ["调用者", "调用所在的最内层算子，否则为最内层标注；两者都没有时为空。"],
+  "api_calls.by_operator": ["由算子调用", "调用者是否为算子。"],
+  "api_calls.calls": ["次数", "调用次数。在另一次 API 调用内部的调用是后者的一部分。"],
+  "api_calls.total_ns": [
+    "总计",
+    "在调用者之内的耗时之和（Σ）。耗时长的调用在等待设备、内存或其队列中的空位。",
+  ],
+  "api_calls.mean_ns": ["平均", "总计 ÷ 次数。"],
+  "api_calls.max_ns": ["最长", "最长的一次调用。"],
+  "api_calls.longest_row": ["最长的调用", "最长的一次调用在文件中的事件序号。"],
   "operators.tensor_core_eligible": [
     "可用 Tensor Core",
     "该算子是否做矩阵乘法或卷积因而可以使用 Tensor Core，或者启动了这样的内核，或者调用了这样的算子。",

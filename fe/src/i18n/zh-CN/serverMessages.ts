@@ -170,5 +170,6 @@ export const serverMessages: ServerMessages = {
     exposed_communication: "暴露的通信",
     memory_allocated: "已分配内存",
     memory_reserved: "已预留内存",
+    recorded: "文件中的计数器",
   },
 };

@@ -4,6 +4,10 @@ export const steps: typeof en = {
   chart: "每一步的时间",
   chartHelp:
     "每一步的实际时间，每一时刻只计入一个类别，与“概览”中相同：各类别之和等于该步的时间。三角形标出离群步。在图上拖动可放大。",
+  sentence: (n, median, longest, time, because) =>
+    n === "1"
+      ? `该步用时 ${time}。`
+      : `${n} 步的中位数为 ${median}；最长的步 ${longest} 用时 ${time}${because ? `（${because}）` : ""}。`,
   step: "步",
   what: "步",
   mode: "刻度",

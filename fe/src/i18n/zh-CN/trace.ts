@@ -19,7 +19,7 @@ export const trace: typeof en = {
   windowHelp:
     "仅包含此 rank 中与时间线所示窗口有重叠的事件，以及进程和线程的名称：无论文件多大，任何查看器都能打开。",
   perfettoBlocked: "此处不允许打开新窗口。请下载文件，再在 https://ui.perfetto.dev 中打开。",
-  perfettoNote: "本页面自身不访问任何其他主机。",
+  perfettoNote: "本页面不向其他主机发出网络请求。",
 
   timeline: "时间线",
   timelineHelp:
@@ -96,6 +96,7 @@ export const trace: typeof en = {
   nextSame: "下一个",
   self: "自身耗时",
   step: "步骤",
+  severalSteps: (first, last) => `${first} 至 ${last}`,
   event: "事件",
   modules: "模块",
   operator: "算子",
@@ -125,6 +126,28 @@ export const trace: typeof en = {
   position: "时间顺序",
   positionOf: (at, n) => `第 ${at} 个，共 ${n} 个`,
   histogram: "时长分布",
+
+  chain: "从程序到设备",
+  chainPlaces: {
+    module: "模块",
+    frame: "代码行",
+    forward: "前向",
+    operator: "算子",
+    launch: "启动",
+    work: "设备",
+  },
+  toForward: "对应的前向算子",
+  toBackward: "对应的反向算子",
+  between: "两个切片之间",
+  betweenHelp:
+    "从一个切片到另一个切片的精确时间。按 X 从所选切片开始测量；按住 Shift 点击则从所选切片测量到点击的切片。负值表示第二个切片更早，或两者重叠。",
+  betweenNext: "请选择另一个切片",
+  betweenKinds: {
+    startToStart: "起点到起点",
+    endToStart: "终点到起点",
+    startToEnd: "起点到终点",
+    endToEnd: "终点到终点",
+  },
 
   range: "范围",
   rangeHelp:
@@ -164,6 +187,7 @@ export const trace: typeof en = {
     runtime: "运行时调用",
     driver: "驱动调用",
     kernel: "内核",
+    communication: "通信",
     memcpy: "内存拷贝",
     memset: "内存置位",
     gpu_user_annotation: "设备上的标注",

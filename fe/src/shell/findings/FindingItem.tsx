@@ -102,6 +102,12 @@ function Saving({
         {text.refused}
       </span>
     );
+  if (after === 0)
+    return (
+      <span className="finding-refused" title={text.savingHelp(duration(alone), "", "")}>
+        {text.noSaving}
+      </span>
+    );
   return (
     <span
       className="finding-saving num"

@@ -1,6 +1,7 @@
 /** From a place in the trace to the Trace view. */
 import type { Finding } from "../../api";
 import { goToView } from "../../state";
+import { numberAt, type Rows } from "../../table";
 
 interface Stretch {
   readonly start_ns: number;
@@ -18,6 +19,23 @@ export function showInTrace(
     window: { start: Math.max(0, start - margin), end: start + length + margin },
     search: "",
   });
+}
+
+/** Shows an event of the trace that is on screen, selected. */
+export function showRow(row: number): void {
+  goToView("trace", null, {
+    event: { type: "row", worker: null, row },
+    window: null,
+    search: "",
+  });
+}
+
+/** Where the rows of a table lead that have an event of the trace in the column `row`. */
+export function doorsToEvents(rows: Rows): (row: number) => (() => void) | null {
+  return (row) => {
+    const event = numberAt(rows, "row", row);
+    return event === null || event < 0 ? null : () => showRow(event);
+  };
 }
 
 /** Marks the instances of a finding, all of them in sight. */

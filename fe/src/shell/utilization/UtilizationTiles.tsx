@@ -7,13 +7,31 @@ import { Tile } from "../../ui";
 const text = roofline.tiles;
 
 /** Nothing where too little is known. */
-export function UtilizationTiles({ flops: { mfu, hfu, coverage } }: { flops: Flops }) {
+interface Props {
+  readonly flops: Flops;
+  /** Leads to what they are made of, where that is not this page. */
+  readonly onOpen?: () => void;
+}
+
+export function UtilizationTiles({ flops: { mfu, hfu, coverage }, onOpen }: Props) {
   if (mfu.value === null) return null;
   const remark = text.coverage(fraction(coverage?.matrix ?? null));
   return (
     <>
-      <Tile label={text.mfu} help={text.mfuHelp} value={shownUtilization(mfu)} remark={remark} />
-      <Tile label={text.hfu} help={text.hfuHelp} value={shownUtilization(hfu)} remark={remark} />
+      <Tile
+        label={text.mfu}
+        help={text.mfuHelp}
+        value={shownUtilization(mfu)}
+        remark={remark}
+        onOpen={onOpen}
+      />
+      <Tile
+        label={text.hfu}
+        help={text.hfuHelp}
+        value={shownUtilization(hfu)}
+        remark={remark}
+        onOpen={onOpen}
+      />
     </>
   );
 }

@@ -44,16 +44,23 @@ export const counter: TrackRenderer = {
   },
 };
 
-/** Counters stand below the process of their device, those of no device below the rank. */
+/**
+ * Counters stand below the process of their device, all but the first of them folded, so that threads are in sight; those
+ * of no device below the rank, those of the file in a group of their own.
+ */
 function trackOf(
   { id, kind, name, device }: TimelineCounter,
-  { key, ofDevice }: Omit<Rank, "meta">,
+  { key, ofDevice, group, root }: Omit<Rank, "meta">,
 ) {
-  return {
-    key: key(id),
-    parent: ofDevice(deviceNumber(device)),
-    name: counterName({ kind, name }),
-  };
+  if (kind === "recorded")
+    return { key: key(id), parent: group("counters", root, text.recordedCounters, "open"), name };
+  const number = deviceNumber(device);
+  const around = ofDevice(number);
+  const isAlone = number === null || kind === "busy";
+  const parent = isAlone
+    ? around
+    : group(`counters.${device}`, around, text.counters(device), "folded");
+  return { key: key(id), parent, name: counterName({ kind, name }) };
 }
 
 /** `GPU0`: 0. */

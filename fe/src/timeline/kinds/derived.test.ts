@@ -1,14 +1,13 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { type DerivedMeta, setBase } from "../../api";
 import { partName, partNumber } from "../../draw/parts";
-import { fakeContext, metaOf, tileBytes, tileOf } from "../cases";
+import { emptyScene, fakeContext, metaOf, TRACK_TEXTS, tileBytes, tileOf } from "../cases";
 import { colorsOf, PARTS_FROM } from "../colors";
 import { derivedTracks, withDerived } from "../derivedTracks";
 import { Painter } from "../frame";
 import { Items } from "../items";
 import { layOut, UNARRANGED } from "../layout";
 import { RankTiles } from "../rankTiles";
-import type { Scene } from "../scene";
 import { tracksOf } from "../tracks";
 import { rendererOf } from ".";
 import { derived, NO_ROW } from "./derived";
@@ -37,7 +36,7 @@ function rank(fetched: () => ArrayBuffer): RankTiles {
     { run: "r", worker: "a", span: "1", v: "1" },
     META,
     0,
-    tracksOf("a", "rank a", META, { bands: {} }),
+    tracksOf("a", "rank a", META, TRACK_TEXTS),
     () => undefined,
   );
   source.derive("path", ABOUT, {});
@@ -79,21 +78,12 @@ it("asks for its tiles when it is in sight, and draws and names what is there", 
   await vi.waitFor(() => expect(source.derivedPieces("path", 0, CAMERA.window)).toHaveLength(2));
   const rows = rowsOf(source);
   const { context, texts } = fakeContext();
-  const scene: Scene = {
+  const scene = emptyScene({
     sources: [source],
     rows,
     camera: CAMERA,
-    top: 0,
-    height: rows.height,
-    colors: colorsOf(() => "#336699", "sans"),
-    look: { colorBy: "category", least: 0, found: null, slack: null },
-    selected: null,
-    hovered: null,
-    mark: null,
     flags: { windows: [{ start: 10, end: 20 }], current: 0 },
-    steps: [],
-    arrows: [],
-  };
+  });
   new Painter().draw(context, scene, 1);
   // The event's name is not known yet: the part is told.
   expect(texts).toEqual(expect.arrayContaining([partName("compute"), partName("launch_latency")]));

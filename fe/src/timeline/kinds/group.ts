@@ -5,6 +5,8 @@ import type { Shape, TrackRenderer } from "./renderer";
 
 const LANE = 4;
 const MOST_LANES = 12;
+/** Of what is folded away: one line. */
+const MOST_FOLDED = 4;
 
 export const group: TrackRenderer = {
   height: (shape) => {
@@ -25,7 +27,8 @@ export const group: TrackRenderer = {
   hit: hitLanes,
 };
 
-function outermost({ collapsed, leaves }: Shape): Track[] {
+function outermost({ track, collapsed, leaves }: Shape): Track[] {
   if (!collapsed) return [];
-  return leaves.filter(({ lanes }) => lanes.length > 0).slice(0, MOST_LANES);
+  const most = track.first === "folded" ? MOST_FOLDED : MOST_LANES;
+  return leaves.filter(({ lanes }) => lanes.length > 0).slice(0, most);
 }

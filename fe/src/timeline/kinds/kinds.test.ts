@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { metaOf, tileOf } from "../cases";
+import { metaOf, TRACK_TEXTS, tileOf } from "../cases";
 import { Items } from "../items";
 import { layOut, UNARRANGED } from "../layout";
 import { RankTiles } from "../rankTiles";
@@ -23,7 +23,7 @@ const META = metaOf({
     },
   ],
 });
-const TRACKS = tracksOf("a", "rank a", META, { bands: {} });
+const TRACKS = tracksOf("a", "rank a", META, TRACK_TEXTS);
 const { rows } = layOut(TRACKS, UNARRANGED);
 
 it("ask for what their rows show", () => {

@@ -31,6 +31,8 @@ export interface Rank {
   readonly root: string;
   /** The key of a device's track, else that of the rank. */
   readonly ofDevice: (device: number | null) => string;
+  /** The key of a group, which is made when it is first asked for. */
+  readonly group: (id: string, parent: string, name: string, first: Track["first"]) => string;
   /** The key of a track that is called so in its rank. */
   readonly key: (id: string) => string;
 }

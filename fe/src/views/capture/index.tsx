@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type Capture, type DistributedInfo, type Health, useHealth, useStatus } from "../../api";
 import { HBars } from "../../charts";
 import { count } from "../../format";
-import { captureTexts as text } from "../../i18n";
+import { t, captureTexts as text } from "../../i18n";
 import { FilesTable, fileRows } from "../../shell";
 import { useTrace } from "../../state";
 import { Async, Empty, Panel } from "../../ui";
@@ -113,7 +113,10 @@ function Files() {
   return (
     <Panel title={text.files.title} help={text.files.help}>
       <div className="scroll-x">
-        <FilesTable rows={fileRows({ runs: [run], skipped: status.skipped })} />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+        <section className="scroll-x" tabIndex={0} aria-label={t.files.title}>
+          <FilesTable rows={fileRows({ runs: [run], skipped: status.skipped })} />
+        </section>
       </div>
     </Panel>
   );

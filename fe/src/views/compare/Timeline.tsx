@@ -4,7 +4,7 @@ import { PairedBars, type PairedItem } from "../../charts";
 import { change, count, duration, percentChange } from "../../format";
 import { compareTexts } from "../../i18n";
 import { Empty, QueryPanel, Segmented } from "../../ui";
-import { Amount } from "./HeadlinePanel";
+import { Amount } from "./Amount";
 import type { Look } from "./look";
 import { EVERYTHING } from "./params";
 import { type Part, SHOWN, sumOf, titleOf, totalOf, windowOf } from "./parts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Cell, Column, Compared, Overview } from "../../api";
+import type { Cell, Column, Compared } from "../../api";
 import { kernelsTable, operatorsTable, partsTable } from "./columns";
-import { stepChange } from "./headline";
 import {
   briefName,
   byName,
@@ -267,45 +266,5 @@ describe("tables", () => {
     expect(rows.delta_total_percent).toEqual([-100, 0]);
     expect(columns.find(({ key }) => key === "delta_total_ns")?.change).toBe("cost");
     expect(columns.find(({ key }) => key === "delta_calls")?.change).toBe("plain");
-  });
-});
-
-describe("the headline", () => {
-  const overview = (step: number, categories: Record<string, number>, names = ["1"]) =>
-    ({
-      steps: { names, categories: Object.keys(categories) },
-      average: { step_ns: step, category_ns: categories },
-    }) as unknown as Overview;
-
-  it("names what changed the step most, and what worked against it", () => {
-    const found = stepChange(
-      overview(178, { kernel: 98, dataloader: 60, cpu_exec: 13, other: 7 }),
-      overview(130, { kernel: 99, runtime: 2, dataloader: 1, cpu_exec: 21, other: 7 }),
-    );
-    expect(found).toMatchObject({ before: 178, after: 130, delta: -48 });
-    expect(found?.percent).toBeCloseTo(-26.97, 2);
-    expect(found?.contributors.map(({ category, delta }) => [category, delta])).toEqual([
-      ["dataloader", -59],
-    ]);
-    expect(found?.against.map(({ category, delta }) => [category, delta])).toEqual([
-      ["cpu_exec", 8],
-    ]);
-    const sum = found?.categories.reduce((all, { delta }) => all + delta, 0);
-    expect(sum).toBe(found?.delta);
-  });
-
-  it("names nothing for noise", () => {
-    const found = stepChange(
-      overview(1000, { kernel: 600, other: 400 }),
-      overview(1002, { kernel: 605, other: 397 }),
-    );
-    expect(found?.contributors).toEqual([]);
-    expect(found?.against).toEqual([]);
-  });
-
-  it("needs steps on both sides", () => {
-    expect(stepChange(overview(1, {}, []), overview(1, {}))).toBeNull();
-    expect(stepChange(overview(1, {}), overview(1, {}, []))).toBeNull();
-    expect(stepChange(overview(0, {}), overview(1, {}))?.percent).toBeNull();
   });
 });

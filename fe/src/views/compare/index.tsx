@@ -1,5 +1,12 @@
 /** What is slower than in another trace, and where. */
-import { reportMade, type Status, type TraceStatus, useCompare, useStatus } from "../../api";
+import {
+  reportMade,
+  type Status,
+  type TraceStatus,
+  useChange,
+  useCompare,
+  useStatus,
+} from "../../api";
 import { bytes, equals, fraction } from "../../format";
 import { compareTexts, reasonText } from "../../i18n";
 import { traceProgress, traceTitle } from "../../shell";
@@ -13,7 +20,7 @@ import {
   useTrace,
 } from "../../state";
 import { Empty, NotInReport, Panel, ProgressBar, Segmented } from "../../ui";
-import { Headline } from "./HeadlinePanel";
+import { ChangePanel } from "./ChangePanel";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
 import { Pickers } from "./Pickers";
@@ -22,6 +29,8 @@ import type { Part } from "./parts";
 import { RooflinePanel } from "./RooflinePanel";
 import { Kernels, Operators, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
+import { Whole } from "./Whole";
+import { WorkPanel } from "./WorkPanel";
 import "./compare.css";
 
 const text = compareTexts.states;
@@ -145,6 +154,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   const key = sel && baselineKey(name, sel);
   const versions = [before, after].map(versionOf).join(" ");
   const query = useCompare(key, sel, path, versions);
+  const changed = useChange(key, sel, versions);
   const look = useLook(query.data);
 
   if (!sel || !key) return null;
@@ -163,7 +173,11 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   }
   return (
     <>
-      <Headline baseline={key} experiment={sel} versions={versions} />
+      <ChangePanel
+        query={changed}
+        whole={<Whole baseline={key} experiment={sel} versions={versions} />}
+      />
+      <WorkPanel query={changed} />
       <Timeline query={query} look={look} onPick={pick} onOpen={openPart} />
       <Parts query={query} look={look} onPick={pick} />
       <Operators query={query} look={look} />

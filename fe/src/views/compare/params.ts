@@ -21,6 +21,8 @@ export const params = {
   /** Path of the part that is shown, of `/api/compare`. */
   part: param("p", text(EVERYTHING), { isStep: true, ofTraces: true }),
   measure: param("m", choice(["total_ns", "device_ns", "duration_ns"])),
+  /** A cause of the waterfall: what has no part of it is left out. */
+  cause: param("f", text(), { ofTraces: true }),
   order: param("g", choice(["each", "name"])),
   /** Null: as the numbers of steps suggest. */
   sum: param("c", oneOf(["all", "step"])),
@@ -33,9 +35,11 @@ export const params = {
   /** A measure of `many.ts`; else its first one. */
   manyMeasure: param("h", text()),
 
-  /** Parts, operators, kernels, rooflines; or traces, and what they are compared by. */
+  /** Parts, operators, kernels, rooflines, the work that changed; or traces, and what they are compared by. */
   ...tableParams(),
   ...table2Params(),
   ...table3Params(),
   ...table4Params(),
+  filter5: param("q5", text()),
+  sort5: param("o5", text()),
 };

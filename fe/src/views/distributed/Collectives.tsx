@@ -14,7 +14,7 @@ import { useTableParams, useTrace } from "../../state";
 import { DataTable, SimpleTable } from "../../table";
 import { Panel, QueryPanel } from "../../ui";
 import { curveOf } from "./curve";
-import { showEvent } from "./go";
+import { COLLECTIVES, showEvent } from "./go";
 import { params } from "./params";
 import { collectivesTable, fitName, fitsTable, isOf } from "./runTables";
 
@@ -25,16 +25,18 @@ export function Collectives() {
   const { sel } = useTrace();
   const query = useRankCollectives(sel?.run ?? null, sel?.span ?? null);
   return (
-    <QueryPanel
-      title={text.title}
-      help={text.help}
-      query={query}
-      empty={({ rows }) =>
-        rows.length === 0 ? { title: text.empty, reason: text.emptyReason } : null
-      }
-    >
-      {({ rows }) => <Rows rows={rows} />}
-    </QueryPanel>
+    <div id={COLLECTIVES} className="run-collectives">
+      <QueryPanel
+        title={text.title}
+        help={text.help}
+        query={query}
+        empty={({ rows }) =>
+          rows.length === 0 ? { title: text.empty, reason: text.emptyReason } : null
+        }
+      >
+        {({ rows }) => <Rows rows={rows} />}
+      </QueryPanel>
+    </div>
   );
 }
 

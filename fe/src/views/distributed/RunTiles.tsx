@@ -1,15 +1,18 @@
 import type { RanksOverview } from "../../api";
 import { count, duration, fraction, MISSING } from "../../format";
 import { ranksTexts } from "../../i18n";
+import { goToView } from "../../state";
 import { Tile } from "../../ui";
-import { rankName } from "./sentence";
+import { showCollectives, showStraggler } from "./go";
+import { named, rankName } from "./sentence";
 
 const text = ranksTexts.tiles;
 /** Characters that a tile has room for. */
 const LONGEST = 10;
 
 /** The run in a few numbers. */
-export function RunTiles({ answer: { tiles, layout } }: { answer: RanksOverview }) {
+export function RunTiles({ answer }: { answer: RanksOverview }) {
+  const { tiles, layout } = answer;
   const { present, expected, loading, failed, step_ns: step } = tiles;
   const missing = expected === null ? 0 : Math.max(0, expected - present - loading - failed);
   const some = (of: number, words: (n: string) => string) => (of > 0 ? [words(count(of))] : []);
@@ -24,9 +27,16 @@ export function RunTiles({ answer: { tiles, layout } }: { answer: RanksOverview 
   const share = (ns: number | null, unknown: string) =>
     ns === null ? unknown : step ? text.ofStep(fraction(ns / step)) : "";
   const unknown = present < 2 ? text.oneRank : text.unmatched;
-  const part = (label: string, help: string, ns: number | null) => (
-    <Tile label={label} help={help} value={duration(ns)} remark={share(ns, unknown)} />
+  const part = (label: string, help: string, ns: number | null, sort: string) => (
+    <Tile
+      label={label}
+      help={help}
+      value={duration(ns)}
+      remark={share(ns, unknown)}
+      onOpen={ns ? () => showCollectives({ sort }) : undefined}
+    />
   );
+  const [worst] = named(answer);
   const later = loading > 0 ? text.later : present < 2 ? text.oneRank : null;
   const nobody = later ?? text.nobodyRemark;
   return (
@@ -45,10 +55,11 @@ export function RunTiles({ answer: { tiles, layout } }: { answer: RanksOverview 
         help={text.stepHelp}
         value={duration(step)}
         remark={text.steps(count(tiles.steps))}
+        onOpen={tiles.steps > 0 ? () => goToView("steps", null, { filter: "" }) : undefined}
       />
-      {part(text.wait, text.waitHelp, tiles.exposed_wait_ns)}
-      {part(text.transfer, text.transferHelp, tiles.exposed_transfer_ns)}
-      {part(text.hidden, text.hiddenHelp, tiles.hidden_ns)}
+      {part(text.wait, text.waitHelp, tiles.exposed_wait_ns, "-wait_ns")}
+      {part(text.transfer, text.transferHelp, tiles.exposed_transfer_ns, "-transfer_ns")}
+      {part(text.hidden, text.hiddenHelp, tiles.hidden_ns, "-transfer_ns")}
       <Tile
         label={text.slowest}
         help={text.slowestHelp}
@@ -60,6 +71,7 @@ export function RunTiles({ answer: { tiles, layout } }: { answer: RanksOverview 
             : rankName(tiles.slowest_rank, tiles.slowest_worker)
         }
         remark={tiles.slowest_cause === null ? nobody : ranksTexts.causeName[tiles.slowest_cause]}
+        onOpen={worst && (() => showStraggler(answer, worst))}
       />
       <Tile
         label={text.lost}

@@ -4,7 +4,7 @@ import { count, decimal, duration, fraction, MISSING } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { useTrace, viewName } from "../../state";
 import { Panel } from "../../ui";
-import { compareRanks, showLongest } from "./go";
+import { compareRanks, showStraggler } from "./go";
 import { rangesOf } from "./ranks";
 import { named, rankName, typical } from "./sentence";
 
@@ -83,7 +83,7 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
   const { sel } = useTrace();
   const other = typical(answer, row.worker);
   const step = answer.tiles.step_ns;
-  const show = () => showLongest(row.worker, row.operator, other ? [other.worker] : []);
+  const show = () => showStraggler(answer, row);
   return (
     <tr>
       <td>
@@ -107,8 +107,14 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
       <td className="number num">{row.z === null ? MISSING : decimal(row.z, 1)}</td>
       <td className="number num">{text.stepsOf(count(row.steps), count(row.of_steps))}</td>
       <td className="number num">
-        {duration(row.saving_ns)}
-        {row.saving_ns !== null && step ? ` (${fraction(row.saving_ns / step)})` : ""}
+        {row.saving_ns === 0 ? (
+          <span className="muted" title={ranksTexts.answer.nothing}>
+            {text.noSaving}
+          </span>
+        ) : (
+          duration(row.saving_ns)
+        )}
+        {row.saving_ns && step ? ` (${fraction(row.saving_ns / step)})` : ""}
       </td>
       <td className="run-actions">
         <div>
@@ -118,7 +124,9 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
             title={other ? text.beside(rankName(other.rank, other.worker)) : undefined}
             onClick={show}
           >
-            {ranksTexts.show.trace(viewName("trace"))}
+            {other
+              ? ranksTexts.show.both(viewName("trace"))
+              : ranksTexts.show.trace(viewName("trace"))}
           </button>
           {sel && other && (
             <button

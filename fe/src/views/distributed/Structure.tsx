@@ -6,7 +6,7 @@ import { count, duration, fraction } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { SimpleTable, type Table } from "../../table";
 import { Panel } from "../../ui";
-import { showStep } from "./go";
+import { showCollectives, showStep } from "./go";
 import { fsdpTable, groupsTable, moeTable } from "./runTables";
 import { rankName } from "./sentence";
 
@@ -30,18 +30,33 @@ export function Layout({ answer: { layout, groups } }: { answer: RanksOverview }
         {layout.dimensions.length > 0 && <span className="badge">{confidence}</span>}
         {layout.nodes !== null && <span className="muted">{nodesOf(layout)}</span>}
       </p>
-      {groups.length > 0 && <Scrolled title={words.groups} table={table} />}
+      {groups.length > 0 && (
+        <Scrolled title={words.groups} table={table} groupOf={(row) => groups[row]?.label} />
+      )}
     </Panel>
   );
 }
 
 /** As many rows as there are groups. */
-function Scrolled({ title, table }: { title: string; table: Table }) {
+function Scrolled(props: {
+  readonly title: string;
+  readonly table: Table;
+  /** The group of a row: its name leads to the collectives of the group. */
+  readonly groupOf: (row: number) => string | undefined;
+}) {
+  const { title, table, groupOf } = props;
   return (
     // A region that scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="distributed-groups" tabIndex={0} aria-label={title}>
-      <SimpleTable caption={title} table={table} />
+      <SimpleTable
+        caption={title}
+        table={table}
+        doorOf={(row) => {
+          const group = groupOf(row);
+          return group ? () => showCollectives({ group }) : null;
+        }}
+      />
     </section>
   );
 }
@@ -134,7 +149,7 @@ export function Experts({ moe }: Pick<RanksOverview, "moe">) {
   if (moe.length === 0) return null;
   return (
     <Panel title={title} help={help}>
-      <Scrolled title={title} table={table} />
+      <Scrolled title={title} table={table} groupOf={(row) => moe[row]?.group} />
     </Panel>
   );
 }
@@ -145,7 +160,7 @@ export function Shards({ fsdp }: Pick<RanksOverview, "fsdp">) {
   if (fsdp.length === 0) return null;
   return (
     <Panel title={title} help={help}>
-      <Scrolled title={title} table={table} />
+      <Scrolled title={title} table={table} groupOf={(row) => fsdp[row]?.group} />
     </Panel>
   );
 }

@@ -4,6 +4,7 @@ import { noteText, distributedTexts as text } from "../../i18n";
 import { useAddress, useTableParams, useTrace } from "../../state";
 import { DataTable, type DataTableProps, rowCount, textAt } from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
+import { showLongest } from "./go";
 import { params } from "./params";
 import { deviceTable, operationTable } from "./tables";
 
@@ -96,6 +97,9 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
           label={text.operations.title}
           table={table}
           {...state}
+          onSelect={(row, rows) =>
+            showLongest(worker ?? textAt(rows, "worker", row), textAt(rows, "name", row))
+          }
         />
       )}
     </Panel>

@@ -1,15 +1,17 @@
 /** From numbers of the run page to the events behind them. */
+import type { RanksOverview, Straggler } from "../../api";
+import { equals } from "../../format";
+import { showRow } from "../../shell/findings/showInTrace";
 import { longestSlice } from "../../shell/places";
-import { goToView, selectTrace, setBaseline } from "../../state";
+import { change, goToView, selectTrace, setAddress, setBaseline } from "../../state";
+import { params } from "./params";
+import { typical } from "./sentence";
 
 /** An event of a rank on its timeline; without a row, the rank's timeline. */
 export function showEvent(worker: string, row: number | null): void {
   selectTrace({ worker });
-  goToView(
-    "trace",
-    null,
-    row === null ? {} : { event: { type: "row", worker: null, row }, window: null, search: "" },
-  );
+  if (row === null) goToView("trace");
+  else showRow(row);
 }
 
 /** The longest slice of a name on the timeline of a rank, with other ranks below it. */
@@ -21,6 +23,30 @@ export function showLongest(
   selectTrace({ worker });
   goToView("trace", null, { ...(name === null ? {} : longestSlice(name)), workers });
 }
+
+/** Where a rank that is slow loses its time, with one that is as ranks usually are below it. */
+export function showStraggler(answer: RanksOverview, { worker, operator }: Straggler): void {
+  const other = typical(answer, worker);
+  showLongest(worker, operator, other ? [other.worker] : []);
+}
+
+/** The collectives in an order, or those of a group. */
+export function showCollectives({
+  sort = "",
+  group = null,
+}: {
+  sort?: string;
+  group?: string | null;
+}) {
+  setAddress(
+    change(params.sort4, sort),
+    change(params.filter4, group === null ? "" : equals("group", group)),
+  );
+  document.getElementById(COLLECTIVES)?.scrollIntoView({ block: "start" });
+}
+
+/** The id of the element with them. */
+export const COLLECTIVES = "all-collectives";
 
 export function showStep(worker: string, step: string): void {
   selectTrace({ worker });

@@ -45,8 +45,15 @@ describe("the run in one sentence", () => {
     expect(headline(listed)).toMatch(/^No rank is slow/);
   });
 
+  it("says who of two makes the other wait", () => {
+    const listed = overviewOf(2, { stragglers: [slow(1, { named: false, doubt: "few_peers" })] });
+    expect(headline(listed)).toBe(
+      "Of two ranks Rank 1 works 7 ms longer in each step, and the other waits for it.",
+    );
+  });
+
   it("says what one rank cannot tell", () => {
-    expect(headline(overviewOf(1))).toMatch(/trace of one rank.*needs the traces of other ranks/);
+    expect(headline(overviewOf(1))).toMatch(/^Only one rank is here; waiting cannot be measured/);
   });
 
   it("clears nobody while ranks are read", () => {

@@ -27,6 +27,8 @@ export function headline(answer: RanksOverview): string {
   if (link) return words.link(link.group, decimal(link.ratio, 1));
   if (tiles.present < 2) return words.one(duration(tiles.step_ns));
   if (tiles.steps === 0) return words.unknown(count(tiles.present));
+  const later = answer.stragglers.find((each) => each.doubt === "few_peers");
+  if (later) return words.two(rankName(later.rank, later.worker), duration(later.late_ns));
   return words.none(count(tiles.present), count(tiles.steps));
 }
 

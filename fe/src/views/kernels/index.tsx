@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import { type KernelsTable, type Result, settled, tables, useTable } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN, TopNControl } from "../../charts";
-import { duration } from "../../format";
+import { duration, fraction } from "../../format";
 import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
 import { BaselineNote, useCompared } from "../../shell";
 import { useAddress, useBaseline, usePicked, useTableParams, useTrace } from "../../state";
@@ -122,14 +122,26 @@ function LargestChart({
     [ranked, top, answer],
   );
   const select = (name: string) => setSelected({ kind: "kernel", name });
+  const [first] = items;
   return chart === "bars" ? (
-    <HBars
-      title={text.largest}
-      unit="ns"
-      items={items}
-      total={answer.meta.kernel_ns}
-      onPick={({ label, title }) => select(title ?? label)}
-    />
+    <>
+      {first && answer.meta.kernel_ns > 0 && (
+        <p>
+          {text.sentence(
+            first.label,
+            duration(first.value),
+            fraction(first.value / answer.meta.kernel_ns),
+          )}
+        </p>
+      )}
+      <HBars
+        title={text.largest}
+        unit="ns"
+        items={items}
+        total={answer.meta.kernel_ns}
+        onPick={({ label, title }) => select(title ?? label)}
+      />
+    </>
   ) : (
     <Donut
       title={text.largest}

@@ -7,6 +7,7 @@ import { stacksTexts, modulesTexts as text } from "../../i18n";
 import { modulePath, rowOfModule } from "../../shell";
 import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import {
+  hasColumn,
   numberAt,
   rowCount,
   SimpleTable,
@@ -67,6 +68,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
                   onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
                 />
               </div>
+              <Sentence answer={answer} />
               <ModuleRows answer={answer} metric={metric} />
             </>
           )
@@ -114,6 +116,28 @@ function NoModules({ answer, source }: { answer: ModulesTable; source: ModuleSou
   const note = answer.meta.notes.find(({ kind }) => kind === "no_modules");
   return (
     <Empty title={text.empty} reason={text.emptyReason} remedy={note?.remedy ?? text.emptyRemedy} />
+  );
+}
+
+/** Which module has the most time of its own. */
+function Sentence({ answer }: { answer: ModulesTable }) {
+  const [, select] = useSelectedModule(answer);
+  const key = hasColumn(answer, "device_self_ns") ? "device_self_ns" : "host_self_ns";
+  const times = answer.rows[key] ?? [];
+  const row = times.reduce<number>(
+    (most, ns, at) => (Number(ns) > Number(times[most]) ? at : most),
+    0,
+  );
+  const whole = wholeOf(answer, key);
+  const time = numberAt(answer.rows, key, row) ?? 0;
+  if (time <= 0) return null;
+  return (
+    <p>
+      <button type="button" className="link" onClick={() => select(row)}>
+        {modulePath(answer, row)}
+      </button>
+      {text.most(text.metrics[key], duration(time), whole ? fraction(time / whole) : "")}
+    </p>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { type OperatorsTable, settled, tables } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN } from "../../charts";
+import { duration, fraction } from "../../format";
 import { chartsTexts, operatorsTexts as text } from "../../i18n";
 import { useBaseline, usePicked, useTrace } from "../../state";
 import { notHere, useLargest, useWhole } from "../../table";
@@ -44,14 +45,28 @@ function Bars({
     () => largest(ranked(answer, metric, baseline), top),
     [answer, metric, baseline, top],
   );
+  const [first] = items;
+  const whole = wholeOf(answer, metric);
   return (
-    <HBars
-      title={text.metrics[metric]}
-      unit="ns"
-      items={items}
-      total={wholeOf(answer, metric)}
-      onPick={({ label }) => select({ kind: "op", name: label })}
-    />
+    <>
+      {first && first.value > 0 && (
+        <p>
+          {text.sentence(
+            first.label,
+            text.metrics[metric],
+            duration(first.value),
+            whole ? fraction(first.value / whole) : "",
+          )}
+        </p>
+      )}
+      <HBars
+        title={text.metrics[metric]}
+        unit="ns"
+        items={items}
+        total={whole}
+        onPick={({ label }) => select({ kind: "op", name: label })}
+      />
+    </>
   );
 }
 

@@ -26,13 +26,39 @@ const HIDDEN_IN_COMPARISON: ReadonlySet<string> = new Set([
   "tensor_core_self",
   "device_total_ns",
   "host_total_ns",
+  "api_self_ns",
 ]);
+
+/** Below this share of step time devices wait more than they work: then the host is the question. */
+const IDLE = 0.5;
+
+/** Whether what the host did comes first: devices were idle most of the time, or there are none. */
+export function isHostFirst({ meta, rows }: OperatorsTable): boolean {
+  return meta.device_busy === null ? !("device_self_ns" in rows) : meta.device_busy < IDLE;
+}
+
+const HOST_COLUMNS: ReadonlySet<string> = new Set(["host_self_ns", "host_total_ns", "api_self_ns"]);
+const DEVICE_COLUMNS: ReadonlySet<string> = new Set([
+  "device_self_ns",
+  "device_total_ns",
+  "kernels",
+]);
+
+/** Columns of the host before those of devices, where that is what matters. */
+function hostFirst(columns: OperatorsTable["columns"]): OperatorsTable["columns"] {
+  const host = columns.filter(({ key }) => HOST_COLUMNS.has(key));
+  const others = columns.filter(({ key }) => !HOST_COLUMNS.has(key));
+  const at = others.findIndex(({ key }) => DEVICE_COLUMNS.has(key));
+  return at < 0 ? columns : [...others.slice(0, at), ...host, ...others.slice(at)];
+}
 
 /** The server's columns with shares and averages, and next to them what they were in the baseline. */
 export function operatorTable(
-  { columns, rows }: OperatorsTable,
+  answer: OperatorsTable,
   baseline: OperatorsTable | null = null,
 ): Table {
+  const { rows } = answer;
+  const columns = isHostFirst(answer) ? hostFirst(answer.columns) : answer.columns;
   const hidden = baseline ? HIDDEN_IN_COMPARISON : HIDDEN;
   const device = "device_self_ns" in rows;
   const shown = columns.map((column) =>

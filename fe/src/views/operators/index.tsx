@@ -8,7 +8,8 @@ import { BaselineNote, useCompared } from "../../shell";
 import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, hasColumn, rowCount, SimpleTable, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
-import { operatorTable } from "./columns";
+import { ApiCalls } from "./ApiCalls";
+import { isHostFirst, operatorTable } from "./columns";
 import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
 import { chosenMetric, type Metric, metricsOf } from "./metrics";
@@ -33,6 +34,7 @@ export default function Operators() {
     <>
       <LargestPanel />
       <TablePanel />
+      <ApiCalls />
     </>
   );
 }
@@ -119,7 +121,7 @@ function OperatorRows({ answer, shown, baseline }: RowsProps) {
   const state = useTableParams(
     params.filter,
     params.sort,
-    hasDevice ? "-device_self_ns" : "-host_self_ns",
+    isHostFirst(answer) ? "-host_self_ns" : "-device_self_ns",
   );
   const [selected, select] = usePicked();
   const table = useMemo(() => operatorTable(answer, baseline), [answer, baseline]);

@@ -5,6 +5,7 @@ import { operatorsTexts } from "../../i18n";
 import { useBaseline, useTrace } from "../../state";
 import { hasColumn, onlyRow, RowNumbers, type Table, useRowOf } from "../../table";
 import { Async, Skeleton } from "../../ui";
+import { CallsOf } from "./ApiCalls";
 import { operatorTable } from "./columns";
 import { Launched } from "./Launched";
 import "./operators.css";
@@ -59,6 +60,7 @@ function Shown({ table, row, name }: { table: Table; row: number; name: string }
     <div className="operator-inspector">
       <RowNumbers table={table} row={row} without={["name", "has_call_stack"]} />
       {hasColumn(table, "device_self_ns") && <Launched name={name} shape={null} compact />}
+      <CallsOf operator={name} />
     </div>
   );
 }

@@ -1,14 +1,17 @@
 import type { OperatorsTable } from "../../api";
 import type { Ranked } from "../../charts";
 import { byName, hasColumn, numberAt, rowCount, textAt } from "../../table";
+import { isHostFirst } from "./columns";
 
-export type Metric = "device_self" | "device_total" | "host_self" | "host_total";
+export type Metric = "device_self" | "device_total" | "host_self" | "host_total" | "api_self";
 
-const METRICS: readonly Metric[] = ["device_self", "device_total", "host_self", "host_total"];
+const DEVICE: readonly Metric[] = ["device_self", "device_total"];
+const HOST: readonly Metric[] = ["host_self", "host_total", "api_self"];
 
 /** Those that the trace has; the first one is the default. */
 export function metricsOf(table: OperatorsTable): Metric[] {
-  return METRICS.filter((metric) => hasColumn(table, `${metric}_ns`));
+  const metrics = isHostFirst(table) ? [...HOST, ...DEVICE] : [...DEVICE, ...HOST];
+  return metrics.filter((metric) => hasColumn(table, `${metric}_ns`));
 }
 
 /** The wanted metric if the trace has it. */

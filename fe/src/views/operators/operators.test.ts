@@ -41,6 +41,7 @@ const table: OperatorsTable = {
     device_ns: null,
     host_ns: 400,
     unattributed_device_ns: null,
+    device_busy: null,
   },
   columns: [
     { key: "name", label: "Name", type: "string", unit: null, help: "", id: "" },
@@ -101,4 +102,42 @@ it("adds shares and averages where their sources are", () => {
   ]);
   expect(rows.host_self_share).toEqual([25, 75]);
   expect(rows.host_total_per_call_ns).toEqual([200, 300]);
+});
+
+describe("when devices are idle most of the time", () => {
+  const ns = (key: string) =>
+    ({ key, label: key, type: "number", unit: "ns", help: "", id: "" }) as const;
+  const of = (busy: number | null) => ({
+    ...table,
+    meta: { ...table.meta, device_busy: busy, device_ns: 50 },
+    columns: [
+      ...table.columns.slice(0, 2),
+      ns("device_self_ns"),
+      ns("host_self_ns"),
+      ns("host_total_ns"),
+      ns("api_self_ns"),
+    ],
+    rows: { ...table.rows, device_self_ns: [40, 10], api_self_ns: [300, 0] },
+  });
+  const keys = (busy: number | null) =>
+    operatorTable(of(busy))
+      .columns.map(({ key }) => key)
+      .filter((key) => key.endsWith("_ns") && !key.endsWith("per_call_ns"));
+
+  it("the host comes first", () => {
+    expect(keys(0.1)).toEqual(["host_self_ns", "host_total_ns", "api_self_ns", "device_self_ns"]);
+    expect(metricsOf(of(0.1))).toEqual(["host_self", "host_total", "api_self", "device_self"]);
+  });
+
+  it("and else the device", () => {
+    for (const busy of [0.9, null]) {
+      expect(keys(busy)).toEqual([
+        "device_self_ns",
+        "host_self_ns",
+        "host_total_ns",
+        "api_self_ns",
+      ]);
+      expect(metricsOf(of(busy))[0]).toBe("device_self");
+    }
+  });
 });

@@ -1,6 +1,6 @@
 /** The parameters of this view in the address. */
 import { TOP } from "../../charts/topN";
-import { choice, param, tableParams, text } from "../../state/address";
+import { choice, param, table2Params, tableParams, text } from "../../state/address";
 
 export const params = {
   group: param("g", choice(["name", "name_shape", "name_stack"])),
@@ -9,4 +9,6 @@ export const params = {
   chart: param("c", choice(["bars", "donuts"])),
   top: param("n", TOP),
   ...tableParams(),
+  /** Calls of the device's API. */
+  ...table2Params("-total_ns"),
 };

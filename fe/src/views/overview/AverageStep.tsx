@@ -8,25 +8,38 @@ import { categoryRows } from "./numbers";
 
 const text = overviewTexts.average;
 
-export function AverageStep({ overview }: { overview: Overview }) {
+interface Props {
+  readonly overview: Overview;
+  /** The category of which it is told what it is made of; empty for none. */
+  readonly picked: string;
+  readonly onPick: (category: string) => void;
+}
+
+export function AverageStep({ overview, picked, onPick }: Props) {
   const rows = useMemo(() => categoryRows(overview), [overview]);
+  const shown = useMemo(() => rows.filter((row) => row.ns > 0), [rows]);
   const slices = useMemo(
     () =>
-      rows
-        .filter((row) => row.ns > 0)
-        .map((row) => ({
-          label: categoryName(row.category),
-          value: row.ns,
-          color: categoryColor(row.category),
-        })),
-    [rows],
+      shown.map((row) => ({
+        label: categoryName(row.category),
+        value: row.ns,
+        color: categoryColor(row.category),
+      })),
+    [shown],
   );
   const total = overview.average.step_ns;
   return (
     <Panel className="area-average" title={text.title} help={text.help}>
       <div className="average">
         <div className="average-chart">
-          <Donut title={text.chart} unit="ns" height={150} legend={false} slices={slices} />
+          <Donut
+            title={text.chart}
+            unit="ns"
+            height={150}
+            legend={false}
+            slices={slices}
+            onPick={(index) => onPick(shown[index]?.category ?? "")}
+          />
         </div>
         <table className="average-table num">
           <thead>
@@ -45,10 +58,21 @@ export function AverageStep({ overview }: { overview: Overview }) {
               <td>{fraction(1)}</td>
             </tr>
             {rows.map((row) => (
-              <tr key={row.category}>
+              <tr key={row.category} className={row.category === picked ? "is-picked" : undefined}>
                 <th scope="row" title={definitionText(overview.definitions, row.category)}>
                   <i className="swatch" style={{ background: categoryColor(row.category) }} />
-                  {categoryName(row.category)}
+                  {row.ns > 0 ? (
+                    <button
+                      type="button"
+                      className="link"
+                      aria-pressed={row.category === picked}
+                      onClick={() => onPick(row.category === picked ? "" : row.category)}
+                    >
+                      {categoryName(row.category)}
+                    </button>
+                  ) : (
+                    categoryName(row.category)
+                  )}
                 </th>
                 <td title={exact(row.ns, "ns")}>{duration(row.ns)}</td>
                 <td>{fraction(row.share)}</td>

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { Definitions, Overview } from "../../api";
 import { StackedBars } from "../../charts";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
-import { useAddress, useStepParams } from "../../state";
+import { goToView, useAddress, useStepParams } from "../../state";
 import { categoryColor, Empty, Panel, Segmented } from "../../ui";
 import { params } from "./params";
 
@@ -49,6 +49,9 @@ export function Breakdown({ overview: { steps, definitions } }: { overview: Over
             detailsLabel={text.label}
             mode={mode}
             series={series}
+            onPick={(index) =>
+              goToView("steps", { kind: "step", name: steps.names[index] ?? "" }, { filter: "" })
+            }
           />
         </>
       )}

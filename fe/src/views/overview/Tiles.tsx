@@ -2,13 +2,21 @@ import { type Fraction, type Overview, useFlops } from "../../api";
 import { count, duration, fraction } from "../../format";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
 import { UtilizationTiles } from "../../shell/utilization";
-import { useTrace } from "../../state";
+import { goToView, useTrace } from "../../state";
 import { Tile } from "../../ui";
 import { meanSmEfficiency, shareOf, stepStats } from "./numbers";
 
 const text = overviewTexts.tiles;
 
-export function Tiles({ overview }: { overview: Overview }) {
+interface Props {
+  readonly overview: Overview;
+  /** Lists the stretches of a part of the waterfall. */
+  readonly onCause: (cause: string) => void;
+  /** Tells what a category is made of. */
+  readonly onCategory: (category: string) => void;
+}
+
+export function Tiles({ overview, onCause, onCategory }: Props) {
   const steps = stepStats(overview);
   const { device, devices, meta, steps: table, definitions } = overview;
   const help = (key: string) => definitionText(definitions, key);
@@ -32,15 +40,23 @@ export function Tiles({ overview }: { overview: Overview }) {
             }
           : {})}
         remark={steps.count === 1 ? text.oneStep : text.steps(count(steps.count))}
+        onOpen={() => goToView("steps", null, { filter: "" })}
       />
       {meta.device_type === "GPU" ? (
         <>
-          <DeviceTile label={text.busy} help={help("busy")} value={device.busy} remark={remark} />
+          <DeviceTile
+            label={text.busy}
+            help={help("busy")}
+            value={device.busy}
+            remark={remark}
+            onOpen={() => onCause("idle")}
+          />
           <DeviceTile
             label={text.computing}
             help={help("computing")}
             value={device.computing}
             remark={remark}
+            onOpen={() => onCategory("kernel")}
           />
           {!!device.communicating && (
             <DeviceTile
@@ -48,6 +64,7 @@ export function Tiles({ overview }: { overview: Overview }) {
               help={help("exposed_communication")}
               value={device.exposed_communication}
               remark={remark}
+              onOpen={() => onCause("exposed_communication")}
             />
           )}
           <DeviceTile
@@ -55,6 +72,7 @@ export function Tiles({ overview }: { overview: Overview }) {
             help={help("sm_efficiency")}
             value={meanSmEfficiency(devices)}
             remark={text.estimated}
+            onOpen={() => goToView("kernels", null, { filter: "", sort: "mean_blocks_per_sm" })}
           />
           <DeviceTile
             label={text.occupancy}
@@ -62,12 +80,16 @@ export function Tiles({ overview }: { overview: Overview }) {
             value={device.occupancy.mean}
             remark={text.knownOf(fraction(device.occupancy.known_share))}
             missing={device.occupancy.known_share === 0 ? text.notKnown : text.notRecorded}
+            onOpen={() =>
+              goToView("kernels", null, { filter: "", sort: "mean_achieved_occupancy" })
+            }
           />
           <DeviceTile
             label={text.tensor}
             help={help("tensor_cores_yes")}
             value={device.tensor_cores.yes}
             remark={text.unknownOf(fraction(device.tensor_cores.unknown))}
+            onOpen={() => goToView("kernels", null, { filter: "", sort: "tensor_cores_used" })}
           />
           <OfPeak />
         </>
@@ -78,12 +100,14 @@ export function Tiles({ overview }: { overview: Overview }) {
             help={definitionText(definitions, "cpu_exec")}
             value={share("cpu_exec")}
             remark={text.ofStep}
+            onOpen={() => onCategory("cpu_exec")}
           />
           <Tile
             label={text.dataShare}
             help={definitionText(definitions, "dataloader")}
             value={share("dataloader")}
             remark={text.ofStep}
+            onOpen={() => onCategory("dataloader")}
           />
         </>
       )}
@@ -93,6 +117,7 @@ export function Tiles({ overview }: { overview: Overview }) {
           help={definitionText(definitions, "communication")}
           value={share("communication")}
           remark={text.ofStep}
+          onOpen={() => onCategory("communication")}
         />
       )}
     </dl>
@@ -106,14 +131,24 @@ interface DeviceTileProps {
   /** What the number is; where there is none, that is said instead. */
   readonly remark: string;
   readonly missing?: string;
+  /** Where there is a number. */
+  readonly onOpen: () => void;
 }
 
 /** Not waited for: the other numbers are here already. */
 function OfPeak() {
   const { data } = useFlops(useTrace().sel);
-  return data ? <UtilizationTiles flops={data} /> : null;
+  return data ? <UtilizationTiles flops={data} onOpen={() => goToView("roofline")} /> : null;
 }
 
-function DeviceTile({ value, remark, missing = text.notRecorded, ...tile }: DeviceTileProps) {
-  return <Tile {...tile} value={fraction(value)} remark={value === null ? missing : remark} />;
+function DeviceTile(props: DeviceTileProps) {
+  const { value, remark, missing = text.notRecorded, onOpen, ...tile } = props;
+  return (
+    <Tile
+      {...tile}
+      value={fraction(value)}
+      remark={value === null ? missing : remark}
+      onOpen={value === null ? undefined : onOpen}
+    />
+  );
 }

@@ -1,6 +1,7 @@
 /** Where the average step went: each part begins where the one before it ended, so that they add up to the step. */
 import type { Overview } from "../../api";
-import { partColor, partName } from "../../draw/parts";
+import { PartButton } from "../../draw/PartButton";
+import { partColor } from "../../draw/parts";
 import { duration, exact, fraction } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { Empty, Panel } from "../../ui";
@@ -43,14 +44,7 @@ export function Waterfall({ overview: { waterfall, meta }, picked, onPick }: Pro
                   {others ? (
                     text.others(others)
                   ) : (
-                    <button
-                      type="button"
-                      className="link"
-                      aria-pressed={cause === picked}
-                      onClick={() => onPick(cause === picked ? "" : cause)}
-                    >
-                      {partName(cause)}
-                    </button>
+                    <PartButton part={cause} picked={picked} pick={onPick} />
                   )}
                 </th>
                 <td className="waterfall-bar" aria-hidden="true">

@@ -1,6 +1,7 @@
 /** The answer first: what the step time goes into, what to do about it, where to look next. */
 import { type Overview as OverviewAnswer, useOverview } from "../../api";
 import { StepChoice } from "../../shell";
+import { CategoryPanel } from "../../shell/doors";
 import { useAddress, useTrace } from "../../state";
 import { Async } from "../../ui";
 import { Answer } from "./Answer";
@@ -29,7 +30,9 @@ export default function Overview() {
 }
 
 function Content({ overview }: { overview: OverviewAnswer }) {
+  const { sel } = useTrace();
   const [cause, setCause] = useAddress(params.cause);
+  const [category, setCategory] = useAddress(params.category);
   return (
     <div className="overview">
       <Answer overview={overview} />
@@ -37,9 +40,12 @@ function Content({ overview }: { overview: OverviewAnswer }) {
       <Waterfall overview={overview} picked={cause} onPick={setCause} />
       <Findings overview={overview} />
       {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
-      <Tiles overview={overview} />
+      <Tiles overview={overview} onCause={setCause} onCategory={setCategory} />
       <Breakdown overview={overview} />
-      <AverageStep overview={overview} />
+      <AverageStep overview={overview} picked={category} onPick={setCategory} />
+      {category !== "" && (
+        <CategoryPanel sel={sel} category={category} step={null} onClose={() => setCategory("")} />
+      )}
       <TopOperators overview={overview} />
       {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
       {overview.devices.length > 0 && (

@@ -154,7 +154,7 @@ it("says what a cause costs, where it is, and what to do", () => {
   expect(screen.getByText(/at most 59\.26 ms a step \(33\.3 %\) \[54 ms, 64 ms\]/)).toBeTruthy();
   expect(screen.getByText("num_workers=4").tagName).toBe("CODE");
   expect(screen.getByRole("button", { name: "2 ms (step 3)" })).toBeTruthy();
-  expect(screen.getByText("1 rules could not be checked")).toBeTruthy();
+  expect(screen.getByText("1 rule could not be checked")).toBeTruthy();
   expect(screen.getByText(/needs profile_memory=True/)).toBeTruthy();
 });
 

@@ -6,5 +6,7 @@ export const params = {
   mute: param("u", list),
   /** The part of the waterfall whose places are listed. */
   cause: param("f", text()),
+  /** The category of which it is told what it is made of. */
+  category: param("y", text()),
   mode: param("m", choice(["absolute", "percent"])),
 };

@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { type Compiled, useCompiled } from "../../api";
 import { count, duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
+import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
 import { derive, SimpleTable } from "../../table";
 import { Panel, Tile } from "../../ui";
@@ -35,9 +36,27 @@ function Shown({ answer }: ShownProps) {
   return (
     <Panel title={text.compiled} help={text.compiledHelp}>
       {answer.totals && <Totals totals={answer.totals} onDevice={onDevice} />}
-      {regions && <SimpleTable caption={text.regions} table={regions} />}
-      {compilations && <SimpleTable caption={text.compilationRows} table={compilations} />}
-      {kernels && <SimpleTable caption={text.kernels} table={kernels} />}
+      {regions && (
+        <SimpleTable
+          caption={text.regions}
+          table={regions}
+          doorOf={doorsToEvents(answer.regions.rows)}
+        />
+      )}
+      {compilations && (
+        <SimpleTable
+          caption={text.compilationRows}
+          table={compilations}
+          doorOf={doorsToEvents(answer.compilations.rows)}
+        />
+      )}
+      {kernels && (
+        <SimpleTable
+          caption={text.kernels}
+          table={kernels}
+          doorOf={doorsToEvents(answer.kernels.rows)}
+        />
+      )}
     </Panel>
   );
 }

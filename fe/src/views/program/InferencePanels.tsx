@@ -4,6 +4,7 @@ import { type Inference, useInference } from "../../api";
 import { StackedBars } from "../../charts";
 import { count, decimal, duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
+import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
 import { derive, SimpleTable } from "../../table";
 import { Panel, Tile } from "../../ui";
@@ -87,7 +88,11 @@ function Shown({ answer, engine }: ShownProps) {
         )}
       </dl>
       <Families families={answer.families} />
-      <SimpleTable caption={text.engineSteps(Math.min(total, MOST_STEPS), total)} table={table} />
+      <SimpleTable
+        caption={text.engineSteps(Math.min(total, MOST_STEPS), total)}
+        table={table}
+        doorOf={doorsToEvents(steps?.rows ?? {})}
+      />
     </Panel>
   );
 }

@@ -264,6 +264,10 @@ function Passes({ answer }: { answer: Phases }) {
         <SimpleTable
           caption={text.passesCaption(Math.min(count, MOST_PASSES), count)}
           table={table}
+          doorOf={(row) => () => {
+            const at = (key: string) => Number(batches.rows[key]?.[row] ?? 0);
+            showInTrace({ start_ns: at("start_ns"), duration_ns: at("backward_ns") }, null);
+          }}
         />
       )}
       {(optimizers.rows.name?.length ?? 0) > 0 && (

@@ -4,6 +4,7 @@ import { type Graphs, useGraphs } from "../../api";
 import { duration, fraction, kernelLabel } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
+import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useAddress, useTrace } from "../../state";
 import { derive, SimpleTable, type Table } from "../../table";
 import { Panel } from "../../ui";
@@ -73,8 +74,16 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
           />
         </>
       )}
-      {nodes && <SimpleTable caption={text.nodes} table={nodes} />}
-      {rowsOf(answer.captures) > 0 && <SimpleTable caption={text.captures} table={captures} />}
+      {nodes && answer.nodes && (
+        <SimpleTable caption={text.nodes} table={nodes} doorOf={doorsToEvents(answer.nodes.rows)} />
+      )}
+      {rowsOf(answer.captures) > 0 && (
+        <SimpleTable
+          caption={text.captures}
+          table={captures}
+          doorOf={doorsToEvents(answer.captures.rows)}
+        />
+      )}
     </Panel>
   );
 }

@@ -1,8 +1,10 @@
 import type { Steps } from "../../api";
 import { count, duration, fraction, percentile } from "../../format";
 import { stepsTexts } from "../../i18n";
+import { change, setAddress, usePicked } from "../../state";
 import { Tile } from "../../ui";
 import { DEVIATIONS, FEWEST_STEPS, LEAST_SHARE, lostTime, type Usual } from "./outliers";
+import { params } from "./params";
 
 const text = stepsTexts.tiles;
 
@@ -13,6 +15,7 @@ interface Props {
 }
 
 export function Tiles({ steps, usual, slow }: Props) {
+  const [, setSelected] = usePicked();
   const durations = steps.duration_ns;
   const n = durations.length;
   const max = percentile(durations, 1) ?? 0;
@@ -23,6 +26,7 @@ export function Tiles({ steps, usual, slow }: Props) {
     usual.duration_ns > 0 && time !== null && n > 1
       ? text.spread(fraction(time / usual.duration_ns - 1))
       : "";
+  const select = (name: string) => setSelected({ kind: "step", name });
   const p95 = percentile(durations, 0.95);
   return (
     <dl className="tiles">
@@ -34,12 +38,14 @@ export function Tiles({ steps, usual, slow }: Props) {
         help={text.minHelp}
         value={duration(min)}
         remark={text.ofStep(nameOf(min))}
+        onOpen={() => select(nameOf(min))}
       />
       <Tile
         label={text.max}
         help={text.maxHelp}
         value={duration(max)}
         remark={text.ofStep(nameOf(max))}
+        onOpen={() => select(nameOf(max))}
       />
       <Tile
         label={text.outliers}
@@ -51,6 +57,11 @@ export function Tiles({ steps, usual, slow }: Props) {
             : lost.steps === 0
               ? text.none
               : text.lost(duration(lost.ns), fraction(lost.share))
+        }
+        onOpen={
+          lost.steps > 0
+            ? () => setAddress(change(params.sort, "-delta_ns"), change(params.filter, ""))
+            : undefined
         }
       />
     </dl>

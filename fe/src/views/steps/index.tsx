@@ -5,6 +5,7 @@ import { type ColumnSeries, Columns, largestFirst, rangeWithin } from "../../cha
 import { count, duration } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
 import { PartialNotes, StepChoice } from "../../shell";
+import { CategoryPanel } from "../../shell/doors";
 import {
   change,
   setAddress,
@@ -62,6 +63,7 @@ function Content({ answer: { steps, meta } }: { answer: Overview }) {
       ) : (
         steps.names.length === 1 && <p className="muted">{text.one}</p>
       )}
+      <Sentence steps={steps} usual={usual} slow={slow} />
       <Tiles steps={steps} usual={usual} slow={slow} />
       <Shown steps={steps} usual={usual} slow={slow} />
     </div>
@@ -74,11 +76,32 @@ interface ShownProps {
   readonly slow: readonly boolean[];
 }
 
+/** How long steps take, and what makes the longest so long. */
+function Sentence({ steps, usual, slow }: ShownProps) {
+  const longest = largestFirst(steps.duration_ns)[0] ?? 0;
+  const because = cause(steps, usual, longest);
+  return (
+    <p>
+      {text.sentence(
+        count(steps.names.length),
+        duration(usual.duration_ns),
+        steps.names[longest] ?? "",
+        duration(steps.duration_ns[longest] ?? 0),
+        slow[longest] && because
+          ? text.because(categoryName(because.category), duration(because.ns))
+          : "",
+      )}
+    </p>
+  );
+}
+
 /** The chart, and the table of what it shows. */
 function Shown({ steps, usual, slow }: ShownProps) {
   const [mode, setMode] = useAddress(params.mode);
   const [by] = useAddress(params.order);
   const [wanted, setRange] = useAddress(params.range);
+  const [category, setCategory] = useAddress(params.category);
+  const { sel } = useTrace();
   const [selected, setSelected] = usePicked();
   const series = useMemo(() => seriesOf(steps), [steps]);
   const order = useMemo(
@@ -128,6 +151,12 @@ function Shown({ steps, usual, slow }: ShownProps) {
           onPick={select}
         />
       </Panel>
+      <CategoryPanel
+        sel={sel}
+        category={category}
+        step={step < 0 ? null : (steps.names[step] ?? null)}
+        onClose={() => setCategory("")}
+      />
       <Outliers steps={steps} usual={usual} slow={slow} onPick={select} />
       <Panel title={text.table}>
         {range && (

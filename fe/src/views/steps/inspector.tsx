@@ -1,7 +1,7 @@
 /** The selected step, whatever view is shown. */
 
 import { useMemo } from "react";
-import { type Overview, useOverview } from "../../api";
+import { type Category, type Overview, useOverview } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { duration } from "../../format";
 import { categoryName, stepsTexts } from "../../i18n";
@@ -39,7 +39,15 @@ function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; n
         </p>
       )}
       <RowNumbers table={table} row={0} without={detailed(table)} />
-      <SimpleTable caption={text.byCategory} table={categoryTable({ steps, usual, step })} />
+      <SimpleTable
+        caption={text.byCategory}
+        table={categoryTable({ steps, usual, step })}
+        doorOf={(row) => {
+          const category = steps.categories[row] ?? "";
+          const has = (steps.category_ns[category as Category]?.[step] ?? 0) > 0;
+          return has ? () => goToView("steps", { kind: "step", name }, { category }) : null;
+        }}
+      />
       <Links
         window={{ start, end: start + (steps.duration_ns[step] ?? 0) }}
         step={name}

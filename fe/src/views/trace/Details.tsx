@@ -7,6 +7,7 @@ import { dialogsTexts, ownersTexts, traceTexts as text, timelineTexts } from "..
 import { goToView, type PickedKind, viewName } from "../../state";
 import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
+import { Chain } from "./Chain";
 import { Histogram } from "./Histogram";
 import { pickedSlice } from "./pickedSlice";
 
@@ -79,7 +80,11 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
   return (
     <div className="trace-details">
       <div className="trace-details-main">
+        {details.short_name !== null && details.short_name !== details.name && (
+          <p className="trace-details-short">{details.short_name}</p>
+        )}
         <h3 className="trace-details-name">{details.name}</h3>
+        <Chain details={details} onPick={pick} />
         <div className="trace-downloads">
           <CopyButton text={details.name} label={dialogsTexts.inspector.copyName} />
           {kind && (
@@ -111,7 +116,13 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
           <Fact term={text.self} title={exact(details.self_ns, "ns")}>
             {duration(details.self_ns)}
           </Fact>
-          {details.step !== null && <Fact term={text.step}>{details.step}</Fact>}
+          {details.step !== null && (
+            <Fact term={text.step}>
+              {details.last_step === null
+                ? details.step
+                : text.severalSteps(details.step, details.last_step)}
+            </Fact>
+          )}
           <Fact term={text.event}>{count(details.row)}</Fact>
           {details.modules.length > 0 && (
             <Fact term={text.modules}>{details.modules.join(" › ")}</Fact>

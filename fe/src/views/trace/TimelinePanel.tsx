@@ -26,6 +26,7 @@ import type { Search } from "./search";
 import { Tools } from "./Tools";
 import type { TracksState } from "./useArrangement";
 import type { DerivedState } from "./useDerived";
+import type { Related } from "./useRelated";
 
 interface Props {
   readonly meta: TimelineMeta;
@@ -47,6 +48,7 @@ interface Props {
   readonly tracks: TracksState;
   readonly derived: DerivedState;
   readonly instances: InstancesState;
+  readonly related: Related;
 }
 
 export function TimelinePanel(props: Props) {
@@ -58,7 +60,7 @@ export function TimelinePanel(props: Props) {
   const [leastText] = useAddress(params.least);
   const [tool, setTool] = useState<Tool>("pan");
   const bookmarks = useBookmarks();
-  const { arrangement, act, setFilter, showAll } = props.tracks;
+  const { arrangement, act, drop, setFilter, showAll } = props.tracks;
   const least = leastOf(leastText);
   const found = search.found;
   const [slack] = useAddress(params.slack);
@@ -70,7 +72,7 @@ export function TimelinePanel(props: Props) {
     () => meta.steps.names.map((name, at) => ({ name, start: meta.steps.start_ns[at] ?? 0 })),
     [meta],
   );
-  const { flows, note } = useFlows({ sources, rows, details, selected, window });
+  const { flows, peers, note } = useFlows({ sources, rows, details, selected, window });
   const strip = useMemo(
     () => ({ ...densityOf(overview, sel?.worker ?? ""), found: search.density, steps }),
     [overview, sel, search.density, steps],
@@ -94,6 +96,12 @@ export function TimelinePanel(props: Props) {
         return toStep(meta, at, action.by);
       case "along":
         return props.onAlong(action.by);
+      case "chain":
+        return props.related.follow(action.by);
+      case "partner":
+        return props.related.partner();
+      case "measure":
+        return props.related.measure();
       case "flag":
         return props.instances.step(action.by);
       case "fit":
@@ -121,6 +129,7 @@ export function TimelinePanel(props: Props) {
         return props.onInspect();
       case "back":
         if (selected) props.onPick(null);
+        else if (props.related.from) props.related.stop();
         else if (mark) setMark(null);
         return;
     }
@@ -150,7 +159,12 @@ export function TimelinePanel(props: Props) {
         selected={selected}
         selectedName={details?.name ?? ""}
         // Of what is computed, the event stands somewhere else.
-        onSelect={(picked) => props.onPick(picked, picked === null || picked.lane >= 0)}
+        onSelect={(picked, extend) => {
+          if (extend && selected && picked && picked.lane >= 0) props.related.measureTo(picked);
+          else props.onPick(picked, picked === null || picked.lane >= 0);
+        }}
+        from={props.related.from}
+        peers={peers}
         mark={mark}
         onMark={setMark}
         flags={props.instances.flags}
@@ -158,6 +172,7 @@ export function TimelinePanel(props: Props) {
         flows={flows}
         strip={strip}
         onTrack={act}
+        onDrop={drop}
         onAction={onAction}
         stage={stage}
         filter={arrangement.filter}

@@ -13,6 +13,7 @@ import {
   type TrackRows,
 } from "../../timeline";
 import { params } from "./params";
+import { pickedSlice } from "./pickedSlice";
 
 /** Arrows that are drawn at once, of all ranks together. */
 const MOST_FLOWS = 2_000;
@@ -35,6 +36,8 @@ interface Wanted {
 
 export function useFlows({ sources, rows, details, selected, window }: Wanted): {
   flows: readonly Flow[];
+  /** The same collective on the other ranks shown. */
+  peers: readonly PickedSlice[];
   note: string | null;
 } {
   const [mode] = useAddress(params.flows);
@@ -84,6 +87,16 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
     }
     return found;
   }, [mode, all, source, details, collective, sources]);
+  const peers = useMemo(
+    () =>
+      (collective?.members ?? []).flatMap(({ worker, row, lane, start_ns, duration_ns }) => {
+        const of = sources.find((each) => each.worker === worker);
+        if (!of || row === null || lane === null || (of === source && row === details?.row))
+          return [];
+        return [pickedSlice(of, { row, lane, start_ns, duration_ns })];
+      }),
+    [collective, sources, source, details],
+  );
   const flows = useMemo(
     () =>
       ends.flatMap(({ kind, from, to }): Flow[] => {
@@ -96,7 +109,7 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
   const drawn = all?.reduce((sum, { kind }) => sum + kind.length, 0) ?? 0;
   const total = all?.reduce((sum, arrows) => sum + arrows.total, 0) ?? 0;
   const cut = mode === "all" && drawn < total;
-  return { flows, note: cut ? traceTexts.flowsCut(count(drawn), count(total)) : null };
+  return { flows, peers, note: cut ? traceTexts.flowsCut(count(drawn), count(total)) : null };
 }
 
 export function FlowNote({ note }: { note: string | null }) {

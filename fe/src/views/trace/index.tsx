@@ -4,8 +4,9 @@ import { nextOnPath, timelineNext } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { layOut, type RankTiles, type Stage } from "../../timeline";
+import { isSameSlice, layOut, type RankTiles, type Stage } from "../../timeline";
 import { Async, Panel, Splitter, useMedia, useWidth } from "../../ui";
+import { BetweenPanel } from "./Between";
 import { DetailsPanel } from "./Details";
 import { FileMenu } from "./FileMenu";
 import { InstancesPanel, useInstances } from "./Instances";
@@ -20,6 +21,7 @@ import { useArrangement } from "./useArrangement";
 import { useDerived } from "./useDerived";
 import { useEvent } from "./useEvent";
 import { useRankTiles } from "./useRankTiles";
+import { useRelated } from "./useRelated";
 import "./trace.css";
 import "./filling.css";
 
@@ -46,6 +48,7 @@ export default function Trace() {
   const rows = useMemo(() => layOut(tracks, arranged.arrangement), [tracks, arranged.arrangement]);
   const event = useEvent(sources, rows, stage);
   const { source, picked, pick } = event;
+  const related = useRelated(event, sources);
   const main = sources[0] ?? null;
   const search = useSearch(sources, picked);
   const { whole, window } = useWindow(sources);
@@ -77,7 +80,11 @@ export default function Trace() {
   };
 
   const hasBelow =
-    instances.id !== "" || event.wanted || (mark?.kind === "range" && main !== null) || list;
+    instances.id !== "" ||
+    event.wanted ||
+    related.from !== null ||
+    (mark?.kind === "range" && main !== null) ||
+    list;
   const fills = useMedia(hasBelow ? ROOM.both : ROOM.alone);
   return (
     <div ref={frame} className={fills ? "trace filling" : "trace"}>
@@ -122,6 +129,7 @@ export default function Trace() {
                   tracks={arranged}
                   derived={derived}
                   instances={instances}
+                  related={related}
                   search={search}
                   selected={picked}
                   details={event.details}
@@ -161,6 +169,12 @@ export default function Trace() {
         style={{ "--below": `${height}px` } as CSSProperties}
       >
         {instances.id !== "" && <InstancesPanel state={instances} whole={whole} />}
+        <BetweenPanel
+          related={related}
+          to={picked && related.from && !isSameSlice(picked, related.from) ? picked : null}
+          toName={event.details?.short_name ?? event.details?.name ?? ""}
+          onPick={pick}
+        />
         {event.wanted && (
           <DetailsPanel
             query={event.query}

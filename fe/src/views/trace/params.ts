@@ -7,6 +7,8 @@ export const params = {
   window: param("t", WINDOW),
   /** The selected event. */
   event: param("e", EVENT),
+  /** The slice from which to the selected one is measured. */
+  from: param("from", EVENT),
   /** The marked range. */
   mark: param("a", MARK),
   bookmarks: param("y", BOOKMARKS),
@@ -37,5 +39,5 @@ export const params = {
   page: param("n", whole(0)),
 
   /** Sums over the marked range. */
-  ...table2Params("-total_ns"),
+  ...table2Params(""),
 };

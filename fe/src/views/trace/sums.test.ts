@@ -57,3 +57,20 @@ it("adds up by name and category, and keeps devices apart", () => {
   expect(found.by_category).toEqual([{ category: "kernel", count: 6, total_ns: 60 }]);
   expect(found.devices.map(({ worker }) => worker)).toEqual(["rank0", "rank1"]);
 });
+
+it("keeps the order of the server, whatever a rank has", () => {
+  const of = (categories: readonly string[]) =>
+    sums([], {
+      by_category: categories.map((category) => ({ category, count: 1, total_ns: 1 })),
+      by_name: categories.map((category, at) => ({
+        ...{ name_id: 0, name: category, category, count: 1, total_ns: 10 * at, longest_row: 0 },
+      })),
+    });
+  const found = mergeSums([
+    { worker: "rank0", sums: of(["kernel", "operator", "python_function"]) },
+    { worker: "rank1", sums: of(["kernel", "memcpy", "operator", "runtime", "python_function"]) },
+  ]);
+  const order = ["kernel", "memcpy", "operator", "runtime", "python_function"];
+  expect(found.by_category.map(({ category }) => category)).toEqual(order);
+  expect(found.by_name.map(({ category }) => category)).toEqual(order);
+});

@@ -25,6 +25,8 @@ export interface AllSums extends Pick<RangeSums, "slices" | "instants" | "rest" 
 export function mergeSums(ranks: readonly RankSums[]): AllSums {
   const names = new Map<string, NameSums & { readonly most: number }>();
   const categories = new Map<string, RangeSums["by_category"][number]>();
+  const order = orderOf(ranks.map(({ sums }) => sums.by_category.map(({ category }) => category)));
+  const placeOf = ({ category }: { category: string }) => order.indexOf(category);
   for (const { worker, sums } of ranks) {
     for (const { name, category, count, total_ns, longest_row } of sums.by_name) {
       const key = `${category}\n${name}`;
@@ -56,10 +58,22 @@ export function mergeSums(ranks: readonly RankSums[]): AllSums {
     slices: sum(({ slices }) => slices),
     instants: sum(({ instants }) => instants),
     rest: { count: sum(({ rest }) => rest.count), total_ns: sum(({ rest }) => rest.total_ns) },
-    by_name: [...names.values()].sort((a, b) => b.total_ns - a.total_ns),
-    by_category: [...categories.values()].sort((a, b) => b.total_ns - a.total_ns),
+    by_name: [...names.values()].sort((a, b) => placeOf(a) - placeOf(b) || b.total_ns - a.total_ns),
+    by_category: [...categories.values()].sort((a, b) => placeOf(a) - placeOf(b)),
     devices: ranks.flatMap(({ worker, sums }) =>
       sums.devices.map((device) => ({ ...device, worker })),
     ),
   };
+}
+
+/** One order of all, given those of each: the server's, in which what one looks for comes first. */
+function orderOf(lists: readonly (readonly string[])[]): string[] {
+  const found: string[] = [];
+  for (const list of lists)
+    for (const [at, each] of list.entries())
+      if (!found.includes(each)) {
+        const before = list[at - 1];
+        found.splice(before === undefined ? 0 : found.indexOf(before) + 1, 0, each);
+      }
+  return found;
 }

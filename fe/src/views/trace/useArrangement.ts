@@ -3,6 +3,8 @@ import { useCallback, useMemo } from "react";
 import { change, setAddress, useAddress } from "../../state";
 import {
   type Arrangement,
+  type DropTarget,
+  movedBefore,
   reordered,
   type Track,
   type TrackAction,
@@ -13,6 +15,7 @@ import { params } from "./params";
 export interface TracksState {
   readonly arrangement: Arrangement;
   readonly act: (row: TrackRow, action: TrackAction) => void;
+  readonly drop: (row: TrackRow, target: DropTarget) => void;
   readonly setFilter: (filter: string) => void;
   readonly showAll: () => void;
 }
@@ -51,11 +54,28 @@ export function useArrangement(tracks: readonly Track[]): TracksState {
     },
     [arrangement, tracks, toggled, pinned, hidden, setToggled, setPinned, setHidden, setOrder],
   );
-  return { arrangement, act, setFilter, showAll };
+  const drop = useCallback(
+    (row: TrackRow, target: DropTarget) => {
+      if (target.type !== "before") return act(row, target.type);
+      const { key } = row.track;
+      if (row.pinned) return setPinned(placed(pinned, key, target.key));
+      const next = movedBefore(tracks, arrangement, key, target.key);
+      if (next) setOrder(next);
+    },
+    [act, arrangement, tracks, pinned, setPinned, setOrder],
+  );
+  return { arrangement, act, drop, setFilter, showAll };
 }
 
 function showAll(): void {
   setAddress(change(params.hidden, []), change(params.tracks, ""));
+}
+
+/** Before another one of the list, or at its end. */
+function placed(keys: readonly string[], key: string, before: string | null): string[] {
+  const others = keys.filter((each) => each !== key);
+  others.splice(before === null ? others.length : others.indexOf(before), 0, key);
+  return others;
 }
 
 /** Taken out if it is in it, else put at its end. */

@@ -1,0 +1,22 @@
+import { partName } from "./parts";
+
+interface PartButtonProps {
+  part: string;
+  picked: string;
+  pick: (part: string) => void;
+}
+
+/** The name of a part of the step; a click picks it, another one lets go of it. */
+export function PartButton({ part, picked, pick }: PartButtonProps) {
+  const isPicked = part === picked;
+  return (
+    <button
+      type="button"
+      className="link"
+      aria-pressed={isPicked}
+      onClick={() => pick(isPicked ? "" : part)}
+    >
+      {partName(part)}
+    </button>
+  );
+}

@@ -1,0 +1,25 @@
+import { area } from "../translation";
+
+/** What a number is made of, and where that is. */
+export const doors = area("doors", {
+  title: (category: string) => `What it is made of: ${category}`,
+  titleOfStep: (category: string, step: string) =>
+    `What it is made of: ${category} of step ${step}`,
+  close: "Close",
+  total: (time: string, names: string) =>
+    `${time} in all steps shown, ${names}. An operator or kernel leads to its row, a time to the Trace view.`,
+  names: (n: string) => (n === "1" ? "one name" : `${n} names`),
+  nothing: "Nothing of this category is in these steps.",
+  parts: "By name",
+  stretches: "Longest stretches",
+  name: "Name",
+  time: "Time",
+  share: "Share",
+  count: "Stretches",
+  longest: "Longest",
+  step: "Step",
+  unknown: "not recorded",
+  more: (n: string) => `and ${n} more names`,
+  open: (label: string, where: string) => `${label}: show in ${where}`,
+  inTrace: (label: string, view: string) => `Show the longest of ${label} in ${view}`,
+});

@@ -1,0 +1,142 @@
+/** What the time of a category of the steps was spent with, and where that is in the trace. */
+import { useEffect, useRef } from "react";
+import { type Category, type CategoryTime, type TraceKey, useCategory } from "../../api";
+import { count, duration, exact, fraction } from "../../format";
+import { categoryName, overviewTexts } from "../../i18n";
+import { doors as text } from "../../i18n/en/doors";
+import { goToView, type PickedKind, viewName } from "../../state";
+import { ListTable } from "../../table";
+import { QueryPanel } from "../../ui";
+import { showInTrace } from "../findings/showInTrace";
+import "./doors.css";
+
+interface Props {
+  /** Which trace, and which steps of it. */
+  readonly sel: TraceKey | null;
+  /** As the address has it. */
+  readonly category: string;
+  /** The name of the step, where it is of one. */
+  readonly step: string | null;
+  readonly onClose: () => void;
+}
+
+/** Nothing where there is no such category. */
+export function CategoryPanel({ category, ...props }: Props) {
+  return isCategory(category) ? <Opened {...props} category={category} /> : null;
+}
+
+function isCategory(text: string): text is Category {
+  return Object.hasOwn(overviewTexts.categories, text);
+}
+
+function Opened({ sel, category, step, onClose }: Props & { readonly category: Category }) {
+  const of = sel && step !== null ? { ...sel, from_step: step, to_step: step } : sel;
+  const query = useCategory(of, category);
+  const box = useRef<HTMLDivElement>(null);
+  const name = categoryName(category);
+  // Who asked for it may look at another part of the page.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when another number is opened, and when it is here
+  useEffect(() => {
+    // Newer browsers return a promise, which is no way to end an effect.
+    void box.current?.scrollIntoView({ block: "nearest" });
+  }, [category, step, query.data === undefined]);
+  return (
+    <div ref={box} className="door">
+      <QueryPanel
+        title={step === null ? text.title(name) : text.titleOfStep(name, step)}
+        query={query}
+        empty={({ total_ns: total }) => (total === 0 ? { reason: text.nothing } : null)}
+        actions={
+          <button type="button" className="button quiet" onClick={onClose}>
+            {text.close}
+          </button>
+        }
+      >
+        {(answer) => <Found answer={answer} />}
+      </QueryPanel>
+    </div>
+  );
+}
+
+/** Where things of a kind are rows. */
+const HOMES: Readonly<Record<string, readonly [PickedKind, string]>> = {
+  operator: ["op", "operators"],
+  kernel: ["kernel", "kernels"],
+};
+
+function Found({ answer: { parts, names, stretches, total_ns: total } }: { answer: CategoryTime }) {
+  const trace = viewName("trace");
+  return (
+    <>
+      <p className="muted">{text.total(duration(total), text.names(count(names)))}</p>
+      <div className="door-tables">
+        <ListTable
+          caption={text.parts}
+          columns={[text.name, text.time, text.share, text.count, text.longest]}
+        >
+          {parts.map((part) => (
+            <tr key={part.name ?? ""}>
+              <td>
+                <Name name={part.name} kind={part.kind} />
+              </td>
+              <td className="number" title={exact(part.ns, "ns")}>
+                {duration(part.ns)}
+              </td>
+              <td className="number">{fraction(part.ns / total)}</td>
+              <td className="number">{count(part.stretches)}</td>
+              <td className="number">
+                <button
+                  type="button"
+                  className="link"
+                  title={text.inTrace(part.name ?? text.unknown, trace)}
+                  onClick={() => showInTrace(part, part.row)}
+                >
+                  {duration(part.duration_ns)}
+                </button>
+              </td>
+            </tr>
+          ))}
+        </ListTable>
+        <ListTable caption={text.stretches} columns={[text.name, text.step, text.time]}>
+          {stretches.map((stretch) => (
+            <tr key={stretch.start_ns}>
+              <td>
+                <Name name={stretch.name} />
+              </td>
+              <td className="number">{stretch.step}</td>
+              <td className="number">
+                <button
+                  type="button"
+                  className="link"
+                  title={text.inTrace(stretch.name ?? text.unknown, trace)}
+                  onClick={() => showInTrace(stretch, stretch.row)}
+                >
+                  {duration(stretch.duration_ns)}
+                </button>
+              </td>
+            </tr>
+          ))}
+        </ListTable>
+      </div>
+      {names > parts.length && <p className="muted">{text.more(count(names - parts.length))}</p>}
+    </>
+  );
+}
+
+/** An operator or a kernel leads to its row. */
+function Name({ name, kind = "other" }: { name: string | null; kind?: string }) {
+  const home = HOMES[kind];
+  if (name === null) return <span className="muted">{text.unknown}</span>;
+  if (!home) return <span title={name}>{name}</span>;
+  const [picked, view] = home;
+  return (
+    <button
+      type="button"
+      className="link"
+      title={text.open(name, viewName(view))}
+      onClick={() => goToView(view, { kind: picked, name }, { filter: "" })}
+    >
+      {name}
+    </button>
+  );
+}

@@ -1,0 +1,223 @@
+/** The answer in a sentence, and the waterfall of the change. */
+import type { Change, Result } from "../../api";
+import { PartButton } from "../../draw/PartButton";
+import { partColor, partName } from "../../draw/parts";
+import { count, duration, exact, percent, percentChange, change as signed } from "../../format";
+import { compareTexts } from "../../i18n";
+import { change as changeTexts } from "../../i18n/en/change";
+import { goToView, useAddress } from "../../state";
+import { Empty, QueryPanel } from "../../ui";
+import { changeBars } from "./change";
+import { params } from "./params";
+
+const text = changeTexts;
+
+interface Props {
+  readonly query: Result<Change>;
+  /** What is said in place of the step, where a side has none. */
+  readonly whole: React.ReactNode;
+}
+
+export function ChangePanel({ query, whole }: Props) {
+  return (
+    <QueryPanel title={compareTexts.headline.title} help={text.help} query={query}>
+      {(answer) =>
+        answer.delta_ns === null ? (
+          <div className="compare-headline">
+            {whole}
+            <p className="muted">{compareTexts.headline.noSteps}</p>
+            <Differences answer={answer} />
+          </div>
+        ) : (
+          <div className="compare-change">
+            <Sentence answer={answer} delta={answer.delta_ns} />
+            <Bars answer={answer} total={answer.delta_ns} />
+            <Kinds answer={answer} />
+          </div>
+        )
+      }
+    </QueryPanel>
+  );
+}
+
+function Sentence({ answer, delta }: { answer: Change; delta: number }) {
+  const { baseline, experiment, step, busy, headline } = answer;
+  const before = baseline.step_ns ?? 0;
+  const after = experiment.step_ns ?? 0;
+  const relative = percentChange(before, after);
+  const isSure = step !== null && (step.verdict === "regressed" || step.verdict === "improved");
+  const tone = isSure ? (delta > 0 ? "worse" : "better") : "unsure";
+  const interval =
+    step?.low == null || step.high == null
+      ? null
+      : text.interval(signed(100 * step.low, "percent"), signed(100 * step.high, "percent"));
+  return (
+    <div className="compare-headline">
+      <p className="compare-verdict">
+        <span className={`compare-amount ${tone}`}>
+          {delta === 0
+            ? text.same
+            : (delta > 0 ? text.slower : text.faster)(
+                duration(Math.abs(delta)),
+                [relative === null ? null : signed(relative, "percent"), interval]
+                  .filter((part) => part !== null)
+                  .join(", "),
+              )}
+        </span>{" "}
+        <span>{text.step(duration(before), duration(after))}</span>
+      </p>
+      {headline && <p>{because(headline)}</p>}
+      <ul className="compare-remarks">
+        {step && <li>{sureness(step)}</li>}
+        {busy && (
+          <li>
+            {text.busy(duration(busy.before_ns), duration(busy.exp_ns))}{" "}
+            {text.figureVerdicts[busy.verdict]}
+          </li>
+        )}
+        <li>
+          {text.counted(
+            count(baseline.steps),
+            count(experiment.steps),
+            count(baseline.left_out + experiment.left_out),
+          )}
+        </li>
+      </ul>
+      <Differences answer={answer} />
+    </div>
+  );
+}
+
+function Differences({ answer: { differences } }: { answer: Change }) {
+  if (differences.length === 0) return null;
+  return (
+    <ul className="compare-remarks">
+      {differences.map(({ what, base, new: other }) => (
+        <li key={what}>{text.differs(text.differences[what] ?? what, base, other)}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** The largest contributor, in words. */
+function because(headline: NonNullable<Change["headline"]>): string {
+  const {
+    cause,
+    cause_ns: ns,
+    kind,
+    delta_ns: delta,
+    operator,
+    label,
+    exp_label: other,
+  } = headline;
+  const first = text.most(partName(cause), signed(ns, "ns"));
+  if (kind === null || delta === null) return first;
+  const amount = signed(delta, "ns");
+  const owner = operator !== null && headline.is_kernel ? operator : null;
+  const name = other ?? label ?? "";
+  const said =
+    kind === "replaced"
+      ? text.replaced(owner ?? name, other ?? "", label ?? "", amount)
+      : text.because[kind]?.(owner === null ? name : text.of(name, owner), amount, delta > 0);
+  return said ? `${first} ${said}` : first;
+}
+
+function sureness(step: NonNullable<Change["step"]>): string {
+  const said = text.figureVerdicts[step.verdict] ?? step.verdict;
+  return step.detectable === null || step.verdict === "regressed" || step.verdict === "improved"
+    ? `${text.theStep} ${said}`
+    : `${text.theStep} ${said} ${text.detectable(percent(100 * step.detectable))}`;
+}
+
+function Bars({ answer, total }: { answer: Change; total: number }) {
+  const [picked, pick] = useAddress(params.cause);
+  const { rows, low, high } = changeBars(answer.causes);
+  if (rows.length === 0) return <Empty reason={text.nothing} />;
+  const span = high - low;
+  return (
+    <table className="compare-bars num" aria-label={text.waterfall}>
+      <thead>
+        <tr>
+          <th scope="col">{text.cause}</th>
+          <td className="compare-bar-head" />
+          <th scope="col">Δ</th>
+          <th scope="col">{compareTexts.baseline}</th>
+          <th scope="col">{compareTexts.experiment}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ cause, before, after, delta, start, isNoise, causes }) => (
+          <tr
+            key={cause ?? ""}
+            className={
+              [isNoise && "is-noise", cause === picked && "is-picked"].filter(Boolean).join(" ") ||
+              undefined
+            }
+            title={isNoise ? text.noise : undefined}
+          >
+            <th scope="row">
+              {cause === null ? (
+                text.others(causes)
+              ) : (
+                <>
+                  <i className="swatch" style={{ background: partColor(cause) }} />
+                  <PartButton part={cause} picked={picked} pick={pick} />
+                </>
+              )}
+            </th>
+            <td className="compare-bar" aria-hidden="true">
+              <i className="zero" style={{ insetInlineStart: `${(100 * -low) / span}%` }} />
+              <i
+                className={isNoise || cause === null ? "noise" : delta > 0 ? "more" : "less"}
+                style={{
+                  insetInlineStart: `${(100 * (Math.min(start, start + delta) - low)) / span}%`,
+                  width: `${(100 * Math.abs(delta)) / span}%`,
+                }}
+              />
+            </td>
+            <td title={exact(delta, "ns")}>
+              {signed(delta, "ns")}
+              {isNoise && <span className="visually-hidden"> ({text.noise})</span>}
+            </td>
+            <td>{duration(before)}</td>
+            <td>{duration(after)}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row">{text.total}</th>
+          <td aria-hidden="true" />
+          <td title={exact(total, "ns")}>{signed(total, "ns")}</td>
+          <td>{duration(answer.baseline.step_ns)}</td>
+          <td>{duration(answer.experiment.step_ns)}</td>
+        </tr>
+      </tfoot>
+    </table>
+  );
+}
+
+/** What happened to the work, and what has no work to be named. */
+function Kinds({ answer: { kinds, unnamed_ns: unnamed } }: { answer: Change }) {
+  const [cause] = useAddress(params.cause);
+  const said = Object.entries(kinds)
+    .filter(([, ns]) => ns !== 0)
+    .map(([kind, ns]) => `${text.kinds[kind] ?? kind} ${signed(ns, "ns")}`);
+  return (
+    <p className="compare-kinds">
+      {[...said, `${text.unnamed} ${signed(unnamed, "ns")}`].join(" · ")}
+      {cause !== "" && (
+        <>
+          {" "}
+          <button
+            type="button"
+            className="link"
+            onClick={() => goToView("overview", null, { cause })}
+          >
+            {text.pieces(partName(cause))}
+          </button>
+        </>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,220 @@
+/** What changed in the mean step: the rows of its waterfall, and the table of work. Pure. */
+import type { Change, ChangedWork } from "../../api";
+import { partName } from "../../draw/parts";
+import { count, percentChange } from "../../format";
+import { compareTexts } from "../../i18n";
+import { change as changeTexts } from "../../i18n/en/change";
+import type { Cell, Table } from "../../table";
+
+const text = changeTexts;
+
+export interface CauseRow {
+  /** Null of all small ones together. */
+  readonly cause: string | null;
+  readonly before: number;
+  readonly after: number;
+  readonly delta: number;
+  /** Where the bar begins: the sum of the changes above it, ns. */
+  readonly start: number;
+  /** Whether the interval of the change holds 0; null where there is none. */
+  readonly isNoise: boolean | null;
+  /** How many causes it stands for. */
+  readonly causes: number;
+}
+
+export interface ChangeBars {
+  readonly rows: readonly CauseRow[];
+  /** From the least to the largest running sum, ns: what the bars span; never of no length. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** So many causes have a row of their own. */
+const MOST = 9;
+/** Of the largest change: smaller ones are one row. */
+const LEAST = 0.02;
+
+/** A bar begins where the one above it ended, so that the last one ends at the change of the step. */
+export function changeBars(causes: Change["causes"]): ChangeBars {
+  const largest = Math.max(0, ...causes.map(({ delta_ns: delta }) => Math.abs(delta)));
+  const large = causes
+    .slice(0, MOST)
+    .filter(({ delta_ns: delta }) => Math.abs(delta) >= LEAST * largest && delta !== 0);
+  // One alone has its own name.
+  const named = causes.length === large.length + 1 ? causes : large;
+  const others = causes.slice(named.length);
+  const rows: CauseRow[] = [];
+  let start = 0;
+  for (const each of named) {
+    const noise = each.low_ns === null || each.high_ns === null;
+    rows.push({
+      cause: each.cause,
+      before: each.before_ns,
+      after: each.exp_ns,
+      delta: each.delta_ns,
+      start,
+      isNoise: noise ? null : (each.low_ns ?? 0) <= 0 && (each.high_ns ?? 0) >= 0,
+      causes: 1,
+    });
+    start += each.delta_ns;
+  }
+  if (others.length > 0) {
+    const sum = (of: (each: Change["causes"][number]) => number) =>
+      others.reduce((total, each) => total + of(each), 0);
+    rows.push({
+      cause: null,
+      before: sum((each) => each.before_ns),
+      after: sum((each) => each.exp_ns),
+      delta: sum((each) => each.delta_ns),
+      start,
+      isNoise: null,
+      causes: others.length,
+    });
+  }
+  const ends = rows.flatMap((row) => [row.start, row.start + row.delta]);
+  const low = Math.min(0, ...ends);
+  const high = Math.max(0, ...ends);
+  return high > low ? { rows, low, high } : { rows, low, high: low + 1 };
+}
+
+/** Short names of both sides, where they differ with an arrow; of several how many more. */
+export function workTitle(row: ChangedWork): string {
+  const { label: before, exp_label: after } = row;
+  const title =
+    before === null || after === null
+      ? (before ?? after ?? "")
+      : before === after
+        ? before
+        : `${before} → ${after}`;
+  return row.names > 1 ? text.andMore(title, row.names - 1) : title;
+}
+
+/** Everything that a row puts together, a name each. */
+export function namesOf(row: ChangedWork): { before: readonly string[]; after: readonly string[] } {
+  const of = (kernels: readonly string[], operator: string | null) =>
+    kernels.length > 0 ? kernels : operator === null ? [] : [operator];
+  return {
+    before: of(row.kernels, row.operator),
+    after: of(row.exp_kernels, row.exp_operator),
+  };
+}
+
+const VERDICTS = text.verdicts as Readonly<Record<string, string>>;
+
+/** Of one cause, or of all; the largest change first, as the server has them. */
+export function workRows(answer: Change, cause: string): readonly ChangedWork[] {
+  return cause === "" ? answer.work : answer.work.filter(({ causes }) => causes.includes(cause));
+}
+
+/** Calls of a mean step are whole numbers, but where steps differ. */
+function callsText(calls: number): string {
+  return Number.isInteger(calls) ? count(calls) : calls.toFixed(1);
+}
+
+export function workTable(work: readonly ChangedWork[]): Table {
+  const number = (key: string, label: string, help: string) =>
+    ({ key, label, type: "number", unit: "ns", help }) as const;
+  const calls = (key: string, label: string) =>
+    ({ key, label, type: "number", unit: "count", help: text.columns.callsHelp }) as const;
+  const column = (of: (row: ChangedWork) => Cell) => work.map(of);
+  return {
+    columns: [
+      { key: "name", label: text.columns.name, type: "string", unit: null, grow: true },
+      {
+        key: "operator",
+        label: text.columns.operator,
+        type: "string",
+        unit: null,
+        help: text.columns.operatorHelp,
+      },
+      {
+        key: "kind",
+        label: text.columns.kind,
+        type: "string",
+        unit: null,
+        help: text.columns.kindHelp,
+        words: text.kinds,
+      },
+      { ...number("delta_ns", "Δ", text.columns.deltaHelp), change: "cost", noise: "noise" },
+      {
+        key: "delta_percent",
+        label: "Δ %",
+        type: "number",
+        unit: "percent",
+        help: text.columns.shareHelp,
+        change: "cost",
+        noise: "noise",
+      },
+      {
+        key: "verdict",
+        label: text.columns.verdict,
+        type: "string",
+        unit: null,
+        help: text.columns.verdictHelp,
+        words: VERDICTS,
+      },
+      { ...number("before_ns", compareTexts.baseline, text.columns.exposedHelp), family: "step" },
+      { ...number("exp_ns", compareTexts.experiment, text.columns.exposedHelp), family: "step" },
+      {
+        key: "both_calls",
+        label: text.columns.bothCalls,
+        type: "string",
+        unit: null,
+        help: text.columns.callsHelp,
+      },
+      { ...calls("calls", text.columns.calls), hidden: true },
+      { ...calls("exp_calls", text.columns.expCalls), hidden: true },
+      {
+        ...number("calls_ns", text.columns.byCalls, text.columns.byCallsHelp),
+        change: "cost",
+        hidden: true,
+      },
+      {
+        ...number("speed_ns", text.columns.bySpeed, text.columns.bySpeedHelp),
+        change: "cost",
+        hidden: true,
+      },
+      { ...number("full_ns", text.columns.full, text.columns.fullHelp), hidden: true },
+      { ...number("exp_full_ns", text.columns.expFull, text.columns.fullHelp), hidden: true },
+      {
+        key: "how",
+        label: text.columns.how,
+        type: "string",
+        unit: null,
+        help: text.columns.howHelp,
+        words: text.hows,
+        hidden: true,
+      },
+      {
+        key: "cause",
+        label: text.columns.cause,
+        type: "string",
+        unit: null,
+        help: text.columns.causeHelp,
+        hidden: true,
+      },
+    ],
+    rows: {
+      name: column(workTitle),
+      operator: column((row) => row.exp_operator ?? row.operator),
+      kind: column(({ kind }) => kind),
+      delta_ns: column((row) => row.delta_ns),
+      delta_percent: column((row) => percentChange(row.before_ns, row.exp_ns)),
+      verdict: column(({ verdict }) => verdict),
+      before_ns: column((row) => row.before_ns),
+      exp_ns: column((row) => row.exp_ns),
+      both_calls: column(({ calls: before, exp_calls: after }) =>
+        before === after ? callsText(before) : `${callsText(before)} → ${callsText(after)}`,
+      ),
+      calls: column((row) => row.calls),
+      exp_calls: column((row) => row.exp_calls),
+      calls_ns: column((row) => row.calls_ns),
+      speed_ns: column((row) => row.speed_ns),
+      full_ns: column((row) => row.full_ns),
+      exp_full_ns: column((row) => row.exp_full_ns),
+      how: column(({ how }) => how),
+      noise: column(({ verdict }) => verdict === "unchanged" || verdict === "unclear"),
+      cause: column(({ causes }) => causes.map(partName).join(", ")),
+    },
+  };
+}

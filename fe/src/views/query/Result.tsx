@@ -1,0 +1,47 @@
+/** What a query found, or why it found nothing. */
+import { useMemo } from "react";
+import type { Result as Answer } from "../../api";
+import type { Answers } from "../../api/schema.gen";
+import { count, duration } from "../../format";
+import { query as words } from "../../i18n/en/query";
+import { useTableParams } from "../../state";
+import { DataTable, declared, derive } from "../../table";
+import { Async } from "../../ui";
+import { params } from "./params";
+
+type Found = Answers["sql"];
+/** What is wrong with a statement is no fault of the program. */
+const REFUSED = 400;
+
+export function Result({ found }: { readonly found: Answer<Found> }) {
+  if (found.error?.status === REFUSED && !found.isFetching) {
+    return (
+      <pre className="query-error" role="alert">
+        {found.error.message}
+      </pre>
+    );
+  }
+  return <Async query={found}>{(data) => <Rows found={data} />}</Async>;
+}
+
+function Rows({ found }: { readonly found: Found }) {
+  const state = useTableParams(params.filter, params.sort);
+  const table = useMemo(() => derive(found, declared(found)), [found]);
+  const { more, prepared_ns: prepared, query_ns: took } = found.meta;
+  const rows = Object.values(found.rows)[0]?.length ?? 0;
+  return (
+    <>
+      <p className="query-said" role="status">
+        {words.found(count(rows), duration(took), duration(prepared))}
+        {more !== "" && <strong> {words.more[more]}</strong>}
+      </p>
+      <DataTable
+        id="query"
+        label={words.result}
+        table={table}
+        nameKey={found.columns.find(({ type }) => type === "string")?.key ?? ""}
+        {...state}
+      />
+    </>
+  );
+}

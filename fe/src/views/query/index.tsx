@@ -1,0 +1,55 @@
+/** SQL over the trace, of a server that was begun with `serve --sql`. */
+import { allSteps, useTraceQuery } from "../../api";
+import { query as words } from "../../i18n/en/query";
+import { useAddress, useTrace } from "../../state";
+import { Panel, Segmented } from "../../ui";
+import { Columns } from "./Columns";
+import { Editor } from "./Editor";
+import { params } from "./params";
+import { Result } from "./Result";
+import "./query.css";
+
+export default function Query() {
+  const { sel } = useTrace();
+  const trace = sel && allSteps(sel);
+  const [statement, setStatement] = useAddress(params.statement);
+  const [of, setOf] = useAddress(params.of);
+  const tables = useTraceQuery("sql/tables", trace, { of });
+  const found = useTraceQuery(
+    "sql",
+    statement ? trace : null,
+    { query: statement, of },
+    { keep: false },
+  );
+  return (
+    <div className="query">
+      <Panel
+        title={words.title}
+        help={words.help}
+        actions={
+          <Segmented
+            label={words.of.label}
+            value={of}
+            options={[
+              { value: "trace", label: words.of.trace },
+              { value: "span", label: words.of.span },
+            ]}
+            onChange={setOf}
+          />
+        }
+      >
+        <Editor
+          key={statement}
+          statement={statement}
+          schema={of === "span" ? (tables.data?.schemas[0] ?? "main") : "main"}
+          limits={tables.data ?? null}
+          onRun={(next) => (next === statement ? void found.refetch() : setStatement(next))}
+        />
+        {statement && <Result found={found} />}
+      </Panel>
+      <Panel title={words.columns.title} help={words.columns.help}>
+        <Columns query={tables} />
+      </Panel>
+    </div>
+  );
+}
