@@ -73,6 +73,7 @@ def main() -> None:
     arguments = parser.parse_args()
     mp.spawn(train, args=(free_port(), arguments), nprocs=arguments.ranks)
     print(f"{arguments.ranks} traces written to {arguments.out}")
+    print(f"Open it: torch-tb-profiler serve {arguments.out} --open    (or tensorboard --logdir {arguments.out})")
 
 
 if __name__ == "__main__":

@@ -152,6 +152,7 @@ def main() -> None:
             loss = train()
             profiler.step()
     print(f"loss {loss.item():.3f}; trace written to {arguments.out}")
+    print(f"Open it: torch-tb-profiler serve {arguments.out} --open    (or tensorboard --logdir {arguments.out})")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,98 @@
+"""Writes the tables of columns of docs/views from the definitions: python _build/columns.py. What `make columns` does.
+
+A comment above a table says whose columns it has, and which of them where it has not all:
+
+    <!-- columns: OPERATORS -->
+    <!-- columns: MEMORY name calls, OVERVIEW busy -->
+
+The words of the table's head say what stands in each of its columns.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import torch_tb_profiler  # noqa: E402
+from torch_tb_profiler.analysis.definition import Definition  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACKAGE = Path(torch_tb_profiler.__file__).parent
+
+_TABLE = re.compile(
+    r"(?P<mark><!-- columns: (?P<of>[^>]*) -->\n\n?)(?P<head>\|.*\|)\n(?P<rule>\|[-| ]*\|)\n(?:\|.*\n)*", re.MULTILINE
+)
+#: what stands below a word of a head; the first column is always the key
+_CELLS: dict[str, Callable[[Definition], str]] = {
+    "key": lambda d: f"`{d.key}`",
+    "shown as": lambda d: d.label,
+    "unit": lambda d: d.unit or "–",
+    "what it is": lambda d: d.help,
+}
+
+
+def column_modules() -> list[str]:
+    """The modules that hold definitions: `columns.py` of each question, and what several of them share."""
+    names = [info.name for info in walk_packages(torch_tb_profiler.__path__, "torch_tb_profiler.")]
+    return [name for name in names if name.endswith("columns") and _definitions_in(name)]
+
+
+def all_definitions() -> dict[str, dict[str, Definition]]:
+    """By the name of the constant, such as OPERATORS."""
+    return {name: defined for module in column_modules() for name, defined in _definitions_in(module).items()}
+
+
+def _definitions_in(module: str) -> dict[str, dict[str, Definition]]:
+    return {
+        name: value
+        for name, value in vars(import_module(module)).items()
+        if isinstance(value, dict) and value and all(isinstance(each, Definition) for each in value.values())
+    }
+
+
+def rewritten(page: str, defined: dict[str, dict[str, Definition]]) -> str:
+    """The text of a page with the rows of its tables of columns made of the definitions."""
+    return _TABLE.sub(lambda match: _table(match, defined), page)
+
+
+def _table(match: re.Match[str], defined: dict[str, dict[str, Definition]]) -> str:
+    words = [word.strip() for word in match["head"].strip("|").split("|")]
+    cells = [_CELLS[word] for word in words]
+    rows = ["| " + " | ".join(cell(each) for cell in cells) + " |\n" for each in _chosen(match["of"], defined)]
+    return "".join([match["mark"], match["head"], "\n", match["rule"], "\n", *rows])
+
+
+def _chosen(of: str, defined: dict[str, dict[str, Definition]]) -> Iterator[Definition]:
+    for part in of.split(","):
+        group, *keys = part.split()
+        for key in keys or defined[group]:
+            yield defined[group][key]
+
+
+def pages() -> list[Path]:
+    return sorted((ROOT / "docs" / "views").glob("*.md"))
+
+
+def main() -> int:
+    defined = all_definitions()
+    for page in pages():
+        text = page.read_text("utf-8")
+        made = rewritten(text, defined)
+        if made != text:
+            page.write_text(made, "utf-8")
+            print(page.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
