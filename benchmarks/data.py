@@ -78,6 +78,8 @@ SHAPES = "shapes"
 MANY_RANKS = "ranks"
 FLOPS = "flops"
 MEMORY = "memory"
+SQL = "sql"
+COMMAND_LINE = "cli"
 #: of the traces that are drawn
 TIMELINE_SLICES = 10_000_000
 FEWER_SLICES = 1_000_000

@@ -60,6 +60,7 @@ OURS = Environment(
         "isal",
         "werkzeug",
         "zstandard",
+        "duckdb>=2,<3",
         "regex",
         "boto3",
         "distributed",
@@ -92,6 +93,8 @@ def install_ours() -> None:
     shutil.copytree(ROOT / "_build", source / "_build", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
+    (source / "fe").mkdir()
+    shutil.copy(ROOT / "fe" / "package-lock.json", source / "fe")  # the list of what is in the page, for the SBOM
     install: list[str | Path] = [OURS.python, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]
     subprocess.run([*install, source], check=True, env={**os.environ, "SKIP_BUILD_FE": "1"})
 

@@ -306,6 +306,15 @@ def flops(say: Say) -> Measured:
     return {"date": today()} | least([together(probe(command, one_thread(), size.seconds)) for _ in range(3)])
 
 
+def sql(say: Say) -> Measured:
+    """Q1: SQL over 1M events."""
+    say("SQL")
+    size = data.SIZES["1M"]
+    size.make()
+    command = [OURS.python, PROBES / "sql.py", *size.files()]
+    return {"date": today()} | least([together(probe(command, one_thread(), size.seconds)) for _ in range(3)])
+
+
 def memory(say: Say) -> Measured:
     """M1 to M3: memory snapshots of 100 MB and of 5M records."""
     say("memory")

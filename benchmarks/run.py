@@ -1,8 +1,8 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
 Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T8 and U1, storage for S1 to S4, engine
-for E1 to E4, flops for F1, shapes for G1, ranks for R1 to R5, memory for M1 to M3, and checks for B10 and B11 (part of
-100k). What is not measured keeps its last value and its date.
+for E1 to E4, flops for F1, shapes for G1, ranks for R1 to R5, memory for M1 to M3, sql for Q1, cli for C1 and C2, and
+checks for B10 and B11 (part of 100k). What is not measured keeps its last value and its date.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import data, growth, many_ranks, measure, remote
+from benchmarks import command_line, data, growth, many_ranks, measure, remote
 from benchmarks.bars import BARS
 from benchmarks.bars.bar import verdict
 from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK, install_ours, routes_of_ours
@@ -34,6 +34,11 @@ def _growth(say: measure.Say) -> measure.Measured:
     return {"shapes": growth.all_shapes(OURS.python, routes_of_ours(), say)}
 
 
+def _command_line(say: measure.Say) -> measure.Measured:
+    say("cli")
+    return command_line.measure()
+
+
 #: what has bars of its own, and where it is kept in the results
 APART: dict[str, tuple[str, Callable[[measure.Say], measure.Measured]]] = {
     data.TIMELINE: ("timeline", measure.timeline),
@@ -42,6 +47,8 @@ APART: dict[str, tuple[str, Callable[[measure.Say], measure.Measured]]] = {
     data.SHAPES: ("growth", _growth),
     data.MANY_RANKS: ("ranks", many_ranks.measure),
     data.MEMORY: ("memory", measure.memory),
+    data.SQL: ("sql", measure.sql),
+    data.COMMAND_LINE: ("cli", _command_line),
 }
 
 

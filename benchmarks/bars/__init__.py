@@ -4,7 +4,7 @@ them. Pure.
 
 from __future__ import annotations
 
-from benchmarks.bars import flops, growth, load, many_ranks, memory, pages, replay, stores
+from benchmarks.bars import command_line, flops, growth, load, many_ranks, memory, pages, replay, sql, stores
 
 BARS = (
     *load.BARS,
@@ -15,4 +15,6 @@ BARS = (
     *growth.BARS,
     *many_ranks.BARS,
     *memory.BARS,
+    *sql.BARS,
+    *command_line.BARS,
 )

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
-import resource
+import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.processes import parse_kilobytes
+from benchmarks.processes import read as status_of
 from tests.rank_sims import Sim, simulated
 from torch_tb_profiler.ranks.reduction import reduce
 from torch_tb_profiler.ranks.summary import RankSummary, read, write
@@ -41,7 +43,8 @@ def main(what: str, folder: Path) -> None:
     before = time.process_time()
     found = reduce(_Files(sorted(folder.glob("*.rank"))))
     used = time.process_time() - before
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    # of this program alone: ru_maxrss would also count what the process that started it held
+    peak = parse_kilobytes(status_of(os.getpid(), "status"), "VmHWM") / (1 << 20)
     told = {"ranks": found.overview.tiles.present, "matched": found.overview.matched.matched}
     sys.stdout.write(json.dumps(told | {"cpu_s": round(used, 2), "peak_mb": round(peak)}) + "\n")
 
