@@ -34,6 +34,12 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def samples_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What tests that read all samples share: whoever is the first reads them."""
+    return tmp_path_factory.mktemp("samples-cache")
+
+
+@pytest.fixture(scope="session")
 def many_ranks() -> Path:
     """The sample of 64 ranks: a run's folder."""
     return ROOT / "samples" / MANY_RANKS

@@ -83,3 +83,22 @@ def partly_hidden_all_reduce() -> list[Event]:
         kernel(215, 25, 3, "mul"),
         annotation("nccl:all_reduce", 150, 30),
     ]
+
+
+LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
+
+def step_of_every_category() -> list[Event]:
+    """One step, 50 to 450 µs, in which every category but communication and Python has a part."""
+    return [
+        annotation("ProfilerStep#1", 50, 400),
+        annotation(LOADER, 100, 180),
+        op("aten::to", 200, 60),
+        op("aten::nll_loss_backward", 340, 70, tid=2),
+        launch(360, 1, 20, tid=2),
+        launch(390, 2, 10, tid=2),
+        launch(405, 3, 5, tid=2),
+        copy(405, 10, 1),
+        fill(420, 5, 2),
+        kernel(430, 15, 3),
+    ]

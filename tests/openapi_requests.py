@@ -59,6 +59,7 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/critical_path/pieces": [H100 | {"step": "3", "sort": "-duration_ns", "limit": "5"}, CNN],
     "/api/what_if": [H100, CNN | {"changes": "data:0,kernels:0.5,operator.aten::mm:0,sync"}],
     "/api/compare/roofline": [_PAIR],
+    "/api/compare/change": [_PAIR, _PAIR | {"limit": "3"}],
     "/api/compare": [_PAIR, _PAIR | {"path": "0-0"}],
     "/api/distributed": _RANKS,
     "/api/traces": [{}, _ONE_RUN, {"of": "all"}],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -63,6 +64,13 @@ def write_trace_with_memory(path: Path) -> Path:
     trace["traceEvents"] += [memory(101, 4096, total=4096), memory(105, -4096, total=0)]
     path.write_text(json.dumps(trace))
     return path
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        return port
 
 
 def wait_until(met: Callable[[], object], what: str) -> None:

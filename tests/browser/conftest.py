@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 import browser as chromium
 from tests.browser import bidi
 from tests.browser.axe import Axe
-from tests.browser.profiler import Profiler
+from tests.browser.profiler import CPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.browser.watch import Watch
 
@@ -95,6 +95,7 @@ def tensorboard(start_for_all: StartServer, samples: Path) -> Server:
     """A TensorBoard over the samples, which are all read."""
     server = start_for_all("tensorboard", "tensorboard.main", "--logdir", str(samples))
     server.wait_for_traces()
+    server.run = CPU_RUN
     return server
 
 
@@ -103,6 +104,7 @@ def alone(start_for_all: StartServer, samples: Path) -> Server:
     """The server without TensorBoard over the samples, which are all read."""
     server = start_for_all("alone", "torch_tb_profiler", "serve", str(samples))
     server.wait_for_traces()
+    server.run = CPU_RUN
     return server
 
 

@@ -43,6 +43,7 @@ class Profiler:
 
     def link(self, query: str = "", **state: str) -> str:
         """The address with this state, under the keys of the deep links: v view, r run, k worker, q filter, …"""
+        state = {**({"r": self.server.run} if self.server.run else {}), **state}
         if self.server.is_tensorboard:
             parts = ["pytorch_profiler", *(f"p.pytorch_profiler.{key}={quote(state[key], '')}" for key in state)]
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -14,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.tiny import wait_until
+from tests.tiny import free_port, wait_until
 
 PLUGIN = "data/plugin/pytorch_profiler/"
 
@@ -37,7 +36,7 @@ class Server:
         prefix: str = "",
         folder: Path | None = None,
     ) -> None:
-        port = _free_port()
+        port = free_port()
         self._command = [sys.executable, "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
         self._environment = {**os.environ, **environment}
         self._folder = folder
@@ -46,6 +45,8 @@ class Server:
         self.is_tensorboard = module.startswith("tensorboard")
         self.address = f"http://127.0.0.1:{port}{prefix}/"
         self.root = self.address + PLUGIN if self.is_tensorboard else self.address
+        self.run = ""
+        """The run that pages are opened with where a test names none; empty: the page chooses."""
         self.first_answer: Any = None
         """Of the very first request: TensorBoard's list of plugins, or our status."""
 
@@ -104,10 +105,3 @@ class Server:
 def _get(url: str) -> Any:
     with urllib.request.urlopen(url, timeout=20) as answer:
         return json.load(answer)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

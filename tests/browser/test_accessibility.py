@@ -110,7 +110,7 @@ def test_frame(axe: Axe, profiler: Profiler) -> None:
 
 def test_palette_and_steps(axe: Axe, profiler: Profiler) -> None:
     profiler.open(r=GPU_RUN, v="operators", sel="op:aten::mm")
-    expect(profiler.inspector.get_by_role("table")).to_be_visible()
+    expect(profiler.inspector.get_by_role("table").first).to_be_visible()
     profiler.page.keyboard.press("Control+k")
     field = profiler.ui.get_by_role("combobox", name="Go to or do anything")
     expect(field).to_be_focused()

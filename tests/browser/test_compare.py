@@ -95,28 +95,44 @@ def test_a_link_names_what_was_chosen(open_page: OpenPage, alone: Server) -> Non
 # ---- what changed
 
 
-def test_the_headline_says_how_much_and_why(opened: Profiler) -> None:
-    before, after = (opened.server.api("overview", run=run, worker=WORKER)["average"] for run in (CPU_RUN, OTHER_RUN))
-    panel = opened.panel("What changed")
-    verdict = panel.get_by_text(re.compile("^Step ")).inner_text()
-    found = re.findall(r"[-<>]?[\d.,]+ \S+", plain(verdict).replace(",", ""))
-    step, exp_step = before["step_ns"], after["step_ns"]
-    assert numbers.all_same(found, [step, exp_step, exp_step - step, (exp_step - step) / step])
+def change_of(profiler: Profiler) -> dict[str, Any]:
+    both = {"run": CPU_RUN, "worker": WORKER, "exp_run": OTHER_RUN, "exp_worker": WORKER}
+    answer: dict[str, Any] = profiler.server.api("compare/change", **both)
+    return answer
 
-    rows = rows_of(panel.get_by_role("table", name="Average step by category"))
-    scale = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
-    unit = scale[panel.get_by_role("columnheader", name="Baseline").inner_text().split()[-1]]
-    names = {"DataLoader": "dataloader", "CPU Exec": "cpu_exec", "Other": "other"}
-    for name, key in names.items():
-        row = next(row for row in rows if row[0] == name)
-        sides = [side["category_ns"].get(key, 0) for side in (before, after)]
-        assert numbers.all_same(
-            [plain(cell) for cell in row[1:4]], [value / unit for value in (*sides, sides[1] - sides[0])]
-        )
-    largest = max(names, key=lambda name: abs(after["category_ns"][names[name]] - before["category_ns"][names[name]]))
-    expect(
-        panel.get_by_role("paragraph").filter(has_text="Biggest contributors:").filter(has_text=largest)
-    ).to_be_visible()
+
+def test_the_headline_says_how_much_and_why(opened: Profiler) -> None:
+    answer = change_of(opened)
+    before, after = (answer[side]["step_ns"] for side in ("baseline", "experiment"))
+    panel = opened.panel("What changed")
+    found = re.findall(r"[\d.,]+ [mµn]?s\b", plain(panel.get_by_text(re.compile("^Step ")).inner_text()))
+    assert numbers.all_same(found, [before, after])
+    said = panel.get_by_text(re.compile("^Steps are .* faster"))
+    assert numbers.all_same(re.findall(r"are ([\d.,]+ \S+)", plain(said.inner_text())), [-answer["delta_ns"]])
+    expect(panel.get_by_text(re.compile("^Most of it: Data loading"))).to_be_visible()
+    expect(panel.get_by_text("shorter for certain")).to_be_visible()
+
+    table = panel.get_by_role("table", name="Waterfall of the change")
+    rows = rows_of(table)
+    assert [row[0] for row in rows[:2]] == ["Data loading", "Operators on the host"]
+    for row, cause in zip(rows, answer["causes"], strict=False):
+        assert numbers.all_same([plain(row[2]).partition("(")[0].strip()], [cause["delta_ns"]])
+    expect(table.locator("tr.is-noise")).to_have_count(sum(c["low_ns"] <= 0 <= c["high_ns"] for c in answer["causes"]))
+
+
+def test_a_cause_leads_to_what_it_is_made_of(opened: Profiler) -> None:
+    grid = opened.grid("What the change is made of")
+    work = change_of(opened)["work"]
+    expect(grid.count).to_have_text(f"{len(work)} rows")
+    waterfall = opened.panel("What changed").get_by_role("table", name="Waterfall of the change")
+    waterfall.get_by_role("button", name="Operators on the host").click()
+    expect(grid.count).to_have_text(f"{sum('host.operator' in row['causes'] for row in work)} rows")
+    opened.page.wait_for_function("() => location.hash.includes('f=host.operator')")
+    waterfall.get_by_role("button", name="Data loading").click()
+    expect(opened.ui.get_by_text("Data loading has no kernels or operators.")).to_be_visible()
+    opened.ui.get_by_role("button", name="Show the stretches of Data loading in the experiment").click()
+    expect(opened.heading("Overview")).to_be_visible()
+    opened.page.wait_for_function("() => location.hash.includes('f=host.data')")
 
 
 def test_parts_are_those_of_the_api(opened: Profiler) -> None:
@@ -203,7 +219,8 @@ def test_sums_are_per_step_where_the_steps_differ(tmp_path: Path, serve_logs: Se
     profiler = Profiler(page, server).open(v="compare", r="b")
     grid = profiler.grid("Operators compared")
     expect(grid.row("aten::mm")).to_contain_text("same")
-    expect(profiler.ui.get_by_text("The baseline has 2 steps, the experiment 6").first).to_be_visible()
+    counted = "Counted: 2 steps of the baseline, 5 of the experiment; 1 first step is left out."
+    expect(profiler.ui.get_by_text(counted)).to_be_visible()
     expect(grid.panel.get_by_text("divided by 2 steps of the baseline and 6 of the experiment")).to_be_visible()
     assert [saved(grid)[0][key] for key in ("calls", "exp_calls", "delta_device_self_ns")] == ["1", "1", "0"]
     profiler.switch("Sum", "All steps")
@@ -226,7 +243,8 @@ def test_by_keyboard_alone(on_its_own: Profiler) -> None:
     page.keyboard.press("Enter")
     expect(on_its_own.picker("Baseline run")).to_be_focused()
     page.keyboard.press("/")
-    expect(grid.filter).to_be_focused()
+    expect(on_its_own.grid("What the change is made of").filter).to_be_focused()
+    tab_to(page, grid.filter)
     page.keyboard.type("backward")
     expect(grid.filter).to_have_value("backward")
     tab_to(page, grid.root)
@@ -323,8 +341,8 @@ def test_what_data_loader_workers_brought(start: StartServer, page: Page, keep: 
     profiler = Profiler(page, server).open(v="compare", r="resnet50_num_workers_4", s="1")
     expect(profiler.picker("Baseline run")).to_have_accessible_name("Baseline run resnet50_num_workers_0")
     panel = profiler.panel("What changed")
-    expect(panel.get_by_text(re.compile(r"^Step 177\.6 ms → 141\.1 ms.*−20\.6 %$"))).to_be_visible()
-    expect(panel.get_by_text("DataLoader −58.08 ms")).to_be_visible()
+    expect(panel.get_by_text(re.compile(r"^Steps are 42\.67 ms faster \(−24\.3 %"))).to_be_visible()
+    expect(panel.get_by_text("Most of it: Input data −56.19 ms.")).to_be_visible()
     expect(profiler.grid("Kernels compared").count).to_be_visible()
     page.wait_for_timeout(150)  # charts are drawn anew once their place has had its width for a moment
     keep("compare-resnet50")

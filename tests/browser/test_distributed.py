@@ -83,7 +83,7 @@ def test_who_is_slow(opened: Profiler) -> None:
     expect(main.get_by_role("region", name="Who is slow")).to_contain_text("Rank 2")
     panel = opened.panel("Slow ranks")
     expect(panel.get_by_role("row", name=re.compile("^Rank 2"))).to_contain_text("aten::nonzero")
-    panel.get_by_role("button", name="Show in Trace").first.click()
+    panel.get_by_role("button", name="Show both in Trace").first.click()
     expect(opened.heading("Trace")).to_be_visible()
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank2")
 

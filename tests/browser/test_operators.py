@@ -135,7 +135,8 @@ def test_bars_and_donuts(opened: Profiler) -> None:
     assert numbers.same(rows_of(panel.get_by_role("table"))[0][1], largest)
 
     opened.switch("Chart", "Donuts")
-    expect(panel.get_by_role("img")).to_have_count(4)
+    expect(panel.get_by_role("img")).to_have_count(5)
+    expect(panel.get_by_role("heading", name="Blocked in API")).to_be_visible()
     for metric in ("Device self", "Device total", "Host self", "Host total"):
         expect(panel.get_by_role("heading", name=f"{metric} time")).to_be_visible()
 

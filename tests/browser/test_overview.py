@@ -198,7 +198,7 @@ def test_findings(opened: tuple[Profiler, dict[str, Any]]) -> None:
 def test_configuration(opened: tuple[Profiler, dict[str, Any]]) -> None:
     profiler, answer = opened
     panel = profiler.panel("Configuration")
-    assert definition(panel, "Number of workers").inner_text() == str(answer["workers"])
+    assert definition(panel, "Traces").inner_text() == str(answer["workers"])
     assert definition(panel, "Device type").inner_text() == answer["meta"]["device_type"]
     assert definition(panel, "Steps").inner_text() == str(len(answer["steps"]["names"]))
 

@@ -72,7 +72,7 @@ def test_tracks_collapse_pin_hide_move_and_filter(opened: Timeline) -> None:
     wait_until(lambda: opened.names()[:3] == ["rank0", "GPU 0", "stream 20"], "only what fits")
     assert all("stream 20" in name for name in opened.names()[2:])
     ui.get_by_label("Filter tracks").fill("no such track")
-    expect(ui.get_by_text("No track is called so.")).to_be_visible()
+    expect(ui.get_by_text("No matches.")).to_be_visible()
     wait_until(lambda: profiler.state.get("f") == "no such track", "the filter in the address")
     link = profiler.page.url
     profiler.page.goto("about:blank")

@@ -129,7 +129,7 @@ def test_ends_without_a_traceback(start: Starter, logs: Path, with_signal: int) 
 def test_a_port_in_use_is_said_in_words(logs: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         result = run("serve", str(logs), "--port", str(taken.getsockname()[1]))
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert "torch-tb-profiler: cannot listen on 127.0.0.1:" in result.stderr
     assert "Traceback" not in result.stderr
 
@@ -148,7 +148,7 @@ def test_a_port_in_use_is_said_in_words(logs: Path) -> None:
 )
 def test_mistakes_of_users_are_said_in_words(arguments: list[str], words: str) -> None:
     result = run(*arguments)
-    assert result.returncode != 0
+    assert result.returncode == 2
     assert words in result.stderr
     assert "Traceback" not in result.stderr
 

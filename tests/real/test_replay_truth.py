@@ -4,7 +4,6 @@ step, and pauses that were put in.
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import json
 from collections import Counter
@@ -12,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -85,7 +85,7 @@ def test_with_the_delays_of_another_step_a_step_takes_as_long(folder: str, share
                 pairs = np.array([(mine[key], others[key]) for key in mine.keys() & others.keys()])
                 lag = graph.lag.copy()
                 lag[pairs[:, 0]] = graph.lag[pairs[:, 1]]
-                after = dataclasses.replace(base, lag=lag).step_ns[j]
+                after = msgspec.structs.replace(base, lag=lag).step_ns[j]
                 errors.append(abs(int(after) - int(base.step_ns[j])) / int(base.step_ns[j]))
     assert len(errors) >= 2
     assert np.median(errors) <= 0.0005

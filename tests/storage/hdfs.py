@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.storage.stores import NOTHING, free_port, running
-from tests.tiny import wait_until
+from tests.storage.stores import NOTHING, running
+from tests.tiny import free_port, wait_until
 
 #: where `make .venv/.stamp-hdfs` puts jars and libhdfs
 PARTS = Path(__file__).resolve().parents[2] / ".venv" / "hadoop"

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from tests.storage.proxy import Kind, Proxy, Request
-from tests.tiny import wait_until
+from tests.tiny import free_port, wait_until
 
 SERVERS = Path(__file__).parent / "servers"
 
@@ -52,12 +51,6 @@ AWS_KEY, AWS_SECRET = "AKIDTESTTESTTEST", "aws+secret/of-the/tests"
 AZURE_ACCOUNT = "devstoreaccount1"
 AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 AZURE_PUBLIC = f"https://{AZURE_ACCOUNT}.blob.core.windows.net"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
 
 
 def answers(url: str) -> bool:

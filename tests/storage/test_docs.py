@@ -17,8 +17,9 @@ import pytest
 
 from tests.integration.conftest import PLUGIN, Server, Starter, wait_for_all
 from tests.storage.hdfs import PARTS, hdfs_cluster
-from tests.storage.stores import AWS_KEY, AWS_SECRET, NOTHING, SERVERS, free_port, running, s3_server, s3_store, script
+from tests.storage.stores import AWS_KEY, AWS_SECRET, NOTHING, SERVERS, running, s3_server, s3_store, script
 from tests.storage.test_workspaces import NAMED, trace
+from tests.tiny import free_port
 from torch_tb_profiler import storage
 from torch_tb_profiler.storage.errors import REASONS, Attempt
 

@@ -104,7 +104,7 @@ def test_a_signature_is_in_no_report_and_in_no_name_of_the_api(server_of: object
             api.open(f"{url}/empty?{signature}")
         page = tmp_path / "report.html"
         command = [sys.executable, "-m", "torch_tb_profiler", "report", "-o", str(page)]
-        for folder, code in (("logs", 0), ("empty", 1)):
+        for folder, code in (("logs", 0), ("empty", 2)):
             ended = subprocess.run(
                 [*command, f"{url}/{folder}?{signature}"],
                 env={**os.environ, **NOTHING, "XDG_CACHE_HOME": str(tmp_path)},
@@ -184,7 +184,7 @@ def test_serve_ends_with_the_extra_of_a_missing_package(extra: str, tmp_path: Pa
     ended = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS
     )
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     (line,) = ended.stderr.strip().splitlines()
     assert "cannot be listed: a package is missing" in line
     assert line.endswith(f"pip install 'torch-tb-profiler[{extra}]'")

@@ -26,6 +26,8 @@ class Config:
     shapes: bool = True
     slow_rank: int = -1  # this rank's aten::nonzero takes slow_ns longer in every step
     slow_ns: int = 7_000_000
+    slow_kernel: str = ""  # kernels whose name has this in it take slow_factor as long
+    slow_factor: float = 1.0
     skew_ns: int = 0  # largest clock error of a rank, to either side
     legacy: bool = False  # the spelling of 2021: other categories, whole microseconds
     shape: Shape = field(default_factory=Shape)

@@ -279,7 +279,8 @@ class Machine:
             name = "cuLaunchKernelEx" if work.driver and not self.config.legacy else "cudaLaunchKernel"
         call = self.launch_call(thread, name, 4500, details)
         start = self.start_on(stream, thread.now)
-        end = start + self.jittered(work.nanoseconds)
+        is_slow = bool(self.config.slow_kernel) and self.config.slow_kernel in work.name
+        end = start + self.jittered(work.nanoseconds * (self.config.slow_factor if is_slow else 1.0))
         self.device_work(thread, "kernel", work.name, stream, call, start, end, self.kernel_args(work))
 
     def kernel_args(self, kernel: Kernel) -> dict[str, Any]:

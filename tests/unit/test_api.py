@@ -25,14 +25,14 @@ TRACE = f"run={RUN}&worker={WORKER}"
 
 
 @pytest.fixture(scope="module")
-def client(samples: Path, cache: Path) -> Iterator[Client]:
-    with everything_read(samples, cache) as workspace:
+def client(samples: Path, samples_cache: Path) -> Iterator[Client]:
+    with everything_read(samples, samples_cache) as workspace:
         yield client_of(workspace)
 
 
 @pytest.fixture(scope="module")
-def profile(samples: Path, cache: Path) -> Profile:
-    return torch_tb_profiler.open(samples, cache_dir=cache)
+def profile(samples: Path, samples_cache: Path) -> Profile:
+    return torch_tb_profiler.open(samples, cache_dir=samples_cache)
 
 
 def plain(values: Any) -> list[Any]:
@@ -267,10 +267,10 @@ def test_importing_is_cheap() -> None:
         torch_tb_profiler.nothing_like_that  # noqa: B018
 
 
-def test_answers_do_not_need_pandas(samples: Path, cache: Path) -> None:
+def test_answers_do_not_need_pandas(samples: Path, samples_cache: Path) -> None:
     code = (
         "import sys; sys.modules['pandas'] = None; import torch_tb_profiler as t;"
-        f"p = t.open({str(samples)!r}, cache_dir={str(cache)!r});"
+        f"p = t.open({str(samples)!r}, cache_dir={str(samples_cache)!r});"
         "x = p.trace('cnn_workers0'); x.overview(); print(len(x.operators()) > 0)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

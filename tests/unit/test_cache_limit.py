@@ -32,6 +32,7 @@ def size_of(folder: Path) -> int:
     return sum({s.st_ino: s.st_size for s in (path.stat() for path in folder.rglob("*") if path.is_file())}.values())
 
 
+@pytest.mark.slow
 def test_the_limit_is_kept_after_many_questions(
     logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

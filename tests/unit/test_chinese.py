@@ -6,12 +6,12 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 
-from tests.definitions import PACKAGE, all_definitions
+from columns import PACKAGE, all_definitions
 from torch_tb_profiler.analysis.health.devices import _NEWER_CUDA
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
@@ -81,10 +81,16 @@ def test_one_id_has_the_same_words_wherever_it_is() -> None:
     assert [name for name, said in words.items() if len(said) > 1] == []
 
 
+@cache
+def modules() -> list[ast.Module]:
+    """Of the whole package."""
+    return [ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))]
+
+
 def calls_of(name: str) -> Iterator[ast.Call]:
     """Everywhere in the package."""
-    for path in PACKAGE.rglob("*.py"):
-        yield from calls_in(ast.parse(path.read_text("utf-8")), name)
+    for tree in modules():
+        yield from calls_in(tree, name)
 
 
 def calls_in(tree: ast.AST, name: str) -> Iterator[ast.Call]:
@@ -118,8 +124,7 @@ def keys(file: str, start: str) -> set[str]:
 def values_of(name: str) -> dict[str, set[str]]:
     """Of each kind that is made by calls of `name` the values that are sent with it, where they stand there."""
     found: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        tree = ast.parse(path.read_text("utf-8"))
+    for tree in modules():
         texts = [
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]

@@ -31,6 +31,7 @@ def everything(path: Path) -> list[Any]:
     return [*values, list(trace.strings), trace.tracks, trace.header.raw, trace.origin_ns, trace.notes]
 
 
+@pytest.mark.slow
 def test_every_wrong_byte_is_noticed(columns: Path) -> None:
     good = columns.read_bytes()
     assert column_file.is_whole(columns)

@@ -36,6 +36,7 @@ def damage(path: Path, table: str) -> None:
     path.write_bytes(content)
 
 
+@pytest.mark.slow
 def test_a_table_found_damaged_behind_an_open_timeline_is_read_again_once(
     logs: Path, tmp_path: Path, opened: Opener
 ) -> None:

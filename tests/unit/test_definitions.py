@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.definitions import all_definitions
+import columns
+from columns import all_definitions
+from torch_tb_profiler.analysis.definition import Definition, Unit, by_key
 from torch_tb_profiler.analysis.device_use import DeviceUse, StepUse
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.kernels.table import KernelTable
@@ -30,9 +32,12 @@ from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits
 
+UNITS: tuple[tuple[str, Unit | None], ...] = (("x", "ns"), ("y", None))
+
 #: whose docs have the definitions
 VIEWS = {
     "OVERVIEW": "overview",
+    "API_CALLS": "operators",
     "OPERATORS": "operators",
     "KERNELS": "kernels",
     "ROOFLINE": "roofline",
@@ -76,6 +81,28 @@ def test_the_docs_repeat_the_definitions(repository: Path, group: str) -> None:
     assert not missing
 
 
+def test_tables_of_columns_are_made_of_the_definitions() -> None:
+    """`make columns` makes them."""
+    defined = all_definitions()
+    texts = {page.name: page.read_text("utf-8") for page in columns.pages()}
+    assert [name for name, text in texts.items() if columns.rewritten(text, defined) != text] == []
+    marked = {group for text in texts.values() for group in defined if f"columns: {group}" in text}
+    assert len(marked) > 25
+
+
+def test_a_table_gets_the_rows_of_its_group() -> None:
+    defined = {
+        "A": by_key("a", *(Definition(key, f"Label {key}", "number", unit, f"Help {key}.") for key, unit in UNITS))
+    }
+    head = "<!-- columns: {} -->\n\n| key | unit | what it is |\n|---|---|---|\n"
+    page = f"before\n\n{head}| old | – | row |\n\nafter\n"
+    whole = columns.rewritten(page.format("A"), defined)
+    assert whole == f"before\n\n{head.format('A')}| `x` | ns | Help x. |\n| `y` | – | Help y. |\n\nafter\n"
+    assert "`x`" not in columns.rewritten(page.format("A y"), defined)
+    with pytest.raises(KeyError):
+        columns.rewritten(page.format("B"), defined)
+
+
 def test_the_docs_name_every_rule(repository: Path) -> None:
     text = (repository / "docs" / "findings.md").read_text()
     said = set(re.findall(r"^\| (R[\d, ]+) \| `(\w+)` \|", text, re.MULTILINE))
@@ -92,7 +119,7 @@ def test_every_column_is_defined() -> None:
     assert {f.name for f in fields(BlockTable)} - about_the_page <= MEMORY.keys()
     assert {f.name for f in fields(SliceTable)} - {"total"} == SLICES.keys()
     assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
-    of_steps = {f.name for kind in (StepOverlap, StepUse, Waits) for f in fields(kind)}
+    of_steps = {name for kind in (StepOverlap, StepUse, Waits) for name in kind.__struct_fields__}
     assert of_steps >= DISTRIBUTED.keys()
     assert {f.name for f in fields(Figures)} == TRACES.keys() - {"trace", "run", "worker", "span"}
     about_the_device = {"id", "name", "memory_bytes", "compute_capability", "tensor_cores"}

@@ -94,6 +94,7 @@ leaves: st.SearchStrategy[list[Call]] = st.builds(list)
 programs = st.recursive(leaves, lambda inside: st.lists(st.tuples(names, inside), max_size=5), max_leaves=25)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(programs, programs, st.integers(1, 12))
 def test_any_programs(left: list[Call], right: list[Call], most: int) -> None:

@@ -15,14 +15,16 @@ from tensorboard.plugins.base_plugin import TBContext
 
 from tests.tiny import DEADLINE_SECONDS
 from torch_tb_profiler import plugin
-from torch_tb_profiler.cli import serve
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.serve import Serve
+from torch_tb_profiler.cli.work import serve
+from torch_tb_profiler.defaults import EXPANSION_VARIABLE
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.plugin_loader import TorchProfilerLoader
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace import open_workspace, worker
-from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE, Cache
+from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Job, decode_job, encode
@@ -92,17 +94,17 @@ def test_the_option_of_serve(
     options: list[str], expected: int | None, opened: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     parser = ArgumentParser()
-    serve.Serve().declare(parser)
+    Serve().declare(parser)
     with pytest.raises(UserError, match="not here"):
-        serve.Serve().run(parser.parse_args([str(tmp_path), *options]))
+        Serve().run(parser.parse_args([str(tmp_path), *options]))
     assert opened[0]["max_expansion"] == expected
 
 
 def test_an_option_that_allows_nothing_is_refused() -> None:
     parser = ArgumentParser()
-    serve.Serve().declare(parser)
+    Serve().declare(parser)
     with pytest.raises(UserError, match="1 or more"):
-        serve.Serve().run(parser.parse_args(["logs", "--max-expansion", "0"]))
+        Serve().run(parser.parse_args(["logs", "--max-expansion", "0"]))
 
 
 @pytest.mark.parametrize(("options", "expected"), [([], None), (["--torch_profiler_max_expansion", "1000"], 1000)])

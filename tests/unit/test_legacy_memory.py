@@ -96,6 +96,7 @@ def test_display_rounding(value: float, shown: float) -> None:
     assert display(value) == shown
 
 
+@pytest.mark.slow
 def test_a_long_curve_keeps_its_peaks() -> None:
     total, at = 0, 0
     events = []

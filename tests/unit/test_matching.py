@@ -66,6 +66,7 @@ def test_no_match_is_wrong(case: str) -> None:
     assert sum(s.matched for s in scores) / sum(s.possible for s in scores) >= least
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(
     st.builds(

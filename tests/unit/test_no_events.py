@@ -51,6 +51,6 @@ def test_the_python_api_says_so(logs: Path, tmp_path: Path) -> None:
 def test_a_report_is_not_made_of_nothing(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "report.html"
     status = main(["report", str(logs / "empty"), "-o", str(file), "--cache-dir", str(tmp_path / "cache")])
-    assert status == 1
+    assert status == 2
     assert EMPTY in capsys.readouterr().err
     assert not file.exists()

@@ -6,11 +6,11 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -21,11 +21,14 @@ from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
 from torch_tb_profiler.web.http import Parameters, Stream
 from torch_tb_profiler.web.openapi import as_text, document
+from torch_tb_profiler.web.openapi.of_queries import OPERATIONS as OF_QUERIES
 from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.workspace import Workspace
 
 DOCUMENT = document()
 PATHS = sorted(ROUTES)
+#: only of `serve --sql`: tests/unit/sql/test_routes.py
+OF_SQL = sorted(OF_QUERIES)
 
 
 def resolved(part: Any) -> Any:
@@ -52,11 +55,10 @@ def paths_failing_with(status: str) -> list[str]:
     return [path for path in PATHS if status in operation(path)["responses"]]
 
 
-@dataclass(frozen=True)
-class Recorder(Parameters):
+class Recorder(Parameters, frozen=True):
     """Parameters that note which of them a route asks for."""
 
-    asked: set[str] = field(default_factory=set)
+    asked: set[str] = msgspec.field(default_factory=set)
 
     def need(self, name: str) -> str:
         self.asked.add(name)
@@ -145,6 +147,7 @@ def limits(schema: Any) -> Iterator[str]:
 # the document itself -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_is_valid() -> None:
     assert [error.message for error in OpenAPIV31SpecValidator(DOCUMENT).iter_errors()] == []
 
@@ -156,7 +159,7 @@ def test_the_file_is_the_document(repository: Path) -> None:
 
 
 def test_has_all_paths_and_no_others() -> None:
-    assert sorted(DOCUMENT["paths"]) == PATHS
+    assert sorted(DOCUMENT["paths"]) == sorted([*PATHS, *OF_SQL])
 
 
 def test_says_nothing_that_no_path_uses() -> None:
@@ -196,7 +199,7 @@ UNITS = {"nanoseconds", "microseconds", "bytes", "0…1", "%"}
 #: what a number may be of, at the end of its name or in its description
 SAID_BY_NAME = re.compile(r"_(ns|bytes)$")
 SAID_BY_TEXT = re.compile(
-    r"\bns\b|nanoseconds|microseconds?\b|\bbytes?\b|0…1|0…255|%|in `unit`|\bFLOP\b"  # a unit
+    r"\bns\b|nanoseconds|milliseconds\b|microseconds?\b|\bbytes?\b|0…1|0…255|%|in `unit`|\bFLOP\b"  # a unit
     r"|how many|how often|\bsize of\b"  # a count
     r"|\bnumber of (an?|the|each|its) |\bnumber among\b|\bid\b|\bposition\b|\brows? of\b"  # says which
 )

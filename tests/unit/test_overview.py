@@ -6,12 +6,21 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, copy, fill, frame, kernel, launch, model_of, op, partly_hidden_all_reduce
+from tests.events import (
+    Event,
+    annotation,
+    copy,
+    frame,
+    kernel,
+    launch,
+    model_of,
+    op,
+    partly_hidden_all_reduce,
+    step_of_every_category,
+)
 from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
 from torch_tb_profiler.analysis.overview.overview import overview
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
-
-LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 
 
 def shares(events: list[Event], step: int = 0, **header: Any) -> dict[str, float]:
@@ -23,20 +32,7 @@ def shares(events: list[Event], step: int = 0, **header: Any) -> dict[str, float
 
 
 def test_every_category_has_its_part() -> None:
-    assert shares(
-        [
-            annotation("ProfilerStep#1", 50, 400),
-            annotation(LOADER, 100, 180),
-            op("aten::to", 200, 60),
-            op("aten::nll_loss_backward", 340, 70, tid=2),
-            launch(360, 1, 20, tid=2),
-            launch(390, 2, 10, tid=2),
-            launch(405, 3, 5, tid=2),
-            copy(405, 10, 1),
-            fill(420, 5, 2),
-            kernel(430, 15, 3),
-        ]
-    ) == {
+    assert shares(step_of_every_category()) == {
         "kernel": 15,
         "memcpy": 10,
         "memset": 5,

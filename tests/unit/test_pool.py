@@ -182,6 +182,7 @@ def test_workers_add_to_what_the_user_wants_of_the_allocator(endless: Path, monk
     assert b":MALLOC_TRIM_THRESHOLD_=" in variables
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_server_that_was_killed(endless: Path) -> None:
     script = """
 import sys, time

@@ -36,6 +36,7 @@ def test_every_event_is_found(pack: type[bytes]) -> None:
         assert (None if found is None else json.loads(found)) == expected
 
 
+@pytest.mark.slow
 def test_samples(samples: Path) -> None:
     for path in sorted(samples.glob("*/*.gz")):
         with path.open("rb") as stream:

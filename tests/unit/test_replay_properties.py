@@ -6,6 +6,7 @@ import dataclasses
 import time
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -115,7 +116,7 @@ def test_pieces_of_host_time_are_all_of_it(seed: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_when_all_takes_three_times_as_long_so_do_the_steps(seed: int) -> None:
     graph = graph_of(model_of(recorded(random_program(seed), 0.35).events))
-    longer = dataclasses.replace(
+    longer = msgspec.structs.replace(
         graph,
         lane_times=3 * graph.lane_times,
         lag=3 * graph.lag,
@@ -130,7 +131,7 @@ def test_without_an_edge_nothing_comes_later(seed: int) -> None:
     base = unchanged(graph)
     rng = np.random.default_rng(seed)
     for edge in rng.permutation(np.flatnonzero(graph.edge != Edge.ROOT))[:5]:
-        assert (dataclasses.replace(base, dropped=np.array([edge])).time <= base.time).all()
+        assert (msgspec.structs.replace(base, dropped=np.array([edge])).time <= base.time).all()
 
 
 def errors(graphs: dict[int, Graph], names: list[str]) -> float:
@@ -158,7 +159,7 @@ def test_with_all_recorded_delays_taken_as_real_nothing_would_save() -> None:
         base = unchanged(graph)
         waited = np.isin(graph.edge, (Edge.LAUNCH, Edge.STREAM, Edge.STREAM_WAIT, Edge.SYNC, Edge.BLOCKING_COPY))
         slack = graph.time[graph.target] - graph.time[graph.source] - base.length
-        frozen[seed] = dataclasses.replace(graph, lag=np.where(waited, slack, graph.lag))
+        frozen[seed] = msgspec.structs.replace(graph, lag=np.where(waited, slack, graph.lag))
         np.testing.assert_array_equal(unchanged(frozen[seed]).time, base.time)
     assert errors(frozen, NAMES) > 0.3
 
@@ -212,6 +213,7 @@ def test_hostile_files_are_replayed_or_refused(name: str) -> None:
         assert found.after_ns is None or 0 <= found.after_ns <= found.before_ns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("syncs", [1, 300])
 def test_a_hundred_thousand_streams_do_not_blow_up(syncs: int) -> None:
     n = 100_000
@@ -228,6 +230,7 @@ def test_a_hundred_thousand_streams_do_not_blow_up(syncs: int) -> None:
     assert time.process_time() - graph_before < 20
 
 
+@pytest.mark.slow
 def test_a_straggler_beside_the_run_without_it(tmp_path: Path) -> None:
     """Rank 2 loses 3 ms in every step, in one operator: without that all ranks are as fast as if it did not."""
 

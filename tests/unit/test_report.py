@@ -23,8 +23,8 @@ RUN = "generated_4gpu_h100"
 
 
 @pytest.fixture(scope="module")
-def workspace(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    with everything_read(samples, tmp_path_factory.mktemp("cache")) as workspace:
+def workspace(samples: Path, samples_cache: Path) -> Iterator[Workspace]:
+    with everything_read(samples, samples_cache) as workspace:
         yield workspace
 
 
@@ -100,6 +100,7 @@ def logs(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_file_or_a_run(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ("--cache-dir", tmp_path / "cache", "-o", tmp_path / "report.html")
     for path, traces in ((logs / "a" / "w0.1.pt.trace.json", 1), (logs / "a", 1), (logs / "b", 8)):
@@ -114,6 +115,7 @@ def test_the_command_writes_a_file_or_a_run(logs: Path, tmp_path: Path, capsys: 
     assert [trace["worker"] for trace in answer_of(report, "status")["runs"][0]["traces"]] == ["w3", "w9"]
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_wrong(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = tmp_path / "bad" / "w.1.pt.trace.json"
     bad.parent.mkdir()
@@ -127,8 +129,8 @@ def test_the_command_says_what_is_wrong(logs: Path, tmp_path: Path, capsys: pyte
         ((bad,), "w.1.pt.trace.json"),
     ):
         code, _, said = command(capsys, *arguments, *output)
-        assert code == 1, arguments
+        assert code == 2, arguments
         assert reason in said
         assert not (tmp_path / "report.html").exists()
     code, _, said = command(capsys, logs / "a", "--cache-dir", tmp_path / "cache", "-o", tmp_path / "no" / "x.html")
-    assert (code, "cannot write" in said) == (1, True)
+    assert (code, "cannot write" in said) == (2, True)

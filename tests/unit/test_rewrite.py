@@ -168,6 +168,7 @@ def test_a_trace_cut_anywhere(generated: bytes, data: st.DataObject) -> None:
     assert served[3:] == whole[:events]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["", "cut"])
 @pytest.mark.parametrize("indent", [True, False])
 def test_memory_does_not_grow_with_the_file(damage: str, indent: bool) -> None:

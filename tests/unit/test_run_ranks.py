@@ -52,6 +52,7 @@ def healthy() -> tuple[JobRun, list[RankSummary]]:
 # the simulation at the level of summaries ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tp", "dp", "seeds"), [(1, 8, 20), (8, 8, 20), (8, 32, 2), (8, 128, 1)])
 def test_nobody_is_named_in_a_healthy_run(tp: int, dp: int, seeds: int) -> None:
     for seed in range(seeds):
@@ -244,6 +245,7 @@ def test_planted_faults_of_generated_jobs_are_named(job: Job) -> None:
         assert {operator for _, operator in found.values()} == {truth.operator}
 
 
+@pytest.mark.slow
 def test_two_faults_of_one_job_are_both_named() -> None:
     job = Job(tp=2, dp=8, pp=2, ep=4, micro=4, layers=1, steps=5, faults=(Late(10, 5_000_000), SlowGpu(5, 1.1)))
     found = reduce(of_job(simulate_job(job)))

@@ -38,3 +38,14 @@ def test_stages_whose_sends_do_not_block(fault: Fault) -> None:
 def test_one_group() -> None:
     found, lost = saved_ns(Job(tp=2, layers=2, faults=(Late(3),)))
     assert found == pytest.approx(lost, rel=0.1)
+
+
+def listed(*faults: Fault) -> list[tuple[str, str, bool]]:
+    run = simulate_job(Job(dp=2, layers=2, faults=faults))
+    found = reduce([summary_of(trace_of(run, rank), f"rank{rank}") for rank in range(2)])
+    return [(each.worker, each.doubt, each.named) for each in found.overview.stragglers]
+
+
+def test_of_two_ranks_the_slower_is_listed_and_not_named() -> None:
+    assert listed(Late(1)) == [("rank1", "few_peers", False)]
+    assert listed() == []

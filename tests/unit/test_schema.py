@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from torch_tb_profiler.trace.schema import element_of
+from torch_tb_profiler.arrays.types import element_of
 
 
 @pytest.mark.parametrize(

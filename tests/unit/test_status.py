@@ -67,6 +67,7 @@ def logs(tmp_path: Path) -> Path:
     return tmp_path / "logs"
 
 
+@pytest.mark.slow
 def test_while_a_disk_is_slow_an_answer_is_computed_and_the_cache_is_swept(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

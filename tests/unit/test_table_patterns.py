@@ -31,6 +31,7 @@ def test_natural_order(texts: list[str]) -> None:
     assert sorted(texts, key=natural_key) == sorted(texts, key=pieces)
 
 
+@pytest.mark.slow
 def test_expressions_find_what_those_of_python_find() -> None:
     """Random expressions of what both know alike."""
     chance = random.Random(1)

@@ -131,6 +131,7 @@ def test_a_tile_names_the_event_of_each_piece(simulated: Model) -> None:
     assert (found["name"][found["row"] == NONE] == NONE).all()
 
 
+@pytest.mark.slow
 @given(events, st.randoms(use_true_random=False))
 def test_an_item_has_the_least_slack_of_its_slices(given: list[Any], random: Any) -> None:
     timeline = timeline_of(given)

@@ -205,7 +205,8 @@ def test_names(client: Client, tree: Any, ask: str) -> None:
     assert some["total"] == tree["names"] == len(some["names"]) == len(set(some["names"]))
     assert some["ids"] == list(range(tree["names"]))
     chosen = get(client, f"/api/timeline/names?{ask}&ids=2,0,999999")
-    assert chosen == {"total": tree["names"], "ids": [0, 2], "names": [some["names"][0], some["names"][2]]}
+    names, labels = ([some[of][0], some[of][2]] for of in ("names", "labels"))
+    assert chosen == {"total": tree["names"], "ids": [0, 2], "names": names, "labels": labels}
 
 
 def test_a_slice_and_its_neighbours(client: Client, tree: Any, ask: str) -> None:

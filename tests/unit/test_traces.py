@@ -23,8 +23,8 @@ CPU_RUNS = ("cnn_workers0", "cnn_workers2")
 
 
 @pytest.fixture(scope="module")
-def client(samples: Path, cache: Path) -> Iterator[Client]:
-    with everything_read(samples, cache) as workspace:
+def client(samples: Path, samples_cache: Path) -> Iterator[Client]:
+    with everything_read(samples, samples_cache) as workspace:
         yield client_of(workspace)
 
 
@@ -108,11 +108,11 @@ def test_names_are_refused_with_a_reason(client: Client, query: str, message: st
     assert message in get(client, f"/api/traces/names?{query}", 400)["error"]
 
 
-def test_what_is_known_of_each_trace_is_enough(client: Client, samples: Path, cache: Path) -> None:
+def test_what_is_known_of_each_trace_is_enough(client: Client, samples: Path, samples_cache: Path) -> None:
     """The tables are made of kept answers: no trace is opened again."""
     urls = ("/api/traces?of=all", "/api/traces/names?of=all", "/api/traces/names?of=all&what=kernels")
     known = [get(client, url) for url in urls]
-    with everything_read(samples, cache) as later, pytest.MonkeyPatch.context() as patch:
+    with everything_read(samples, samples_cache) as later, pytest.MonkeyPatch.context() as patch:
         patch.setattr(column_file, "open_trace", lambda _: pytest.fail("the columns are opened"))
         assert [get(client_of(later), url) for url in urls] == known
 
@@ -162,6 +162,7 @@ def test_nothing_side_by_side() -> None:
         assert len(values["spread"]) == 0
 
 
+@pytest.mark.slow
 def test_more_traces_than_columns_are_said(tmp_path: Path) -> None:
     for rank in range(34):
         write_trace(tmp_path / "run" / f"rank{rank}.1.pt.trace.json")
@@ -171,6 +172,7 @@ def test_more_traces_than_columns_are_said(tmp_path: Path) -> None:
         assert answer["meta"]["left_out"] == 2
 
 
+@pytest.mark.slow
 def test_a_trace_with_more_names_than_are_sent_at_once_has_all_of_them(tmp_path: Path) -> None:
     names = WHOLE + 5
     write_many_launches(tmp_path / "run" / "w.1.pt.trace.json", names, names)
@@ -191,8 +193,8 @@ def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:
         assert "w.1.pt.trace.json" in note["text"]
 
 
-def test_in_python(client: Client, samples: Path, cache: Path) -> None:
-    profile = torch_tb_profiler.open(samples, cache_dir=cache)
+def test_in_python(client: Client, samples: Path, samples_cache: Path) -> None:
+    profile = torch_tb_profiler.open(samples, cache_dir=samples_cache)
     columns = profile.figures().to_columns()
     for key, values in get(client, "/api/traces?of=all")["rows"].items():
         if key != "trace":

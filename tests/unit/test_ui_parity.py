@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.definitions import PACKAGE, column_modules
+from columns import PACKAGE, column_modules
 
 #: as the specification numbers them
 ITEMS = [*(f"D{number}" for number in range(1, 23)), *(f"M{number}" for number in range(1, 18))]

@@ -1,0 +1,93 @@
+"""Every view on a telephone, a small and a very large screen, and at 200 %: what a program sees of its layout.
+
+The pictures are kept for people.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import OpenPage, screenshot
+from tests.browser.layout import faults
+from tests.browser.profiler import GPU_RUN, VIEWS, Profiler
+from tests.browser.servers import Server
+from tests.browser.test_themes import has_come
+
+#: width and height of the window, and pixels of the screen for each of its own
+SIZES = {"telephone": (390, 844, 1), "small": (1280, 720, 1), "large": (3440, 1440, 1), "zoomed": (720, 450, 2)}
+
+#: what is wider than its place and neither cut nor scrolled there; what is too small to be hit
+_MEASURE = r"""() => {
+    const main = document.querySelector(".main");
+    const right = main.getBoundingClientRect().left + main.clientWidth;
+    const cut = (element) => {
+        for (let around = element.parentElement; around && around !== main; around = around.parentElement) {
+            if (/hidden|clip|auto|scroll/.test(getComputedStyle(around).overflowX)) return true;
+        }
+        return false;
+    };
+    const seen = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    const name = (element) => `<${element.localName} class="${element.className}"> `
+        + (element.textContent || element.ariaLabel || "").trim().slice(0, 40);
+    const wide = [...main.querySelectorAll("*")].filter((element) => {
+        const box = element.getBoundingClientRect();
+        return seen(element) && box.width && box.right > right + 1 && !cut(element);
+    });
+    const small = [...document.querySelectorAll("button, a[href], select, input, [role=radio], [role=tab]")].filter(
+        (element) => {
+            const whole = element.closest("label") ?? element;
+            const { width, height } = whole.getBoundingClientRect();
+            return seen(element) && width && height && (width < 16 || height < 16);
+        });
+    const page = document.documentElement;
+    return {
+        page: page.scrollWidth - page.clientWidth,
+        wide: wide.map(name).slice(0, 10),
+        small: small.map(name).slice(0, 10),
+    };
+}"""
+
+
+def measured(page: Page) -> dict[str, Any]:
+    found: dict[str, Any] = page.evaluate(_MEASURE)
+    return found
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_view_fits(size: str, open_page: OpenPage, alone: Server, output: Any) -> None:
+    width, height, scale = SIZES[size]
+    page = open_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
+    profiler = Profiler(page, alone)
+    found: list[str] = []
+    for view in VIEWS:
+        profiler.open(r=GPU_RUN, v=view)
+        has_come(profiler, view)
+        page.wait_for_timeout(150)  # charts are drawn anew once their place has had its width for a moment
+        screenshot(page, output, f"size-{size}-{view}")
+        seen = measured(page)
+        found += [f"{view}: the page is {seen['page']} pixels too wide"] if seen["page"] > 0 else []
+        found += [f"{view}: wider than the page: {each}" for each in seen["wide"]]
+        found += [f"{view}: too small to hit: {each}" for each in seen["small"]]
+        found += [f"{view}: {fault}" for fault in faults(profiler.ui)]
+    assert not found, "\n".join(found)
+
+
+def test_the_measure_sees_what_it_looks_for(page: Page, alone: Server) -> None:
+    profiler = Profiler(page, alone).open(r=GPU_RUN)
+    panel = profiler.panel("Configuration")
+    expect(panel).to_be_visible()
+    assert measured(page) == {"page": 0, "wide": [], "small": []}
+    panel.evaluate(
+        """(panel) => {
+            const button = document.createElement("button");
+            button.textContent = "x";
+            button.style.cssText = "all: unset; width: 9px; height: 9px; position: relative; left: 3000px";
+            panel.append(button);
+        }"""
+    )
+    seen = measured(page)
+    assert any("<button" in each for each in seen["wide"])
+    assert any("<button" in each for each in seen["small"])

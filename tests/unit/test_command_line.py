@@ -1,0 +1,153 @@
+"""The command line as a whole: what is loaded when, the help, and what the process ends with."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import pytest
+
+from torch_tb_profiler import __version__
+from torch_tb_profiler import cli as command_line
+from torch_tb_profiler.cli.command import Command
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.parsers import command_parser
+from torch_tb_profiler.cli.registry import COMMANDS, Place
+
+#: what takes long to import, or is of one command only
+HEAVY = ("numpy", "msgspec", "werkzeug", "zstandard", "regex", "duckdb", "mcp", "torch_tb_profiler.workspace")
+
+
+class Does:
+    """A command that does what a test wants."""
+
+    name = "does"
+
+    def __init__(self, what: object) -> None:
+        self.what = what
+
+    def declare(self, parser: object) -> None:
+        """It takes no arguments."""
+
+    def run(self, arguments: object) -> int | None:
+        if isinstance(self.what, BaseException):
+            raise self.what
+        assert self.what is None or isinstance(self.what, int)
+        return self.what
+
+
+def ends(monkeypatch: pytest.MonkeyPatch, what: object) -> int:
+    monkeypatch.setattr(Place, "load", lambda _: Does(what))
+    return command_line.main(["serve"])
+
+
+def python(script: str, *arguments: str) -> str:
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_help_of_all_commands_loads_nothing_heavy() -> None:
+    script = """
+import contextlib, io, sys
+from torch_tb_profiler.cli import COMMANDS, main
+for words in [["--version"], ["--help"], *([name, "--help"] for name in COMMANDS)]:
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+        main(words)
+    found = [each for each in sys.argv[1:] if each in sys.modules]
+    if found:
+        sys.exit(f"{' '.join(words)} imports {', '.join(found)}")
+"""
+    assert python(script, *HEAVY) == ""
+
+
+def test_the_help_of_the_program_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command_line.main(["--help"])
+    assert ended.value.code == 0
+    told = " ".join(capsys.readouterr().out.split())
+    for name, place in COMMANDS.items():
+        assert f" {name} {place.help}" in told, name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_what_the_registry_says(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command: Command = COMMANDS[name].load()
+    assert command.name == name
+    assert (command.__doc__ or "").partition("\n")[0] == COMMANDS[name].help
+    with pytest.raises(SystemExit) as ended:
+        command_line.main([name, "--help"])
+    assert ended.value.code == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"usage: torch-tb-profiler {name} ")
+    for action in command_parser(command)._actions:
+        assert action.help, f"{name} {action.dest} is not described"
+        assert all(option in told for option in action.option_strings)
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command_line.main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"torch-tb-profiler {__version__}\n")
+
+
+@pytest.mark.parametrize("words", [[], ["no-such-command"], ["serve", "--no-such-option"], ["--no-such-option"]])
+def test_wrong_usage_ends_with_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command_line.main(words)
+    assert ended.value.code == 2
+    assert "usage: torch-tb-profiler" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [
+        (None, 0),
+        (3, 3),
+        (UserError("there is none"), 2),
+        (UserError("it regressed", exit_code=1), 1),
+        (KeyboardInterrupt(), 130),
+        (ZeroDivisionError("by 0"), 70),
+    ],
+)
+def test_exit_codes(what: object, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(command_line.DEBUG_VARIABLE, raising=False)
+    assert ends(monkeypatch, what) == code
+
+
+def test_a_fault_of_ours_is_one_line_and_more_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(command_line.DEBUG_VARIABLE, raising=False)
+    assert ends(monkeypatch, ZeroDivisionError("by 0")) == 70
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "ZeroDivisionError: by 0" in line
+    assert "doctor" in line
+    monkeypatch.setenv(command_line.DEBUG_VARIABLE, "1")
+    assert ends(monkeypatch, ZeroDivisionError("by 0")) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_message_cannot_steer_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ends(monkeypatch, UserError("run \x1b[2J\x07\u202e is not there")) == 2
+    assert capsys.readouterr().err == "torch-tb-profiler: run \ufffd[2J\ufffd\ufffd is not there\n"
+
+
+def test_text_that_the_encoding_lacks_is_printed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", out)
+
+    class Says(Does):
+        """Prints names as files have them."""
+
+        def run(self, arguments: object) -> int | None:
+            sys.stdout.write("模型 µs \udcff\n")
+            return None
+
+    monkeypatch.setattr(Place, "load", lambda _: Says(None))
+    assert command_line.main(["serve"]) == 0
+    out.flush()
+    assert out.buffer.getvalue().decode() == "模型 µs \\udcff\n"  # type: ignore[attr-defined]
