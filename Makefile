@@ -1,5 +1,7 @@
 # make demo    TensorBoard with the sample profiles, on http://127.0.0.1:6006 (PORT=... for another port)
+# make check   lint, types and unit tests: what is tried while one works
 # make test    everything there is to check
+# make docs    the documentation as a site, in build/site
 # make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/benchmarks.md)
 # make attack  hostile files and requests, damage, kills, for MINUTES=10 from SEED=1 on (docs/reliability.md)
 #
@@ -9,6 +11,8 @@
 PYTHON  ?= python3
 PORT    ?= 6006
 LOGDIR  ?= samples
+# The run that `make demo` opens with; the page's own choice is the newest one.
+RUN     ?= $(if $(filter samples,$(LOGDIR)),generated_4gpu_h100)
 MINUTES ?= 10
 SEED    ?= 1
 PYTHONS ?=
@@ -26,10 +30,10 @@ AGAIN := --reruns 2 --reruns-delay 1
 
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
-.PHONY: help demo ui build clean format bench openapi
+.PHONY: help demo ui build clean format bench openapi docs columns check check-py
 .PHONY: test test-all-py test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
 .PHONY: attack audit matrix sbom release-dry-run
-.PHONY: lint lint-rules lint-format lint-types lint-imports
+.PHONY: lint lint-rules lint-format lint-types lint-imports lint-words
 .DELETE_ON_ERROR:
 
 help:
@@ -40,7 +44,7 @@ help:
 # ---- what people call
 
 demo: .venv/.stamp-install ui
-	@echo "TensorBoard with $(LOGDIR): http://127.0.0.1:$(PORT)/#pytorch_profiler  (Ctrl-C stops it)"
+	@echo "TensorBoard with $(LOGDIR): http://127.0.0.1:$(PORT)/#pytorch_profiler$(if $(RUN),&p.pytorch_profiler.r=$(RUN))  (Ctrl-C stops it)"
 	@$(BIN)/tensorboard --logdir $(LOGDIR) --host 127.0.0.1 --port $(PORT)
 
 # One pytest run over everything, so that its summary counts every Python and browser test.
@@ -56,8 +60,14 @@ test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers
 	if [ -n "$$failed" ]; then echo "make test: FAILED in:$$failed ($$took)"; exit 1; fi; \
 	echo "make test: all passed: $(STEPS) ($$took)"
 
+# What is tried while one works: all but browsers, servers of others, packages and what the marker "slow" names.
+check: lint fe-lint fe-types fe-unit check-py
+
+check-py: .venv/.stamp-dev
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not slow" -q tests/unit
+
 # In parts, so that "make -k" finds all there is to find.
-lint: lint-rules lint-format lint-types lint-imports
+lint: lint-rules lint-format lint-types lint-imports lint-words
 
 lint-rules: .venv/.stamp-dev
 	$(BIN)/ruff check .
@@ -70,6 +80,10 @@ lint-types: .venv/.stamp-dev
 
 lint-imports: .venv/.stamp-dev
 	$(BIN)/lint-imports
+
+# Words of documents and of the UI: _build/words.toml.
+lint-words: .venv/.stamp-dev
+	@$(PY) _build/words.py
 
 format: .venv/.stamp-dev .venv/.stamp-node
 	$(BIN)/ruff check --fix .
@@ -116,7 +130,15 @@ ui: .venv/.stamp-node
 openapi: .venv/.stamp-dev
 	@$(PY) -m torch_tb_profiler.web.openapi > docs/openapi.json
 
-# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine, flops.
+# Pictures are made of the samples.
+docs: .venv/.stamp-dev .venv/.stamp-browser ui
+	@$(PY) _build/site_of_docs.py
+
+# The tables of columns in docs/views; a test says when.
+columns: .venv/.stamp-dev
+	@$(PY) _build/columns.py
+
+# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine, flops, cli, sql.
 bench: .venv/.stamp-dev
 	@$(PY) -m benchmarks.run $(SIZES)
 
