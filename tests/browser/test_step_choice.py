@@ -68,9 +68,9 @@ def test_another_rule(profiler: Profiler, watch: Watch) -> None:
     choice.select_option(label="The whole trace as one step")
     expect(steps(profiler)).to_contain_text("(1 step)")
     expect(profiler.page).to_have_url(re.compile("sr=whole_trace"))
-    for view in ("operators", "kernels"):
+    for view, table in (("operators", "Operators"), ("kernels", "Kernels")):
         profiler.go_to(view)
-        expect(profiler.ui.get_by_role("grid")).to_be_visible()
+        expect(profiler.grid(table).count).to_be_visible()
         assert asked(watch, view) == {"steps": "whole_trace"}
     profiler.go_to("capture")
     expect(profiler.panel("Recording")).to_contain_text("1, found by")
