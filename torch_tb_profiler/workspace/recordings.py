@@ -1,4 +1,4 @@
-"""Recordings to be compared: those below a path, and of baselines that were saved."""
+"""Recordings to compare: those below a path, and saved baselines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_NS = 2**62
 
 
 class RecordingError(Exception):
-    """Recordings cannot be had; the message is a sentence. missing: nothing is there, which is likely a slip."""
+    """Recordings cannot be read; the message is a sentence. missing: nothing is there, probably a typing error."""
 
     def __init__(self, message: str, missing: bool = False) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ def recordings_of(
 
 
 def saved_text(recordings: Sequence[RecordingFigures]) -> str:
-    """A baseline as text; the same of equal recordings."""
+    """A baseline as text; equal recordings give equal text."""
     saved = SavedBaseline(format=FORMAT, schema=SCHEMA, recordings=list(recordings))
     return msgspec.json.encode(saved, order="sorted").decode() + "\n"
 

@@ -1,4 +1,4 @@
-"""Recordings of two sides: what changed in the mean step, and which names changed."""
+"""Compares the recordings of two sides: what changed in the mean step, and for which names."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from torch_tb_profiler.model import Model
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """One recording, with the steps that count of it."""
+    """One recording and those of its steps that count."""
 
     figures: RecordingFigures
     shares: StepShares
 
     @property
     def step_ns(self) -> list[int]:
-        """Of the steps that count."""
+        """The durations of the steps that count."""
         return self.figures.step_ns[self.figures.kept]
 
 
 def recording(model: Model, run: str) -> Recording:
-    """run: the name of its run."""
+    """Prepare a trace for comparison. run: the name of its run."""
     figures = recording_figures(model, run)
     return Recording(figures, step_shares(model, tuple(range(len(figures.steps))[figures.kept])))
 
@@ -50,7 +50,7 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 def changed(before: Sequence[Recording], after: Sequence[Recording]) -> Changed:
-    """Each side has one recording or more; those without steps have no part in it."""
+    """Compare two sides of one or more recordings each; recordings without steps are ignored."""
     sides = [[each for each in side if each.step_ns] for side in (before, after)]
     has_steps = all(sides)
     steps = tuple(_mean([ns for each in side for ns in each.step_ns]) for side in sides)

@@ -1,4 +1,4 @@
-"""What one recording gives to be compared: per step its parts, and what every name did; small enough to be kept.
+"""The numbers of one recording that are compared: parts of each step, and the time of each name. Small enough to store.
 
 Kept as JSON it is the baseline that `torch-tb-profiler check --save` writes: no trace is needed beside it.
 """
@@ -148,7 +148,7 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recording_figures(model: Model, run: str) -> RecordingFigures:
-    """Of one trace. run: the name of its run."""
+    """The figures of one trace. run: the name of its run."""
     found, use = waterfall(model), step_use(model)
     has_devices, recorded = found.basis == "devices", capture(model)
     kernels, syncs = _kernels(model), _syncs(model)

@@ -1,4 +1,4 @@
-"""How much larger one side of two is, and between which bounds that lies: the Hodges–Lehmann shift.
+"""How much larger one of two sides is, with an interval: the Hodges–Lehmann shift.
 
 The median of all differences of a value of one side and a value of the other, with the interval of the Mann–Whitney
 test: exact for any number of values, nothing random in it, and a few slow steps do not move it. Two corrections widen
@@ -83,7 +83,7 @@ class Shift(msgspec.Struct, frozen=True):
 
 
 def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
-    """Of two sides; each is one or more recordings."""
+    """The shift between two sides, each of one or more recordings."""
     base, new = ([values for values in side if len(values)] for side in (base, new))
     sides = scale.of(base), scale.of(new)
     if min(map(len, sides)) >= LEAST_RECORDINGS:

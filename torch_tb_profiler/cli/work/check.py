@@ -32,7 +32,7 @@ _ENDINGS = {".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The exit code. Raises UserError."""
+    """Run the gate, write its outputs and return the exit code. Raises UserError."""
     logs.configure()
     settings = settings_of(arguments)
     outputs = _outputs(arguments.outputs or [])

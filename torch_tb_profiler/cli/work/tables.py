@@ -1,4 +1,4 @@
-"""What the commands of `cli/table_list.py` do: make a table, choose of its rows and columns, write it."""
+"""Runs the commands of `cli/table_list.py`: makes a table, selects rows and columns, writes it."""
 
 from __future__ import annotations
 
