@@ -29,7 +29,7 @@ from torch_tb_profiler.trace import Category, Note, Severity
 #: of what is written; a file with a higher one is of a newer program
 SCHEMA = 1
 
-#: the first step is left out where so many remain
+#: the first step is left out if at least this many remain
 LEAST_STEPS = 4
 
 #: a step is slow from this multiple of the median step on

@@ -127,7 +127,7 @@ def check(
 
 
 def _is_missing(rule: GateRule, recordings: Sequence[RecordingFigures]) -> bool:
-    """Whether a recording does not say, or there is nothing of it; what nobody asked for is then left out."""
+    """Whether a rule has no values on a side; it is then left out unless it was asked for."""
     metric = metric_of(rule.metric)
     assert metric is not None  # the rule was parsed
     values = [metric.values(each) for each in recordings]

@@ -21,10 +21,10 @@ from torch_tb_profiler.arrays.types import Float64
 
 #: fewer values on a side are numbers without a verdict
 LEAST_VALUES = 4
-#: so many recordings on both sides are compared, a value each; with fewer, their steps are
+#: from this many recordings on each side, recordings are compared with a value each; with fewer, their steps are
 LEAST_RECORDINGS = 3
 
-#: the smallest change that is seen in 80 of 100 cases is so many half-widths: (1.96 + 0.84) ÷ 1.96
+#: the smallest change that is found in 80 of 100 cases, in half-widths of the interval: (1.96 + 0.84) ÷ 1.96
 POWER_FACTOR = (Z + 0.8416212335729143) / Z
 
 #: standard deviation of normal values for 1 of their median absolute deviation

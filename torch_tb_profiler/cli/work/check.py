@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _outputs(pairs: Sequence[Sequence[str | None]]) -> list[tuple[str, Path | None]]:
-    """Formats and files; None is stdout. Text to stdout where nothing is said."""
+    """Formats and files; None is stdout. The default is text to stdout."""
     found = []
     for form, file in pairs or [("text", None)]:
         path = None if file in (None, _STDOUT) else Path(str(file))

@@ -12,7 +12,7 @@ from torch_tb_profiler.cli.work.gate import words
 MOST_BYTES = 64 * 1024
 
 _SIGNS = re.compile(r"([\\`*_\[\]<>#|~&:])")
-#: between @ and a name: so nobody is told
+#: between @ and a name, so that no user is notified
 _NO_MENTION = "@&#8203;"
 _WORD = {"passed": "passed", "failed": "failed", "cannot_be_judged": "cannot be judged"}
 
