@@ -18,9 +18,10 @@ from torch_tb_profiler.insights.needs import DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 
+_UNKNOWN = "The device idles, and the trace does not show why"
 _DO_LESS = (
-    "The Critical path view shows which Python code and operators the steps wait for. Do less of it in each step, or let "
-    "`torch.compile(model)` do it once."
+    "The Critical path view shows which Python code and operators the steps wait for. Do less of it in each step, or "
+    "let `torch.compile(model)` do it once."
 )
 _RECORD_MORE = (
     "Record more of the host: `profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`, in "
@@ -45,7 +46,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     is_unknown = unknown > USELESS
     return (
         Found(
-            title="The device idles, and the trace does not show why" if is_unknown else "The device waits for the host",
+            title=_UNKNOWN if is_unknown else "The device waits for the host",
             detail=(
                 f"{share}. For {100 * unknown:.0f} % of the steps nothing recorded says what it waits for."
                 if is_unknown
