@@ -31,7 +31,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
-from torch_tb_profiler.web.ask import Asked, Route, ask_two, refusals, step_choice
+from torch_tb_profiler.web.ask import Route, TraceRequest, ask_two, refusals, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried
@@ -98,7 +98,7 @@ def _after_alone(question: AnyTraceQuestion, make: Callable[[Model], StoredAnswe
 def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Answer:
     parameters.need_all("run", "worker")
     own = read_parameters(question.parameters, parameters)
-    asked = Asked.of(
+    asked = TraceRequest.of(
         workspace, parameters, _known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
     )
     if not _is_table(question):
@@ -125,9 +125,9 @@ def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameter
     return Answer(asked.packed(workspace, make))
 
 
-def _asked(question: AnyTraceQuestion, trace: OpenTrace, own: msgspec.Struct) -> Asked:
+def _asked(question: AnyTraceQuestion, trace: OpenTrace, own: msgspec.Struct) -> TraceRequest:
     """As a request without anything but names asks it."""
-    return Asked.plainly(trace, _known_as(question, own), question.of_run, question.of_steps)
+    return TraceRequest.plainly(trace, _known_as(question, own), question.of_run, question.of_steps)
 
 
 def _known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
@@ -180,7 +180,7 @@ def _sent_as(question: AnyQuestion) -> Any:
 def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Any:
     """The answer to a question about one trace, as its type, for another answer; it is kept."""
     own = read_parameters(question.parameters, parameters)
-    asked = Asked.of(
+    asked = TraceRequest.of(
         workspace, parameters, _known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
     )
     compute = partial(_computed, question, own, asked.steps)
@@ -202,13 +202,13 @@ def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace,
 
 def part_of_trace(part: Part[K], workspace: Workspace, parameters: Parameters) -> K:
     """What is kept of the trace that a request names; made when it is not there yet."""
-    asked = replace(Asked.of(workspace, parameters, part.name), once=part.once)
+    asked = replace(TraceRequest.of(workspace, parameters, part.name), once=part.once)
     found: K = asked.read(workspace, partial(_made, part), part.read)  # type: ignore[type-var]
     return found
 
 
-def _asked_part(part: Part[Any], trace: OpenTrace) -> Asked:
-    return Asked.plainly(trace, part.name, of_run=False, of_steps=True)
+def _asked_part(part: Part[Any], trace: OpenTrace) -> TraceRequest:
+    return TraceRequest.plainly(trace, part.name, of_run=False, of_steps=True)
 
 
 def _made(part: Part[Any], model: Model, trace: OpenTrace) -> bytes:
@@ -337,7 +337,7 @@ def _typed(
 ) -> Any:
     """The answer of another question about one of the traces, as its type; it is kept. Of a table all rows."""
     opened = workspace.find(run, trace.worker, trace.span)
-    asked = Asked.plainly(opened, _known_as(question, own), question.of_run, question.of_steps, choice)
+    asked = TraceRequest.plainly(opened, _known_as(question, own), question.of_run, question.of_steps, choice)
     compute = partial(_computed, question, own, None)
     kept = asked.packed(workspace, lambda: asked.compute(workspace, compute))
     found = msgspec.json.decode(kept.plain(), type=_sent_as(question))

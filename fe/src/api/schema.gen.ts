@@ -1126,7 +1126,7 @@ export interface FlopsAnswer {
   busy_mfu: Utilization;
   /** by element type, the most FLOP first */
   elements: OfElement[];
-  /** forward, backward and optimizer; empty without a backward pass */
+  /** what of it is in which phase; empty where nothing tells phases apart */
   phases: OfPhase[];
   /** how much of the time is known; null where nothing took time */
   coverage: Coverage | null;
@@ -1164,8 +1164,8 @@ export interface OfElement {
 
 /** A part of the average step. */
 export interface OfPhase {
-  /** forward, backward or optimizer */
-  phase: "backward" | "forward" | "optimizer";
+  /** which, as the view Program knows it */
+  phase: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
   /** FLOP that are executed */
   flops: number;
   /** time of all kernels, copies and fills that are no communication */
