@@ -711,7 +711,7 @@ export interface SummarySteps {
 /** A phase of the average step. */
 export interface PhaseMean {
   /** which one */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** time of the main thread, mean over the steps (nanoseconds) */
   host_ns: number;
   /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
@@ -747,7 +747,7 @@ export interface EngineSummary {
 /** The steps of one phase. Means and medians are of one step; null where no step says it. */
 export interface EnginePhase {
   /** which phase */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** how many */
   steps: number;
   /** median from the beginning of a step to the beginning of the next */
@@ -1281,7 +1281,7 @@ export interface PhasesAnswer {
 /** A phase of the average step, with all that is known of it. */
 export interface PhaseRow {
   /** which one */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** time of the main thread, mean over the steps (nanoseconds) */
   host_ns: number;
   /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
