@@ -1422,6 +1422,8 @@ export interface GraphsAnswer {
   graphs: Columns;
   /** a row for each capture, in the whole recording */
   captures: Columns;
+  /** a row for each name of device work that ran in no replay; empty where nothing was replayed */
+  outside: Columns;
   /** of the graph that was asked for; null without one */
   nodes: Columns | null;
 }

@@ -206,4 +206,5 @@ export const program = area("program", {
   inTrace: "In the trace",
   nodes: "Nodes, the same over all replays",
   captures: "Captures",
+  fellOut: "Beside the graphs: device work that no replay ran",
 });
