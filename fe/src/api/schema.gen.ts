@@ -420,6 +420,8 @@ export interface OperatorsMeta {
   unattributed_device_ns: number | null;
   /** the same by why */
   unattributed: Unattributed[];
+  /** part of the time of autograd nodes whose forward is not known, 0…1: of their device time, else of their host time; null without any, and where one operator is told of */
+  unlinked_backward: number | null;
   /** share of step time in which devices were busy, 0…1; null without devices, and where one operator is told of */
   device_busy: number | null;
 }
