@@ -420,6 +420,8 @@ export interface OperatorsMeta {
   unattributed_device_ns: number | null;
   /** the same by why */
   unattributed: Unattributed[];
+  /** part of the time of autograd nodes whose forward is not known, 0…1: of their device time, else of their host time; null without any, and where one operator is told of */
+  unlinked_backward: number | null;
   /** share of step time in which devices were busy, 0…1; null without devices, and where one operator is told of */
   device_busy: number | null;
 }
@@ -711,7 +713,7 @@ export interface SummarySteps {
 /** A phase of the average step. */
 export interface PhaseMean {
   /** which one */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** time of the main thread, mean over the steps (nanoseconds) */
   host_ns: number;
   /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
@@ -747,7 +749,7 @@ export interface EngineSummary {
 /** The steps of one phase. Means and medians are of one step; null where no step says it. */
 export interface EnginePhase {
   /** which phase */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** how many */
   steps: number;
   /** median from the beginning of a step to the beginning of the next */
@@ -1281,7 +1283,7 @@ export interface PhasesAnswer {
 /** A phase of the average step, with all that is known of it. */
 export interface PhaseRow {
   /** which one */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** time of the main thread, mean over the steps (nanoseconds) */
   host_ns: number;
   /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
@@ -1422,6 +1424,8 @@ export interface GraphsAnswer {
   graphs: Columns;
   /** a row for each capture, in the whole recording */
   captures: Columns;
+  /** a row for each name of device work that ran in no replay; empty where nothing was replayed */
+  outside: Columns;
   /** of the graph that was asked for; null without one */
   nodes: Columns | null;
 }
