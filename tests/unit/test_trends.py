@@ -64,7 +64,9 @@ def test_each_is_compared_with_the_baseline_and_with_the_one_before() -> None:
     assert step.points[2].shift == pytest.approx(0.1, abs=0.01)
     assert busy.points[3].since == pytest.approx(0.0, abs=0.005)
     for point in step.points[1:]:
-        assert point.low is not None and point.high is not None and point.shift is not None
+        assert point.low is not None
+        assert point.high is not None
+        assert point.shift is not None
         assert point.low < point.shift < point.high
 
 

@@ -29,6 +29,7 @@ from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.workspace import Unavailable
+from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 from torch_tb_profiler.workspace.protocol import Message, Reading
 
@@ -78,12 +79,13 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
     ranks: such as `0,2-4`, only these; None for any
     """
     choice = step_choice(arguments)
-    with readable_path(arguments.path) as path:
+    address = address_of(arguments.path)
+    with readable_path(address.path) as path:
         run = chosen_run(path, arguments.run)
-        worker = getattr(arguments, "worker", None)
+        worker = getattr(arguments, "worker", None) or address.worker
         files = [
             file
-            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span)
+            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span or address.span)
             if file.kind == "trace"
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
