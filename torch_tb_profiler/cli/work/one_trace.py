@@ -31,6 +31,7 @@ from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.web.ask import asked_plainly
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import OpenTrace, Unavailable
+from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 from torch_tb_profiler.workspace.protocol import Message, Reading
@@ -104,12 +105,13 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
     ranks: such as `0,2-4`, only these; None for any
     """
     choice = step_choice(arguments)
-    with readable_path(arguments.path) as path:
+    address = address_of(arguments.path)
+    with readable_path(address.path) as path:
         run = chosen_run(path, arguments.run)
-        worker = getattr(arguments, "worker", None)
+        worker = getattr(arguments, "worker", None) or address.worker
         files = [
             file
-            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span)
+            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span or address.span)
             if file.kind == "trace"
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
