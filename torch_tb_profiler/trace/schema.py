@@ -238,15 +238,15 @@ class Operators(Table):
     categories = (Category.OPERATOR, Category.USER_ANNOTATION)
     row: Int32 = column("row", follows=True)
     external_id: Int64 = column("id", source=("External id", "external id"), follows=True)
-    sequence: Int64 = column(
-        "number", "joins forward and backward; autograd only", source="Sequence number", follows=True
-    )
+    sequence: Int64 = column("number", "forward to backward; autograd", source="Sequence number", follows=True)
     forward_thread: Int64 = column("number", "autograd only", source="Fwd thread id", follows=True)
     concrete_inputs: Int32 = column(JSON_TEXT, "record_shapes only, since 2023", source="Concrete Inputs")
     input_type: Int32 = column(JSON_TEXT, "record_shapes only", source="Input type")
     input_strides: Int32 = column(JSON_TEXT, "record_shapes only, since 2024", source="Input Strides")
     input_dims: Int32 = column(JSON_TEXT, "record_shapes only", source=("Input Dims", "Input dims"))
     call_stack: Int32 = column(STRING, "frames joined by ;, innermost first; with_stack, verbose", source="Call stack")
+    kernel_flop: Int32 = column(JSON_TEXT, "of a kernel of Inductor; benchmark_kernel", source="kernel_flop")
+    kernel_num_gb: Int32 = column(JSON_TEXT, "GB, as kernel_flop; also profile_bandwidth", source="kernel_num_gb")
 
 
 @dataclass(frozen=True)
