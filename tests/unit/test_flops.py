@@ -366,7 +366,7 @@ def test_why_it_is_not_known(operator: str, dims: Any, types: Any, why: Unknown)
     assert work.bytes is None
 
 
-HOSTILE = (
+HOSTILE: tuple[Any, ...] = (
     [[4, -5], [-5, 6], [4]],
     [[4, 2**63], [2**63, 6], [4]],
     [["4", "5"], ["5", "6"], ["4"]],
@@ -391,7 +391,7 @@ def test_hostile_arguments_say_nothing(dims: Any, concrete: Any) -> None:
         assert work.flops in (None, 0) or (operator, dims) == ("aten::mm", HOSTILE[5])
 
 
-ODD = (
+ODD: tuple[Any, ...] = (
     [],
     [[]] * 9,
     [[0, 5], [5, 0], [0]],
@@ -429,8 +429,8 @@ def test_odd_arguments_give_an_amount_or_nothing(operator: str) -> None:
     ],
 )
 def test_what_inductor_counted(operator: str, flop: Any, gigabytes: Any, flops: Any, size: Any) -> None:
-    said = {"kernel_flop": flop, "kernel_num_gb": gigabytes, "Input Dims": [[4, 8, 4, 4]] * 3}
-    events = [op(operator, 10, 50, **said, **{"Input type": ["float"] * 3}), launch(20, 1)]
+    said: Any = {"kernel_flop": flop, "kernel_num_gb": gigabytes, "Input type": ["float"] * 3}
+    events = [op(operator, 10, 50, **said | {"Input Dims": [[4, 8, 4, 4]] * 3}), launch(20, 1)]
     (work, *_) = counted(model_of([*events, kernel(100, 50, 1, operator)])).calls.works
     assert (work.flops, work.bytes) == (flops, size)
     assert (work.why is None) == (flops is not None and size is not None)

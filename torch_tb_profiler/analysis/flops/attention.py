@@ -105,7 +105,7 @@ def _read(how: _Attention) -> Reader:
 def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
     """Which part of the scores a window leaves, whose diagonal ends in the lower right corner.
 
-    before, behind   keys on either side of its own that a query sees; negative: all
+    before   keys in front of its own that a query sees; negative: all. behind: those that follow it
 
     >>> seen(4, 4, 1, 0)
     Fraction(7, 16)
