@@ -410,8 +410,8 @@ READ = sorted({read: name for name, read in READERS.items() if name not in ELEME
 @pytest.mark.parametrize("operator", [*READ, "aten::add_", "aten::gt", "aten::where", "aten::glu", "aten::arange"])
 def test_odd_arguments_give_an_amount_or_nothing(operator: str) -> None:
     for dims in (*ODD, *HOSTILE):
-        for types in ("float", LONG, "TensorList", "", "c10::complex<float>"):
-            for concrete in (None, ["-3"] * 16, ["[-9, 9]"] * 16, ["1e300"] * 16, ["True"] * 16, ["[]"] * 16):
+        for types in ("float", "TensorList", ""):
+            for concrete in (None, ["-3"] * 16, ["[-9, 9]"] * 16, ["1e300"] * 16):
                 work = of(operator, dims, types, concrete)
                 assert all(each is None or (type(each) is int and each >= 0) for each in (work.flops, work.bytes))
                 assert (work.flops is None or work.bytes is None) == (work.why is not None)
