@@ -26,9 +26,9 @@ export default defineConfig({
       preserveEntrySignatures: "strict",
       output: {
         entryFileNames: (chunk) =>
-          chunk.name === "index" ? "index.js" : "assets/[name]-[hash].js",
-        chunkFileNames: "assets/[name]-[hash].js",
-        assetFileNames: "assets/[name]-[hash][extname]",
+          chunk.name === "index" ? "index.js" : "assets/[name]-[hash:7].js",
+        chunkFileNames: "assets/[name]-[hash:7].js",
+        assetFileNames: "assets/[name]-[hash:7][extname]",
         // Without groups each set of views that share a module has a chunk of its own: 30 requests for a view.
         codeSplitting: {
           groups: [

@@ -2160,7 +2160,7 @@ export interface RooflineSide {
   busy_mfu: Utilization;
   /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
   total_ns: number;
-  /** of an average step, lost beside the roofline; null where the time at the roof is known of nothing */
+  /** of an average step, lost below the roofline; null where no time at the roof is known */
   lost_ns: number | null;
 }
 

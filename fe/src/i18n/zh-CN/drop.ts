@@ -1,7 +1,7 @@
 import type { drop as words } from "../en/drop";
 
 export const drop: typeof words = {
-  here: "将跟踪或显存快照拖放到此处，作为一次运行打开",
+  here: "将跟踪或内存快照拖放到此处，作为一次运行打开",
   sending: (name, size) => `正在打开 ${name}（${size}）…`,
   problems: (n) => `${n} 个文件未能打开`,
   large: (name, size, most) =>
