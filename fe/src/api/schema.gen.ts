@@ -1778,8 +1778,26 @@ export interface StacksMeta {
   has_backward: boolean;
   /** as_run: these stand where they ran; with_forward: below that operator */
   backward: "as_run" | "with_forward";
+  /** id of the only thread that is shown, -1 for all */
+  thread: number;
+  /** that have stacks: by time of this weight, idle ones last */
+  threads: StackThread[];
   /** the entries around `root`, from the top down; null when everything is shown */
   above: { [key: string]: Cell[] } | null;
+}
+
+/** A thread that has stacks. */
+export interface StackThread {
+  /** position of the thread among the tracks of this trace */
+  id: number;
+  /** as the trace names it, else its number */
+  name: string;
+  /** in which any frame, operator or annotation ran on it (nanoseconds) */
+  host_ns: number;
+  /** of the device work that it launched (nanoseconds) */
+  device_ns: number;
+  /** whether operators, annotations and calls of it took less than 1 % of those of the busiest thread */
+  idle: boolean;
 }
 
 /** Modules as a tree in a table: `parent` is an `id`, -1 at the top. */
@@ -2146,7 +2164,7 @@ export interface RooflineSide {
   busy_mfu: Utilization;
   /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
   total_ns: number;
-  /** of an average step, lost beside the roofline; null where the time at the roof is known of nothing */
+  /** of an average step, lost below the roofline; null where no time at the roof is known */
   lost_ns: number | null;
 }
 
