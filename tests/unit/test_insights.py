@@ -106,8 +106,11 @@ def test_device_idle() -> None:
     assert finding.saving is not None
     assert finding.saving.after_others_ns == pytest.approx(47_500), "the operators, not the call"
     assert "device_idle" not in found(idle_device(90))
-    nothing = step(kernel(0, 49, 1))
-    assert "device_idle" not in found(nothing) or found(nothing)["device_idle"].saving.refused  # type: ignore[union-attr]
+    unknown = found(step(kernel(60, 40, 1)))["device_idle"]
+    assert unknown.title == "The device idles, and the trace does not show why"
+    assert "ProfilerActivity.CPU" in unknown.advice
+    assert unknown.saving is not None
+    assert unknown.saving.refused is not None
 
 
 def test_what_is_more_specific_replaces_an_idle_device() -> None:

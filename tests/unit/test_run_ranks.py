@@ -245,6 +245,8 @@ CAUSES = {"late": "late_launches", "compute": "slow_compute", "tokens": "more_wo
         Job(tp=2, dp=8, ep=4, layers=2, faults=(MoreTokens(5),)),
         Job(tp=2, dp=16, layers=2, faults=(SlowInput(1),)),
         Job(tp=2, dp=4, pp=2, micro=4, layers=1, faults=(Late(3),)),
+        # all ranks of the first stage wait for data
+        Job(tp=2, dp=4, pp=2, micro=4, layers=1, faults=(SlowInput(0, 5_000_000),)),
         # half of the ranks are late together
         Job(tp=2, dp=8, layers=2, faults=(SlowInput(0),)),
         # collectives queue on one stream beside the kernels, and one position has most of the step
@@ -264,6 +266,25 @@ def test_planted_faults_of_generated_jobs_are_named(job: Job) -> None:
     assert {cause for cause, _ in found.values()} == {CAUSES[truth.cause]}
     if truth.operator:
         assert {operator for _, operator in found.values()} == {truth.operator}
+
+
+def test_a_stage_that_waits_for_data_costs_what_it_waits() -> None:
+    job = Job(tp=2, dp=2, pp=2, micro=4, layers=1)
+    slow, good = (simulate_job(replace(job, per_node=4, faults=faults)) for faults in ((SlowInput(0, 8_000_000),), ()))
+    found = reduce(of_job(slow)).overview
+    saved = sum(slow.truth.step_ns[1:]) - sum(good.truth.step_ns[1:])
+    assert found.tiles.lost_ns == pytest.approx(saved / (job.steps - 1), rel=0.15)
+    assert {each.peers for each in found.stragglers} == {4}
+
+
+def test_what_a_rank_costs_is_not_known_without_those_that_wait_for_it() -> None:
+    ranks = of_job(simulate_job(Job(tp=2, dp=8, layers=2, faults=(Late(3),))))
+    few, most = ([*kept] for kept in ((0, 3, 9), (0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15)))
+    (alone,) = reduce([ranks[rank] for rank in few]).overview.stragglers
+    assert (alone.rank, alone.cause, alone.named, alone.saving_ns) == (3, "late_launches", True, None)
+    (known,) = reduce([ranks[rank] for rank in most]).overview.stragglers
+    assert known.saving_ns is not None
+    assert known.saving_ns > 5_000_000
 
 
 @pytest.mark.slow

@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "export": _own("Export", "Write a cut trace, call stacks for other programs, or a table into a file."),
     "completion": _own("Completion", "Print the script that completes commands and options in a shell."),
+    "cache": _own("Cache", "Say how large the cache of traces that were read is; make it smaller, or empty it."),
     "ingest": _own(
         "Ingest", "Read every rank of a job, on this machine or on a Dask cluster, and say what the ranks say together."
     ),

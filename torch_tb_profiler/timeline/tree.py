@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.model.idle_threads import are_idle
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Phase, Trace
@@ -25,9 +26,6 @@ HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Cate
 
 #: the thread that runs the steps, the others that call something, and those that hardly do
 ThreadRole = Literal["main", "active", "idle"]
-
-#: of the time in which the main thread runs operators, annotations and calls: threads with less of it are idle
-_IDLE_SHARE = 0.01
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -179,7 +177,7 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
     if not called.any():
         return ["active"] * len(called)
     main = int(np.lexsort((-called, -steps))[0])
-    roles: list[ThreadRole] = ["idle" if time < _IDLE_SHARE * called[main] else "active" for time in called.tolist()]
+    roles: list[ThreadRole] = ["idle" if idle else "active" for idle in are_idle(called, main).tolist()]
     roles[main] = "main"
     return roles
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.question import NotFound, Refused
+from torch_tb_profiler.analysis.question import AnyQuestion, NotFound, Refused, TraceQuestion
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
@@ -145,6 +145,18 @@ class TraceRequest(msgspec.Struct, frozen=True):
         if self.once and steps is None and self.choice == StepChoice():
             return _attempted(lambda: workspace.ask_once(self.trace, question))
         return _attempted(lambda: workspace.ask(self.trace, question, self.choice, steps))
+
+
+def known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
+    """What is asked for, with its own parameters."""
+    return question.name, *msgspec.structs.astuple(own)
+
+
+def asked_plainly(
+    question: TraceQuestion[Any, Any], trace: OpenTrace, own: msgspec.Struct, choice: StepChoice | None = None
+) -> TraceRequest:
+    """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
+    return TraceRequest.plainly(trace, known_as(question, own), question.of_run, question.of_steps, choice)
 
 
 def _attempted(make: Callable[[], T]) -> T | Refusal:

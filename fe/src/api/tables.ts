@@ -51,8 +51,11 @@ function handle<R extends TableRoute>(
 
 /** The handles of the tables there are. */
 export const tables = {
-  operators: (sel: TraceKey | null, group: OperatorGroup = "name") =>
-    handle("operators", sel, { group_by: group }),
+  operators: (sel: TraceKey | null, group: OperatorGroup = "name", withForward = false) =>
+    handle("operators", sel, {
+      group_by: group,
+      backward: withForward ? "with_forward" : undefined,
+    }),
   /** The rows of one operator, split by call stack. */
   operatorStacks: (sel: TraceKey | null, name: string, shape: string | null) =>
     handle("operators/stacks", sel, { name, input_shape: shape }),
