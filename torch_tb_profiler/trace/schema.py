@@ -1,7 +1,7 @@
 """Every table and column of a trace, with type, unit, source in the file and when it is missing.
 
 A new field of trace files is declared here and nowhere else: its line in a table says how the file writes it. The
-decoder's event types (`events`), the buffers of the column (`arguments`), the column file and details of a slice follow.
+decoder's event types (`events`), the buffers of the column (`arguments`), the column file, details of a slice follow.
 
 Conventions
     row         the number of an event in its file, from 0; it never changes, and every table points to events by it.
