@@ -15,14 +15,13 @@ from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.store import Track
+from torch_tb_profiler.trace.vocabulary import FLOW_PHASES
 
 #: some events of the profiler have empty texts for process and thread
 _NAMELESS = "(no name)"
 
 #: what only a host thread does
 HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Category.DRIVER)
-
-FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
 
 #: the thread that runs the steps, the others that call something, and those that hardly do

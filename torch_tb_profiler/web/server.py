@@ -68,6 +68,13 @@ class _Input(io.RawIOBase):
         return self._connection.recv_into(buffer)
 
 
+class _Reader(io.BufferedReader):
+    """In pieces: werkzeug asks for 10 MB of what is left over, which Python would allocate before there is any."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(size if size is None else min(size, _PIECE))
+
+
 class _Output(io.RawIOBase):
     """What a client is sent, piece by piece."""
 
@@ -97,7 +104,7 @@ class _Handler(WSGIRequestHandler):
     def setup(self) -> None:
         super().setup()
         self._input = _Input(self.connection)
-        self.rfile = io.BufferedReader(self._input)
+        self.rfile = _Reader(self._input)
         self.wfile = _Output(self.connection, self.server)  # type: ignore[assignment]
 
     def handle_one_request(self) -> None:

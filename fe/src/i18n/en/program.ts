@@ -48,6 +48,7 @@ export const program = area("program", {
     recompute: "Recomputation",
     optimizer: "Optimizer",
     zero_grad: "Zeroing gradients",
+    validation: "Validation",
     logging: "Logging",
     schedule: "Scheduling",
     prefill: "Prefill",
@@ -66,12 +67,13 @@ export const program = area("program", {
   },
   phaseHelp: {
     data: "Loading, waiting for and copying batches.",
-    forward: "The model, also of validation batches.",
+    forward: "The model.",
     loss: "The loss, outside of the model.",
     backward: "The backward pass, without what it computes again.",
     recompute: "Part of the backward pass: activations that were not kept are computed again.",
     optimizer: "The optimizer, clipping of gradients, the scheduler of the learning rate.",
     zero_grad: "Setting gradients to zero or to nothing.",
+    validation: "The model on batches that it does not learn from, where names say so.",
     logging: "Metrics, logs and checkpoints of the program's own.",
     schedule: "Choosing what the next step of inference computes.",
     prefill: "Steps that read prompts.",
@@ -204,4 +206,5 @@ export const program = area("program", {
   inTrace: "In the trace",
   nodes: "Nodes, the same over all replays",
   captures: "Captures",
+  fellOut: "Beside the graphs: device work that no replay ran",
 });
