@@ -1167,7 +1167,7 @@ export interface OfElement {
 /** A part of the average step. */
 export interface OfPhase {
   /** which, as the view Program knows it */
-  phase: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  phase: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** FLOP that are executed */
   flops: number;
   /** time of all kernels, copies and fills that are no communication */
