@@ -31,6 +31,7 @@ from tests.browser.memory import (
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, definition, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_keyboard import tab_to
+from tests.tiny import wait_until
 
 MS = 1_000_000
 
@@ -54,7 +55,11 @@ def test_the_numbers_above_the_curve(opened: Profiler) -> None:
         shown = definition(panel, label)
         assert numbers.same(shown.inner_text(), exact), label
         expect(shown).to_have_attribute("title", f"{exact:,} bytes")
-    expect(panel.get_by_text("in Step 3")).to_be_visible()
+    expect(panel.get_by_text("in Step 3").first).to_contain_text("At most 5.513 GB was in use by tensors")
+    panel.get_by_role("button", name="Before the recording").click()
+    wait_until(lambda: "c" in opened.state, "the moment in the address")
+    panel.get_by_role("button", name="Peak allocated").click()
+    wait_until(lambda: "c" not in opened.state, "the peak, which is the usual moment")
     picture = panel.get_by_role("img")
     expect(picture).to_have_accessible_name(re.compile(r"^Memory in use on GPU0 from .* at most 5\.513 GB allocated"))
 

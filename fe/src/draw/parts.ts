@@ -115,7 +115,7 @@ export function partProperty(name: PartColor): string {
 export function partName(id: string): string {
   const name = known(id, partsTexts.names) ?? id;
   const [group, kind] = id.split(".");
-  return group === "compute" && kind !== undefined ? `${name}: ${kindName(kind)}` : name;
+  return group === "compute" && kind !== undefined ? partsTexts.ofKind(name, kindName(kind)) : name;
 }
 
 /** The name of a kind of kernels, such as `gemm` or `kv_cache`. */

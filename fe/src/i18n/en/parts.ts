@@ -2,6 +2,7 @@ import { area } from "../translation";
 
 /** Parts of a step, by the last word of their ids; what is alike has the same name everywhere. */
 export const parts = area("parts", {
+  ofKind: (part: string, kind: string) => `${part}: ${kind}`,
   names: {
     compute: "Computing",
     communication: "Communication",

@@ -28,8 +28,8 @@ Top-down: from what was called first, in the order in which it was first seen. L
   filesHint: "e.g. train.py  or  -site-packages",
   filesHelp: `Only frames of files whose path contains one of these words are shown; words after a minus leave files out. The time of other frames is added to what is around them. Modules, annotations, operators and device work always stay.`,
 
-  whole: (weight: string, time: string, entries: string) =>
-    `${weight} ${time} in ${entries} different stacks`,
+  whole: (weight: string, time: string, entries: string, thread: string) =>
+    `${weight} ${time} in ${entries} different stacks, ${thread}`,
   noStack: (time: string, share: string) => `${time} (${share}) launched outside of any stack`,
   noStackHelpTitle: "device time outside of any stack",
   noStackHelp:

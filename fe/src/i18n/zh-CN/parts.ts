@@ -1,6 +1,7 @@
 import type { parts as en } from "../en/parts";
 
 export const parts: typeof en = {
+  ofKind: (part, kind) => `${part}：${kind}`,
   names: {
     compute: "计算",
     communication: "通信",

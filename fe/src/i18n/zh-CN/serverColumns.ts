@@ -26,7 +26,7 @@ export const columns: ServerMessages["columns"] = {
 
   "overlap.computation_ns": [
     "计算",
-    "该步中设备上有计算内核在运行且没有通信的时间。跟踪中没有计算内核时：主机上有算子或优化器步骤在运行的时间。",
+    "该步中设备上有计算内核在运行且没有通信的时间。跟踪中没有计算内核时：主机上有算子或优化器的步在运行的时间。",
   ],
   "overlap.overlap_ns": ["重叠", "该步中计算与通信同时进行的时间。"],
   "overlap.other_ns": [
@@ -204,13 +204,13 @@ export const columns: ServerMessages["columns"] = {
     "DataLoader",
     "训练循环在等待 DataLoader 或 DataPipe 的下一批数据，且以上各项均未运行的时间。",
   ],
-  "overview.cpu_exec": ["CPU 执行", "主机处于算子和优化器步骤之中，且以上各项均未运行的时间。"],
+  "overview.cpu_exec": ["CPU 执行", "主机处于算子和优化器的步之中，且以上各项均未运行的时间。"],
   "overview.other": [
     "其他",
     "该步的其余时间：算子之间的 Python 代码，以及对 profiler 未记录的事物的等待。",
   ],
   "overview.step": [
-    "步骤时间",
+    "步时间",
     "步的周期：从上一步的结束到本步的结束。一步在其主机上的标记、其中启动的最后一项设备工作以及上一步都结束时才结束。第一步从其标记开始，或者从它所用的流完成更早启动的工作时开始。各类别之和恰好等于步的时间。",
   ],
 
@@ -257,8 +257,8 @@ export const columns: ServerMessages["columns"] = {
   "traces.worker": ["Worker", "被记录的进程。"],
   "traces.span": ["Span", "它是该 worker 的哪一次记录。"],
   "traces.devices": ["设备", "运行过内核的设备。"],
-  "traces.steps": ["步骤数", "平均值由多少个步骤得出。"],
-  "traces.slowest_step_ns": ["最慢的步骤", "各步骤中最长的一个。"],
+  "traces.steps": ["步数", "平均值由多少个步得出。"],
+  "traces.slowest_step_ns": ["最慢的步", "各步中最长的一个。"],
   "traces.peak_bytes": [
     "内存峰值",
     "使用内存最多的设备上同时使用的最大内存；没有记录设备时为主机的内存。",
@@ -280,7 +280,7 @@ export const columns: ServerMessages["columns"] = {
   "kernels.occupancy_known_share": ["占用率已知", "占用率已知的调用的耗时 ÷ 该行所有调用的耗时。"],
   "overlap.communication_only_ns": [
     "通信",
-    "步骤中 rank 的任一设备上有通信而没有计算的时间。通信指其内核；没有内核的库（gloo、MPI）指主机上的调用。",
+    "步中 rank 的任一设备上有通信而没有计算的时间。通信指其内核；没有内核的库（gloo、MPI）指主机上的调用。",
   ],
   "overview.busy": [
     "设备忙碌",
@@ -328,7 +328,7 @@ export const columns: ServerMessages["columns"] = {
   ],
   "ranks.exposed_communication_ns": [
     "暴露的通信",
-    "步骤中设备上有通信内核运行而没有计算内核运行的时间；拷贝不掩盖通信。取各设备的平均值。只能从主机上的调用得知通信（gloo、MPI）时为空。",
+    "步中设备上有通信内核运行而没有计算内核运行的时间；拷贝不掩盖通信。取各设备的平均值。只能从主机上的调用得知通信（gloo、MPI）时为空。",
   ],
   "parts.duration_ns": ["主机", "在主机上的耗时之和（Σ）。"],
   "parts.device_ns": ["设备", "在其中启动的内核、拷贝和置位的耗时之和（Σ）。"],

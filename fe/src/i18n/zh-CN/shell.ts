@@ -65,7 +65,7 @@ export const shell: typeof en = {
     missing: {
       title: "此报告中没有",
       reason:
-        "报告包含各视图最初显示的内容，针对整个跟踪。时间线、步骤或时间范围，以及较小算子的详情在性能分析数据本身中：",
+        "报告包含各视图最初显示的内容，针对整个跟踪。时间线、步或时间范围，以及较小算子的详情在性能分析数据本身中：",
       remedy: "torch-tb-profiler serve LOGDIR",
     },
   },

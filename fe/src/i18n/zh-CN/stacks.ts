@@ -29,7 +29,8 @@ export const stacks: typeof en = {
   filesHelp:
     "只显示路径中包含任一所填词的文件的栈帧；前面加减号的词排除相应文件。其他栈帧的时间计入包围它们的部分。模块、标注、算子和设备工作始终保留。",
 
-  whole: (weight, time, entries) => `${weight} ${time}，分布在 ${entries} 个不同的调用栈中`,
+  whole: (weight, time, entries, thread) =>
+    `${weight} ${time}，分布在 ${entries} 个不同的调用栈中，${thread}`,
   noStack: (time, share) => `${time}（${share}）在任何调用栈之外启动`,
   noStackHelpTitle: "任何调用栈之外的设备时间",
   noStackHelp:

@@ -60,7 +60,7 @@ it("does what was found", () => {
   expect(onDone).toHaveBeenCalledExactlyOnceWith(ENTRIES[2]);
 });
 
-it("says when nothing is called so, and does nothing then", () => {
+it("says when there are no matches, and does nothing then", () => {
   fireEvent.change(field(), { target: { value: "zzz" } });
   expect(screen.getByRole("status").textContent).toBe("No matches.");
   expect(field().getAttribute("aria-activedescendant")).toBeNull();

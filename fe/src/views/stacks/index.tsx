@@ -132,8 +132,12 @@ function Totals({ answer: { meta } }: { answer: StacksTable }) {
   return (
     <p className="stacks-totals">
       <span>
-        {text.whole(text.weights[weight], duration(all), count(meta.entries))},{" "}
-        {meta.threads.find(({ id }) => id === meta.thread)?.name ?? text.threads}
+        {text.whole(
+          text.weights[weight],
+          duration(all),
+          count(meta.entries),
+          meta.threads.find(({ id }) => id === meta.thread)?.name ?? text.threads,
+        )}
       </span>
       {none > 0 && (
         <span>

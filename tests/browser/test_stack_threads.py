@@ -1,0 +1,23 @@
+"""The Stacks view of one thread."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.browser.profiler import GPU_RUN, Profiler
+
+
+def test_one_thread_is_shown_and_is_in_the_address(on_its_own: Profiler) -> None:
+    on_its_own.open(v="stacks", r=GPU_RUN, k="rank0")
+    busiest = on_its_own.server.api("stacks", run=GPU_RUN, worker="rank0")["meta"]["threads"][0]
+    thread = on_its_own.ui.get_by_label("Thread")
+    totals = on_its_own.ui.locator(".stacks-totals")
+    expect(totals).to_contain_text("all threads together")
+    thread.select_option(str(busiest["id"]))
+    expect(totals).to_contain_text(busiest["name"])
+    assert on_its_own.state["t"] == str(busiest["id"])
+    on_its_own.page.reload()
+    expect(totals).to_contain_text(busiest["name"])
+    thread.select_option("")
+    expect(totals).to_contain_text("all threads together")
+    assert "t" not in on_its_own.state
