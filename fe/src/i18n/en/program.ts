@@ -206,5 +206,6 @@ export const program = area("program", {
   inTrace: "In the trace",
   nodes: "Nodes, the same over all replays",
   captures: "Captures",
-  fellOut: "Beside the graphs: device work that no replay ran",
+  fellOut: (shown: number, all: number) =>
+    `Beside the graphs: device work that no replay ran${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
 });

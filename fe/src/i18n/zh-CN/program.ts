@@ -193,5 +193,6 @@ export const program: typeof en = {
   inTrace: "在时间线中查看",
   nodes: "节点，在所有重放中对齐",
   captures: "捕获",
-  fellOut: "图之外：不由任何重放运行的设备工作",
+  fellOut: (shown, all) =>
+    `图之外：不由任何重放运行的设备工作${shown < all ? `，最长的 ${shown} 个（共 ${all} 个）` : ""}`,
 };
