@@ -90,6 +90,8 @@ export const program = area("program", {
     other: "Its purpose was not recorded.",
     no_launch: "Device work whose launch is not in the trace.",
   },
+  peak: (device: string, size: string, phase: string) =>
+    `Memory of ${device} peaks at ${size} in ${phase}.`,
   linked: (share: string) =>
     `Of ${share} of the backward pass it is known which operator it is the backward of (Stacks can show it there).`,
   unlinked: {

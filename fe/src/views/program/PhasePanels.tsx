@@ -164,9 +164,29 @@ function Average({ answer, picked, onPick }: AverageProps) {
           </tbody>
         </table>
       </div>
+      <Peaks answer={answer} />
       <Linked answer={answer} />
       {picked && <Stretches answer={answer} phase={picked} />}
     </>
+  );
+}
+
+/** What the program did when most memory was in use. */
+function Peaks({ answer: { peaks } }: { answer: Phases }) {
+  if (peaks.length === 0) return null;
+  return (
+    <p className="program-linked">
+      {peaks.map((each) => (
+        <button
+          key={each.device}
+          type="button"
+          className="link"
+          onClick={() => showInTrace({ start_ns: each.time_ns, duration_ns: 0 }, null)}
+        >
+          {text.peak(each.device, bytes(each.bytes), phaseName(each.phase))}
+        </button>
+      ))}
+    </p>
   );
 }
 
