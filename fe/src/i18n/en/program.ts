@@ -5,7 +5,7 @@ export const program = area("program", {
   questionHelp:
     "Time by phase of the average step. What marks a phase: ranges that the user, torch or a framework named, autograd nodes, Python frames and modules; the rest is inferred from operators.",
   sentence: (phase: string, share: string, step: string) =>
-    `Most of the average step of ${step} is ${phase} (${share}).`,
+    `${phase} takes most of the average step: ${share} of ${step}.`,
   recomputes: (share: string) =>
     `${share} of the backward pass computes again what the forward pass did not keep.`,
   accumulates: (passes: string) => `Each step has ${passes} backward passes.`,
@@ -93,7 +93,7 @@ export const program = area("program", {
   peak: (device: string, size: string, phase: string) =>
     `Memory of ${device} peaks at ${size} in ${phase}.`,
   linked: (share: string) =>
-    `Of ${share} of the backward pass it is known which operator it is the backward of (Stacks can show it there).`,
+    `For ${share} of the backward pass the forward operator is known; Stacks can show it there.`,
   unlinked: {
     script: (share: string) => `${share} is of TorchScript, which writes no numbers.`,
     no_number: (share: string) => `${share} has no sequence number.`,

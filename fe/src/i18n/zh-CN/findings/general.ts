@@ -38,11 +38,16 @@ export const findings: Record<string, FindingWords> = {
     advice: () => '请在创建进程组时选择它：`init_process_group(backend="nccl")`。',
   },
   device_idle: {
-    title: "设备在等待主机",
-    detail: ({ gpus, idle }) =>
-      `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`,
-    advice: () =>
-      "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。",
+    title: ({ unknown }) =>
+      unknown === undefined ? "设备在等待主机" : "设备空闲，而跟踪没有说明原因",
+    detail: ({ gpus, idle, unknown }) =>
+      unknown === undefined
+        ? `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`
+        : `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲。各步有 ${percent(unknown, 0)} 的时间，记录的内容没有说明设备在等待什么。`,
+    advice: ({ unknown }) =>
+      unknown === undefined
+        ? "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。"
+        : "请在启动这些工作的进程和线程中记录更多主机信息：`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`。跟踪视图显示这些空隙，以及是什么结束了它们。",
   },
   memory_limit: {
     title: "设备内存几乎用满",
