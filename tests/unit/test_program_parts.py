@@ -205,6 +205,12 @@ def test_regions_and_what_is_around_them() -> None:
     assert (made.name, made.kind, made.operators) == (("triton_poi_fused_add_relu_0",), ("pointwise",), ("add_relu",))
 
 
+def test_regions_without_ranges_of_graphs_do_not_tell_what_is_eager() -> None:
+    found = regions(model_of([op("Torch-Compiled Region", 0, 100), op("aten::mm", 10, 50)]))
+    assert (found.id, found.host_ns.tolist()) == (("?",), [100 * US])
+    assert (found.body_ns.tolist(), found.eager_ns.tolist(), found.overhead_ns.tolist()) == ([-1], [-1], [-1])
+
+
 def test_the_configuration_and_the_file_of_a_generated_kernel() -> None:
     name, told = "triton_red_fused_mean_0", {"kernel_file": "/tmp/c.py", "num_stages": 1}
     events = []
