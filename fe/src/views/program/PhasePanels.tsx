@@ -175,7 +175,9 @@ function Average({ answer, picked, onPick }: AverageProps) {
 }
 
 /** What the program did when most memory was in use. */
-function Peaks({ answer: { peaks } }: { answer: Phases }) {
+function Peaks({ answer }: { answer: Phases }) {
+  const onDevice = answer.peaks.filter(({ device }) => device !== "CPU");
+  const peaks = onDevice.length > 0 ? onDevice : answer.peaks;
   if (peaks.length === 0) return null;
   return (
     <p className="program-linked">
