@@ -14,7 +14,7 @@ import { params } from "./params";
 const MOST = 200;
 const MOST_OUTSIDE = 20;
 
-/** Nothing where nothing was captured or replayed. */
+/** Renders nothing if no graph was captured or replayed. */
 export function ReplayedGraphs() {
   const { sel } = useTrace();
   const [wanted, setGraph] = useAddress(params.graph);
