@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.events import US, Event, annotation, frame, kernel, launch, model_of, op
+from tests.events import US, Event, annotation, frame, kernel, launch, memory, model_of, op
 from tests.recorded import SHARED
 from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
-from torch_tb_profiler.analysis.program.phase_times import phase_times
+from torch_tb_profiler.analysis.program.phase_times import phase_times, phases_at_peak
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.program.question import phase_means
 from torch_tb_profiler.model import Model
@@ -332,6 +332,22 @@ def test_accumulation_and_two_optimizers() -> None:
     found = optimizers(model)
     assert found.name == ("AdamW", "SGD", "AdamW 2")
     assert found.host_ns.tolist() == [50 * US] * 3
+
+
+def test_the_phase_at_the_peak_of_memory() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 1000),
+            annotation("forward", 0, 300),
+            annotation("backward", 300, 300),
+            memory(100, 1000, 1, total=1000),
+            memory(400, 2000, 2, total=3000),
+            memory(500, -2000, 2, total=1000),
+        ]
+    )
+    (peak,) = phases_at_peak(model)
+    assert (peak.phase, peak.time_ns, peak.bytes) == (Phase.BACKWARD, 400 * US, 3000)
+    assert phases_at_peak(model_of([annotation("forward", 0, 300)])) == ()
 
 
 def test_a_trace_with_nothing_in_it() -> None:

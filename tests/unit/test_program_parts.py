@@ -13,6 +13,7 @@ from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_question import engine_summary
 from torch_tb_profiler.analysis.program.generated import generated_kernels
+from torch_tb_profiler.analysis.program.micro_batches import optimizers
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
 from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
 from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
@@ -52,6 +53,29 @@ def test_ranges_are_a_tree_of_names() -> None:
     assert found.between_ns.tolist() == [-1, 100 * US, 300 * US]
     # while its work runs, and while it runs and nothing works: 90 before the kernel and 50 of it
     assert found.exposed_ns.tolist() == [1000 * US, 600 * US, 280 * US]
+
+
+def test_marks_of_steps_that_cross_other_ranges_cut_none() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 500),
+            annotation("batch", 400, 300),
+            annotation("Optimizer.step#SGD.step", 450, 200),
+            annotation("ProfilerStep#1", 500, 500),
+            launch(600, 1),
+            kernel(620, 30, 1),
+        ]
+    )
+    found = ranges(model)
+    assert dict(zip(found.name, found.host_total_ns.tolist(), strict=True)) == {
+        "ProfilerStep#…": 1000 * US,
+        "batch": 300 * US,
+        "Optimizer.step#SGD.step": 200 * US,
+    }
+    assert found.device_ns.tolist() == [30 * US] * 3
+    assert found.parent[found.name.index("Optimizer.step#SGD.step")] == found.name.index("batch")
+    used = optimizers(model)
+    assert (used.host_ns.tolist(), used.device_ns.tolist()) == ([200 * US], [30 * US])
 
 
 def test_the_calls_of_a_range() -> None:
@@ -179,6 +203,12 @@ def test_regions_and_what_is_around_them() -> None:
     assert (sums.inside_device_ns, sums.outside_device_ns) == (50 * US, 30 * US)
     made = generated_kernels(model)
     assert (made.name, made.kind, made.operators) == (("triton_poi_fused_add_relu_0",), ("pointwise",), ("add_relu",))
+
+
+def test_regions_without_ranges_of_graphs_do_not_tell_what_is_eager() -> None:
+    found = regions(model_of([op("Torch-Compiled Region", 0, 100), op("aten::mm", 10, 50)]))
+    assert (found.id, found.host_ns.tolist()) == (("?",), [100 * US])
+    assert (found.body_ns.tolist(), found.eager_ns.tolist(), found.overhead_ns.tolist()) == ([-1], [-1], [-1])
 
 
 def test_the_configuration_and_the_file_of_a_generated_kernel() -> None:

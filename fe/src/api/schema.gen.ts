@@ -1276,6 +1276,8 @@ export interface PhasesAnswer {
   per_step: number[];
   /** by class and turn in the step */
   optimizers: Columns;
+  /** of the memory of each device, in the whole trace; empty where none was recorded */
+  peaks: Peak[];
   /** the longest of the phase that was asked for; empty without one */
   stretches: Stretch[];
 }
@@ -1328,6 +1330,20 @@ export interface BackwardShare {
   host: number | null;
   /** part of the time of the device work that they launched, 0…1; null without any */
   device: number | null;
+}
+
+/** When most memory of a device was in use in the whole trace. */
+export interface Peak {
+  /** which one */
+  device: string;
+  /** of the thread that allocated then */
+  phase: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
+  /** how the phase is known */
+  evidence: string;
+  /** since the start of the trace (nanoseconds) */
+  time_ns: number;
+  /** in use then (bytes) */
+  bytes: number;
 }
 
 /** A stretch of the main thread in one phase. */

@@ -91,7 +91,7 @@ def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
     return CompiledAnswer(
         meta=TraceMeta(**subject.about("overview")),
         totals=totals if len(table) or len(made) else None,
-        regions=columns_of(table, list(REGIONS.values())),
+        regions=columns_of(table, list(REGIONS.values()), table.missing_below_zero),
         compilations=columns_of(made, list(COMPILATIONS.values())),
         kernels=columns_of(kernels, list(GENERATED.values())),
     )

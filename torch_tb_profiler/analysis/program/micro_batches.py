@@ -16,9 +16,10 @@ from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.nesting import nest
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.open_ranges import still_open
 
 _FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
 _BACKWARD = (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE])
@@ -138,17 +139,22 @@ def optimizers(model: Model) -> Optimizers:
         turn = turns[each, kind] = turns.get((each, kind), 0) + 1
         place.append(kinds.setdefault(kind if turn == 1 else f"{kind} {turn}", len(kinds)))
     at = np.array(place, np.int64)
-    number = np.full(len(tree) + 1, -1, np.int64)
-    number[calls] = at
-    work = np.flatnonzero(inside.is_work & (inside.device_links.node >= 0))
-    around = nearest(tree.parent, names, inside.device_links.node[work]) if len(tree) else work[:0]
-    owned = number[around]
+    work = np.flatnonzero(inside.is_work & (inside.device_links.launch >= 0))
+    # as recorded: the call tree cuts it where a mark of a step that it crosses ends
+    row = tree.row[calls]
+    recorded = np.where(still_open(model.trace)[row], tree.end[calls], model.trace.events.end[row])
+    end = np.maximum(tree.end[calls], recorded)
+    nesting = nest(tree.track[calls], tree.start[calls], end, np.zeros(len(calls), np.int32))
+    launched = inside.launches.row[inside.device_links.launch[work]]
+    events = model.trace.events
+    around = nesting.innermost(events.track[launched], events.start[launched])
+    owned = np.append(at, -1)[np.append(nesting.order, len(calls))[around]]
     duration = np.maximum(model.trace.events.duration[inside.device_work.row[work]], 0)
     count = len(kinds)
     return Optimizers(
         name=tuple(kinds),
         calls=np.bincount(at, minlength=count).astype(np.int64),
-        host_ns=sums_at(at, (tree.end - tree.start)[calls], count),
+        host_ns=sums_at(at, end - tree.start[calls], count),
         device_ns=sums_at(owned[owned >= 0], duration[owned >= 0], count),
     )
 

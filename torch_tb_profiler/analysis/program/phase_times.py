@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.memory.records import memory_records
-from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Evidence, Phase
 from torch_tb_profiler.analysis.program.phases import Phases, device_phase, event_phase, phases
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
@@ -86,6 +87,38 @@ class PhaseAmounts(msgspec.Struct, frozen=True):
 def phase_amounts(model: Model) -> PhaseAmounts:
     found = phases(model)
     return PhaseAmounts(_allocated(model, found), _flops(model, found))
+
+
+class PhaseAtPeak(msgspec.Struct, frozen=True):
+    """When most memory of a device was in use, in the whole trace, and the phase of the thread that allocated then.
+
+    time_ns, bytes   since the start of the trace; how much was in use
+    """
+
+    device: str
+    phase: Phase
+    evidence: Evidence
+    time_ns: int
+    bytes: int
+
+
+@remembered
+def phases_at_peak(model: Model) -> tuple[PhaseAtPeak, ...]:
+    """One for each device of which memory was recorded."""
+    whole, found = model.whole, phases(model)
+    records, memory = memory_records(whole), model.trace.memory
+    told = []
+    for curve in memory_curves(whole).curves:
+        row = memory.row[records.entry[curve.peak.position]]
+        track = model.trace.events.track[row]
+        phase, evidence = found.at(np.array([track], np.int32), np.array([curve.peak.time_ns], np.int64))
+        peak = curve.peak
+        told.append(
+            PhaseAtPeak(
+                curve.device.name, PHASES[int(phase[0])], Evidence(int(evidence[0])), peak.time_ns, peak.allocated
+            )
+        )
+    return tuple(told)
 
 
 def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:

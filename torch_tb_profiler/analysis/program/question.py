@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fra
 from torch_tb_profiler.analysis.program.columns import MICRO_BATCHES, OPTIMIZERS
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
-from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_amounts, phase_times
+from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_amounts, phase_times, phases_at_peak
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.analysis.remember import remembered
@@ -126,6 +126,23 @@ class Stretch(Answer, frozen=True, kw_only=True):
     evidence: str
 
 
+class Peak(Answer, frozen=True, kw_only=True):
+    """When most memory of a device was in use in the whole trace.
+
+    device    which one
+    phase     of the thread that allocated then
+    evidence  how the phase is known
+    time_ns   since the start of the trace
+    bytes     in use then
+    """
+
+    device: str
+    phase: PhaseName
+    evidence: str
+    time_ns: Ns
+    bytes: Bytes
+
+
 class PhasesAnswer(Answer, frozen=True, kw_only=True):
     """What the steps did.
 
@@ -142,6 +159,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     micro_batches   a row for each backward pass
     per_step        how many backward passes each step has
     optimizers      by class and turn in the step
+    peaks           of the memory of each device, in the whole trace; empty where none was recorded
     stretches       the longest of the phase that was asked for; empty without one
     """
 
@@ -158,6 +176,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     micro_batches: Columns
     per_step: Sequence[Count]
     optimizers: Columns
+    peaks: Sequence[Peak]
     stretches: Sequence[Stretch]
 
 
@@ -194,6 +213,16 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
         micro_batches=columns_of(passes, list(MICRO_BATCHES.values())),
         per_step=np.bincount(passes.step, minlength=len(steps)).tolist(),
         optimizers=columns_of(optimizers(model), list(OPTIMIZERS.values())),
+        peaks=[
+            Peak(
+                device=each.device,
+                phase=name_of(each.phase),
+                evidence=each.evidence.name.lower(),
+                time_ns=each.time_ns,
+                bytes=each.bytes,
+            )
+            for each in phases_at_peak(model)
+        ],
         stretches=[] if asked.phase is None else _stretches(model, Phase(asked.phase), asked.limit),
     )
 

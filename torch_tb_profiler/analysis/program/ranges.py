@@ -21,12 +21,15 @@ from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import Groups, first_at, group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import places_of, take_known
-from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.nesting import Nesting, nest
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.paths import paths
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.call_tree import ROUNDING_NS
+from torch_tb_profiler.model.open_ranges import still_open
+from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 
 #: what differs from call to call: numbers, addresses, hashes
@@ -96,6 +99,7 @@ class _Calls(msgspec.Struct, frozen=True):
     """Every range of the steps, in preorder. Parallel, but for `entries`.
 
     node       position in the call tree of `Model.in_steps`
+    duration   ns, as recorded
     outer      the range around it, an index here, -1
     entry      its row of the table
     template   place in `names`
@@ -107,6 +111,7 @@ class _Calls(msgspec.Struct, frozen=True):
     """
 
     node: Int64
+    duration: Int64
     outer: Int32
     entry: Int64
     template: Int64
@@ -134,7 +139,7 @@ def ranges(model: Model) -> RangeTable:
     calls = _calls(model)
     tree, events = model.in_steps.tree, model.trace.events
     row = tree.row[calls.node].astype(np.int64)
-    duration = (tree.end - tree.start)[calls.node]
+    duration = calls.duration
     count = len(calls.parents)
     inside = np.flatnonzero(calls.outer >= 0)
     own = duration - sums_at(calls.outer[inside], duration[inside], len(duration))
@@ -185,7 +190,7 @@ def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
         name=tuple(model.trace.strings.texts(tree.name[node])),
         step=tuple(steps.names[each] if each >= 0 else None for each in step.tolist()),
         start_ns=tree.start[node],
-        duration_ns=(tree.end - tree.start)[node],
+        duration_ns=calls.duration[at],
         device_ns=calls.device[at],
         between_ns=calls.between[at],
     )
@@ -193,13 +198,9 @@ def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
 
 @remembered
 def _calls(model: Model) -> _Calls:
-    inside = model.in_steps
-    tree = inside.tree
-    is_range = tree.category == Category.USER_ANNOTATION
-    node = np.flatnonzero(is_range)
-    place = np.full(len(tree) + 1, -1, np.int32)
-    place[node] = np.arange(len(node))
-    outer = place[nearest(tree.parent, is_range, tree.parent[node])]
+    tree, nested = model.in_steps.tree, _nested(model)
+    node, nesting = nested.node, nested.nesting
+    outer = nesting.parent
     # ranges inside a folded one are folded, too
     of_name = np.zeros(len(model.trace.strings), np.int64)
     known: dict[str, int] = {}
@@ -213,31 +214,64 @@ def _calls(model: Model) -> _Calls:
     entry = turned[entry]
     return _Calls(
         node=node,
+        duration=nesting.end - nesting.start,
         outer=outer,
         entry=entry,
         template=templates,
-        device=_on_devices(inside, node, outer, place),
-        exposed=_exposed(model, node, outer, place),
-        between=_between(entry, tree.track[node], tree.start[node], tree.end[node]),
+        device=_on_devices(model, nested),
+        exposed=_exposed(model, nested),
+        between=_between(entry, tree.track[node], nesting.start, nesting.end),
         parents=turned[parent[order]].astype(np.int32),
         names=tuple(known),
     )
 
 
-def _on_devices(inside: Model, node: Int64, outer: Int32, place: Int32) -> Int64:
-    tree = inside.tree
-    work = np.flatnonzero(inside.is_work & (inside.device_links.node >= 0))
-    is_range = place[:-1] >= 0
-    around = place[nearest(tree.parent, is_range, inside.device_links.node[work])] if len(tree) else work[:0]
-    duration = np.maximum(inside.trace.events.duration[inside.device_work.row[work]], 0)
-    own = sums_at(around[around >= 0], duration[around >= 0], len(node))
-    return Forest(outer).below(own)
+class _Nested(msgspec.Struct, frozen=True):
+    """Ranges of the steps, nested; parallel to `nesting`.
+
+    node    position in the call tree
+    lanes   of the threads; from here on those of marks of steps that cross other ranges
+    """
+
+    node: Int64
+    nesting: Nesting
+    lanes: int
+
+    def add_up(self, track: Int32, time: Int64, amount: Int64) -> Int64:
+        """Shape (ranges,): Σ of amounts at times of threads, in each range that holds them."""
+        own = np.zeros(len(self.node), np.int64)
+        for lane in (track, track + self.lanes):
+            at = self.nesting.innermost(lane.astype(np.int32), time)
+            own += sums_at(at[at >= 0], amount[at >= 0], len(own))
+        return Forest(self.nesting.parent).below(own)
 
 
-def _exposed(model: Model, node: Int64, outer: Int32, place: Int32) -> Int64:
+@remembered
+def _nested(model: Model) -> _Nested:
+    """As recorded: a mark of a step that crosses other ranges is around none of them, and cuts none."""
+    tree, events = model.in_steps.tree, model.trace.events
+    node = np.flatnonzero(tree.category == Category.USER_ANNOTATION)
+    start, row = tree.start[node], tree.row[node]
+    end = np.where(still_open(model.trace)[row], tree.end[node], np.maximum(tree.end[node], events.end[row]))
+    steps = model.trace.strings.where(PROFILER_STEP.fullmatch, tree.name[node])[tree.name[node]]
+    lanes = len(model.trace.tracks)
+    crosses = bool((end > tree.end[node] + ROUNDING_NS).any())
+    lane = np.where(steps & crosses, tree.track[node] + lanes, tree.track[node]).astype(np.int32)
+    nesting = nest(lane, start, end, np.arange(len(node), dtype=np.int32), ROUNDING_NS)
+    return _Nested(node[nesting.order], nesting, lanes)
+
+
+def _on_devices(model: Model, nested: _Nested) -> Int64:
+    inside = model.in_steps
+    work = np.flatnonzero(inside.is_work & (inside.device_links.launch >= 0))
+    events, call = model.trace.events, inside.launches.row[inside.device_links.launch[work]]
+    duration = np.maximum(events.duration[inside.device_work.row[work]], 0)
+    return nested.add_up(events.track[call], events.start[call], duration)
+
+
+def _exposed(model: Model, nested: _Nested) -> Int64:
     """Of each call: see the definition of the column."""
-    inside, whole = model.in_steps, model.whole
-    tree, steps = inside.tree, model.steps
+    whole, steps, nesting = model.whole, model.steps, nested.nesting
     periods = intervals.union(steps.start, steps.end)
     work, pieces, busy = foremost_work(whole)
     launch = whole.device_links.launch[work[pieces.of]]
@@ -245,12 +279,10 @@ def _exposed(model: Model, node: Int64, outer: Int32, place: Int32) -> Int64:
     row = take_known(whole.launches.row, launch)
     known = np.flatnonzero((launch >= 0) & (length > 0))
     events = model.trace.events
-    at = inside.innermost_node(events.track[row[known]], events.start[row[known]])
-    around = place[nearest(tree.parent, place[:-1] >= 0, at)] if len(tree) else known[:0]
-    own = sums_at(around[around >= 0], length[known][around >= 0], len(node))
+    launched = nested.add_up(events.track[row[known]], events.start[row[known]], length[known])
     idle = Coverage(intervals.subtraction(periods, busy))
-    alone = np.where(tree.track[node] == phases(model).main, idle.between(tree.start[node], tree.end[node]), 0)
-    return Forest(outer).below(own) + alone
+    on_main = nesting.lane % max(nested.lanes, 1) == phases(model).main
+    return launched + np.where(on_main, idle.between(nesting.start, nesting.end), 0)
 
 
 def _between(entry: Int64, track: Int32, start: Int64, end: Int64) -> Int64:

@@ -46,6 +46,9 @@ class RegionTable(Tabular):
     device_ns: Int64
     row: Int64
 
+    #: where a trace has no ranges of graphs, or of what is around them
+    missing_below_zero = ("overhead_ns", "body_ns", "eager_ns")
+
     def __len__(self) -> int:
         return len(self.id)
 
@@ -121,14 +124,16 @@ def regions(model: Model) -> RegionTable:
     own = of_node[around_work]
     order = descending(groups.sum(length[node]))
     texts = strings.texts(tree.name[node[groups.first]])
+    # torch of 2022 to 2024 wrote regions without what is in them
+    has_body, has_overhead, unknown = bool(body.any()), bool(overhead.any()), np.full(count, -1)
     return RegionTable(
         id=tuple(texts[each].removeprefix(REGION).lstrip(": ") or "?" for each in order.tolist()),
         calls=groups.count()[order],
         outer_calls=groups.sum(~nested)[order],
         host_ns=groups.sum(length[node])[order],
-        overhead_ns=within(overhead)[order],
-        body_ns=within(body)[order],
-        eager_ns=eager[order],
+        overhead_ns=within(overhead)[order] if has_overhead else unknown,
+        body_ns=within(body)[order] if has_body else unknown,
+        eager_ns=eager[order] if has_body else unknown,
         device_ns=sums_at(own[own >= 0], duration[own >= 0], count)[order],
         row=tree.row[node[groups.first]].astype(np.int64)[order],
     )

@@ -90,6 +90,8 @@ export const program = area("program", {
     other: "Its purpose was not recorded.",
     no_launch: "Device work whose launch is not in the trace.",
   },
+  peak: (device: string, size: string, phase: string) =>
+    `Memory of ${device} peaks at ${size} in ${phase}.`,
   linked: (share: string) =>
     `For ${share} of the backward pass the forward operator is known; Stacks can show it there.`,
   unlinked: {
@@ -206,5 +208,6 @@ export const program = area("program", {
   inTrace: "In the trace",
   nodes: "Nodes, the same over all replays",
   captures: "Captures",
-  fellOut: "Beside the graphs: device work that no replay ran",
+  fellOut: (shown: number, all: number) =>
+    `Beside the graphs: device work that no replay ran${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
 });

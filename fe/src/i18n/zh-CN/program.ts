@@ -82,6 +82,7 @@ export const program: typeof en = {
     other: "没有记录其用途。",
     no_launch: "启动调用不在跟踪中的设备工作。",
   },
+  peak: (device, size, phase) => `${device} 的内存在${phase}阶段达到峰值 ${size}。`,
   linked: (share) => `反向传播的 ${share} 已知属于哪个算子的反向（调用栈视图可在该处显示）。`,
   unlinked: {
     script: (share) => `${share} 属于 TorchScript，它不写序号。`,
@@ -193,5 +194,6 @@ export const program: typeof en = {
   inTrace: "在时间线中查看",
   nodes: "节点，在所有重放中对齐",
   captures: "捕获",
-  fellOut: "图之外：不由任何重放运行的设备工作",
+  fellOut: (shown, all) =>
+    `图之外：不由任何重放运行的设备工作${shown < all ? `，最长的 ${shown} 个（共 ${all} 个）` : ""}`,
 };

@@ -105,7 +105,9 @@ function firstRows({ columns, rows }: Compiled["regions"]) {
   const shown = Object.fromEntries(
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, MOST)]),
   );
-  return derive({ columns: columns.filter(({ key }) => key !== "row"), rows: shown }, []);
+  const told = ({ key }: { readonly key: string }) =>
+    key !== "row" && (shown[key] ?? []).some((value) => value !== null);
+  return derive({ columns: columns.filter(told), rows: shown }, []);
 }
 
 function rowsOf({ rows }: Compiled["regions"]): number {

@@ -167,9 +167,31 @@ function Average({ answer, picked, onPick }: AverageProps) {
           </tbody>
         </table>
       </div>
+      <Peaks answer={answer} />
       <Linked answer={answer} />
       {picked && <Stretches answer={answer} phase={picked} />}
     </>
+  );
+}
+
+/** What the program did when most memory was in use. */
+function Peaks({ answer }: { answer: Phases }) {
+  const onDevice = answer.peaks.filter(({ device }) => device !== "CPU");
+  const peaks = onDevice.length > 0 ? onDevice : answer.peaks;
+  if (peaks.length === 0) return null;
+  return (
+    <p className="program-linked">
+      {peaks.map((each) => (
+        <button
+          key={each.device}
+          type="button"
+          className="link"
+          onClick={() => showInTrace({ start_ns: each.time_ns, duration_ns: 0 }, null)}
+        >
+          {text.peak(each.device, bytes(each.bytes), phaseName(each.phase))}
+        </button>
+      ))}
+    </p>
   );
 }
 

@@ -12,6 +12,7 @@ import { params } from "./params";
 
 /** Rows of each table. */
 const MOST = 200;
+const MOST_OUTSIDE = 20;
 
 /** Renders nothing if no graph was captured or replayed. */
 export function ReplayedGraphs() {
@@ -33,7 +34,8 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
   const graphs = useMemo(() => tableOf(answer.graphs, ["row", "start_ns"]), [answer]);
   const captures = useMemo(() => tableOf(answer.captures, ["row"]), [answer]);
   const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
-  const outside = useMemo(() => nodeTable(answer.outside), [answer]);
+  const outside = useMemo(() => nodeTable(answer.outside, MOST_OUTSIDE), [answer]);
+  const besides = rowsOf(answer.outside);
   const every = answer.replayed_ns + answer.outside_ns;
   return (
     <Panel title={text.graphs} help={text.graphsHelp}>
@@ -78,9 +80,9 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
       {nodes && answer.nodes && (
         <SimpleTable caption={text.nodes} table={nodes} doorOf={doorsToEvents(answer.nodes.rows)} />
       )}
-      {rowsOf(answer.outside) > 0 && (
+      {besides > 0 && (
         <SimpleTable
-          caption={text.fellOut}
+          caption={text.fellOut(Math.min(besides, MOST_OUTSIDE), besides)}
           table={outside}
           doorOf={doorsToEvents(answer.outside.rows)}
         />
@@ -100,17 +102,21 @@ function rowsOf(table: Graphs["graphs"]): number {
   return Object.values(table.rows)[0]?.length ?? 0;
 }
 
-function tableOf({ columns, rows }: Graphs["graphs"], hidden: readonly string[]): Table {
+function tableOf(
+  { columns, rows }: Graphs["graphs"],
+  hidden: readonly string[],
+  most = MOST,
+): Table {
   const shown = Object.fromEntries(
-    Object.entries(rows).map(([key, values]) => [key, values.slice(0, MOST)]),
+    Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
   );
   return derive({ columns: columns.filter(({ key }) => !hidden.includes(key)), rows: shown }, []);
 }
 
 /** Names of kernels are long: they come last, and short. */
-function nodeTable(nodes: Graphs["graphs"]): Table {
+function nodeTable(nodes: Graphs["graphs"], most = MOST): Table {
   const named = (nodes.rows.name ?? []).map((name) => kernelLabel(String(name)));
   const last = ({ key }: { readonly key: string }) => (key === "name" ? 1 : 0);
   const columns = nodes.columns.toSorted((a, b) => last(a) - last(b));
-  return tableOf({ columns, rows: { ...nodes.rows, name: named } }, ["row"]);
+  return tableOf({ columns, rows: { ...nodes.rows, name: named } }, ["row"], most);
 }
