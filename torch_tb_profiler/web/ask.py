@@ -40,7 +40,7 @@ def refusals() -> Iterator[None]:
         raise HttpError(400, str(error), why(error.reason)) from None
 
 
-class Asked(msgspec.Struct, frozen=True):
+class TraceRequest(msgspec.Struct, frozen=True):
     """A question about the trace that a request names.
 
     known_as   what is asked for, with parameters, the same in other processes, too
@@ -63,7 +63,7 @@ class Asked(msgspec.Struct, frozen=True):
         question: Hashable,
         of_run: bool = False,
         of_steps: bool = True,
-    ) -> Asked:
+    ) -> TraceRequest:
         """As a request asks it.
 
         question: what is asked for, with parameters; its `repr` is what the answer is known as
@@ -77,7 +77,7 @@ class Asked(msgspec.Struct, frozen=True):
     @classmethod
     def plainly(
         cls, trace: OpenTrace, question: Hashable, of_run: bool, of_steps: bool, choice: StepChoice | None = None
-    ) -> Asked:
+    ) -> TraceRequest:
         """About the whole of a trace."""
         return cls._of(trace, question, of_run, of_steps, choice or StepChoice(), None)
 
@@ -90,7 +90,7 @@ class Asked(msgspec.Struct, frozen=True):
         of_steps: bool,
         choice: StepChoice,
         steps: StepRange | None,
-    ) -> Asked:
+    ) -> TraceRequest:
         workers = trace.workers_of_run if of_run else None
         known_as = (question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last))
         return cls(trace, repr(known_as), choice, steps, of_steps)
@@ -154,9 +154,9 @@ def known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
 
 def asked_plainly(
     question: TraceQuestion[Any, Any], trace: OpenTrace, own: msgspec.Struct, choice: StepChoice | None = None
-) -> Asked:
+) -> TraceRequest:
     """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
-    return Asked.plainly(trace, known_as(question, own), question.of_run, question.of_steps, choice)
+    return TraceRequest.plainly(trace, known_as(question, own), question.of_run, question.of_steps, choice)
 
 
 def _attempted(make: Callable[[], T]) -> T | Refusal:

@@ -31,7 +31,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
-from torch_tb_profiler.web.ask import Asked, Route, ask_two, asked_plainly, known_as, refusals, step_choice
+from torch_tb_profiler.web.ask import Route, TraceRequest, ask_two, asked_plainly, known_as, refusals, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried
@@ -98,7 +98,9 @@ def _after_alone(question: AnyTraceQuestion, make: Callable[[Model], StoredAnswe
 def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Answer:
     parameters.need_all("run", "worker")
     own = read_parameters(question.parameters, parameters)
-    asked = Asked.of(workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps)
+    asked = TraceRequest.of(
+        workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
+    )
     if not _is_table(question):
         return asked.answer(workspace, partial(_computed, question, own, asked.steps))
 
@@ -169,7 +171,9 @@ def _sent_as(question: AnyQuestion) -> Any:
 def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Any:
     """The answer to a question about one trace, as its type, for another answer; it is kept."""
     own = read_parameters(question.parameters, parameters)
-    asked = Asked.of(workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps)
+    asked = TraceRequest.of(
+        workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
+    )
     compute = partial(_computed, question, own, asked.steps)
     packed = asked.packed(workspace, lambda: asked.compute(workspace, compute))
     return msgspec.json.decode(packed.plain(), type=_sent_as(question))
@@ -189,13 +193,13 @@ def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace,
 
 def part_of_trace(part: Part[K], workspace: Workspace, parameters: Parameters) -> K:
     """What is kept of the trace that a request names; made when it is not there yet."""
-    asked = replace(Asked.of(workspace, parameters, part.name), once=part.once)
+    asked = replace(TraceRequest.of(workspace, parameters, part.name), once=part.once)
     found: K = asked.read(workspace, partial(_made, part), part.read)  # type: ignore[type-var]
     return found
 
 
-def _asked_part(part: Part[Any], trace: OpenTrace) -> Asked:
-    return Asked.plainly(trace, part.name, of_run=False, of_steps=True)
+def _asked_part(part: Part[Any], trace: OpenTrace) -> TraceRequest:
+    return TraceRequest.plainly(trace, part.name, of_run=False, of_steps=True)
 
 
 def _made(part: Part[Any], model: Model, trace: OpenTrace) -> bytes:

@@ -31,6 +31,7 @@ from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.web.ask import asked_plainly
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import OpenTrace, Unavailable
+from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 from torch_tb_profiler.workspace.protocol import Message, Reading
@@ -55,7 +56,7 @@ class Chosen(msgspec.Struct, frozen=True):
     steps: str | None
 
     def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
-        """Of one of the traces, with the steps that were chosen. Raises UserError.
+        """Ask one of the traces a question about the chosen steps. Raises UserError.
 
         of_steps: as `TraceQuestion.of_steps`
         """
@@ -104,12 +105,13 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
     ranks: such as `0,2-4`, only these; None for any
     """
     choice = step_choice(arguments)
-    with readable_path(arguments.path) as path:
+    address = address_of(arguments.path)
+    with readable_path(address.path) as path:
         run = chosen_run(path, arguments.run)
-        worker = getattr(arguments, "worker", None)
+        worker = getattr(arguments, "worker", None) or address.worker
         files = [
             file
-            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span)
+            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span or address.span)
             if file.kind == "trace"
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
@@ -128,7 +130,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
 
 @contextlib.contextmanager
 def readable_path(path: str) -> Iterator[str]:
-    """The path; what stdin holds, where that is asked for, is a file as long as it is read."""
+    """The path to read; for `-`, a temporary file with the content of stdin."""
     if path != STDIN:
         yield path
         return
@@ -143,7 +145,7 @@ def readable_path(path: str) -> Iterator[str]:
 
 
 def open_local(cache_dir: str | None) -> LocalWorkspace:
-    """A workspace that says on a terminal how far reading is. Raises StorageError."""
+    """Open a workspace that shows progress on a terminal. Raises StorageError."""
     line = ReadingLine(sys.stderr)
 
     def told(file: TraceFile, message: Message) -> None:
