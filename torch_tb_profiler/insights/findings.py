@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import msgspec
 import numpy as np
@@ -78,7 +79,9 @@ def diagnosis(model: Model) -> Diagnosis:
     # what rules look at is not needed for the replay of what they find
     facts = Facts(model.apart(), thresholds())
     mute = facts.thresholds.mute
-    missing = {rule.id: next((need for need in rule.needs if not need.held(model)), None) for rule in RULES}
+    # most rules need the same
+    is_held = cache(lambda need: need.held(model))
+    missing = {rule.id: next((need for need in rule.needs if not is_held(need)), None) for rule in RULES}
     found: list[tuple[Rule, Found]] = []
     for rule in RULES:
         if rule.id not in mute and missing[rule.id] is None:

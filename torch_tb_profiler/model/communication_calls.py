@@ -32,6 +32,19 @@ from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 
 #: JSON of a `Comms Id` that says nothing
 _NO_IDENTITY = ("", "null", '""', "0", "-1")
+#: columns of the arguments that say which group it is, and the others that are looked at
+_OF_GROUP = ("group", "group_description", "group_ranks", "group_size")
+_ARGUMENTS = (
+    *_OF_GROUP,
+    "name",
+    "dtype",
+    "in_elements",
+    "out_elements",
+    "source_rank",
+    "target_rank",
+    "sequence",
+    "comms_id",
+)
 
 
 class CollectiveKernels(msgspec.Struct, frozen=True):
@@ -134,7 +147,10 @@ class _Builder:
         self, trace: Trace, tree: CallTree, anchors: _Anchors, kernels: CollectiveKernels, node: Int32
     ) -> None:
         self._trace, self._tree, self._anchors, self._kernels = trace, tree, anchors, kernels
+        # one number of an array takes as long as ten of a list
+        self._of = {name: getattr(trace.collectives, name).tolist() for name in _ARGUMENTS}
         self._arguments = {row: i for i, row in enumerate(trace.collectives.row.tolist())}
+        self._group_of: dict[tuple[int, ...], ProcessGroup] = {}
         self._names: dict[str, int] = {}
         self._dtypes: dict[str, int] = {"": 0}
         self._identities: dict[str, int] = {"": 0}
@@ -176,7 +192,7 @@ class _Builder:
         parameters = int(self._anchors.parameters[node]) if node >= 0 else -1
         on_host = self._arguments_at([int(tree.row[parameters])]) if parameters >= 0 else -1
         arguments = on_kernel if on_kernel >= 0 else on_host
-        collective = texts[trace.collectives.name[arguments]] if arguments >= 0 else ""
+        collective = texts[self._of["name"][arguments]] if arguments >= 0 else ""
         if collective in NOT_COLLECTIVES and not kernels:
             return
         kind = next(
@@ -207,7 +223,7 @@ class _Builder:
                 "dtype": _code(self._dtypes, dtype),
                 "in_bytes": in_bytes,
                 "out_bytes": out_bytes,
-                "sequence": int(trace.collectives.sequence[arguments]) if arguments >= 0 else -1,
+                "sequence": self._of["sequence"][arguments] if arguments >= 0 else -1,
                 "peer": self._peer(kind, arguments),
                 "identity": _code(self._identities, self._identity(arguments)),
                 "host_start": call[0],
@@ -251,11 +267,11 @@ class _Builder:
 
     def _sizes(self, node: int, parameters: int, arguments: int) -> tuple[str, int, int]:
         """Element type, bytes in, bytes out."""
-        collectives, texts = self._trace.collectives, self._trace.strings
+        texts = self._trace.strings
         if arguments >= 0:
-            dtype = texts[collectives.dtype[arguments]]
+            dtype = texts[self._of["dtype"][arguments]]
             size = element_bytes(dtype)
-            counts = int(collectives.in_elements[arguments]), int(collectives.out_elements[arguments])
+            counts = self._of["in_elements"][arguments], self._of["out_elements"][arguments]
             if size is None:
                 return dtype, -1, -1
             in_bytes, out_bytes = (count * size if count >= 0 else -1 for count in counts)
@@ -270,27 +286,34 @@ class _Builder:
         return "", -1, -1
 
     def _identity(self, arguments: int) -> str:
-        text = self._trace.strings[self._trace.collectives.comms_id[arguments]] if arguments >= 0 else ""
+        text = self._trace.strings[self._of["comms_id"][arguments]] if arguments >= 0 else ""
         return "" if text in _NO_IDENTITY else text
 
     def _peer(self, kind: str, arguments: int) -> int:
         """Whom a send goes to, or whom a receive comes from; -1 where the trace does not say."""
         if arguments < 0 or kind not in ("send", "recv"):
             return -1
-        of = self._trace.collectives
-        return int((of.target_rank if kind == "send" else of.source_rank)[arguments])
+        found: int = self._of["target_rank" if kind == "send" else "source_rank"][arguments]
+        return found
 
     def _group(self, arguments: int) -> ProcessGroup:
-        if arguments >= 0:
-            collectives, texts = self._trace.collectives, self._trace.strings
-            name = texts[collectives.group[arguments]]
-            ranks = ranks_of(texts[collectives.group_ranks[arguments]])
-            size = int(collectives.group_size[arguments])
+        told = tuple(self._of[name][arguments] for name in _OF_GROUP) if arguments >= 0 else ()
+        found = self._group_of.get(told)
+        if found is None:
+            found = self._group_of[told] = self._group_told(*told)
+        return found
+
+    def _group_told(self, *told: int) -> ProcessGroup:
+        """The group that arguments tell of, `_OF_GROUP`, if there are any."""
+        if told:
+            texts = self._trace.strings
+            group, description, listed, size = told
+            name, ranks = texts[group], ranks_of(texts[listed])
             known = self._known_groups.get(name)
             if name or ranks:
                 return ProcessGroup(
                     name,
-                    texts[collectives.group_description[arguments]] or (known.description if known else ""),
+                    texts[description] or (known.description if known else ""),
                     ranks or (known.ranks if known else ()),
                     size if size > 0 else len(ranks) or (known.size if known else 0),
                 )

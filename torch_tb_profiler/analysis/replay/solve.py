@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -67,7 +68,7 @@ class _Paths(msgspec.Struct, frozen=True):
         return found
 
 
-class _Runs(msgspec.Struct, frozen=True):
+class _Runs(msgspec.Struct, frozen=True, dict=True):
     """Comparisons, run by run: each but the first of a run compares the one before it, which nothing else needs, with
     something that is the same for the whole run. So its time is the larger of two sums.
 
@@ -86,6 +87,16 @@ class _Runs(msgspec.Struct, frozen=True):
     place: Int64
     on: list[int]
     by: list[int]
+
+    @cached_property
+    def from_on(self) -> Int64:
+        """Shape (comparisons,): `on` of the run of each."""
+        return np.array(self.on, np.int64)[self.run]
+
+    @cached_property
+    def from_by(self) -> Int64:
+        """Shape (comparisons,): `by` of the run of each."""
+        return np.array(self.by, np.int64)[self.run]
 
     def sums(self, later: Int64) -> tuple[Int64, Int64]:
         """Shape (comparisons,): how much later each is than what its run goes on from, and than what is the same.
@@ -182,11 +193,9 @@ class Solver(msgspec.Struct, frozen=True):
             time, second = times[one] + late, times[other] + also
             add(time if time > second else second)  # noqa: FURB136 - faster than max()
         known = np.array(times, np.int64)
-        from_on = np.array(runs.on, np.int64)[runs.run]
-        from_by = np.array(runs.by, np.int64)[runs.run]
         compared = np.empty(self.roots + len(on), np.int64)
         compared[: self.roots] = 0
-        compared[self.roots :] = np.maximum(known[from_on] + on, known[from_by] + by)[runs.place]
+        compared[self.roots :] = np.maximum(known[runs.from_on] + on, known[runs.from_by] + by)[runs.place]
         if wanted is None:
             return compared[self.anchor] + offset
         return compared[self.anchor[wanted]] + offset[wanted]

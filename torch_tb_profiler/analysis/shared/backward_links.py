@@ -13,7 +13,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes
-from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.arrays.distinct import distinct, distinct_counts, distinct_places
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.moments import Moments
@@ -135,7 +135,7 @@ def _tracks(model: Model, node: Int64, number: Int64, thread: Int64, makers: Int
     arrowed = own[nearest(tree.parent, autograd_nodes(model), pairs.backward)]
     found = dict(_most_common(arrowed, tree.track[pairs.forward].astype(np.int64)))
     # each track that has the number of a node has a vote for the thread of the node
-    tracks = np.unique(tree.track[makers]).astype(np.int64)
+    tracks = distinct(tree.track[makers])
     sequence = operators.sequence[tree.operator[makers]]
     votes = [
         (np.full(int(has.sum()), track), thread[has])
@@ -154,9 +154,12 @@ def _tracks(model: Model, node: Int64, number: Int64, thread: Int64, makers: Int
 def _most_common(key: Int64, value: Int64) -> list[tuple[int, int]]:
     """The most common value of each key, of those that are not negative."""
     known = key >= 0
-    pairs, count = np.unique(np.stack([key[known], value[known]]), axis=1, return_counts=True)
+    keys, key_place = distinct_places(key[known])
+    values, value_place = distinct_places(value[known])
+    pairs, count = distinct_counts(key_place * len(values) + value_place)
     best: dict[int, tuple[int, int]] = {}
-    for each, candidate, many in zip(*pairs.tolist(), count.tolist(), strict=True):
+    sides = keys[pairs // max(len(values), 1)].tolist(), values[pairs % max(len(values), 1)].tolist()
+    for each, candidate, many in zip(*sides, count.tolist(), strict=True):
         if many > best.get(each, (0, 0))[0]:
             best[each] = (many, candidate)
     return [(each, candidate) for each, (_, candidate) in best.items()]
