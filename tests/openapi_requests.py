@@ -52,6 +52,9 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/snapshot/segments": [SNAPSHOT, SNAPSHOT | {"at": "20", "device": "0"}],
     "/api/snapshot/stacks": [SNAPSHOT, SNAPSHOT | {"at": "end", "direction": "bottom_up", "frames": "all"}],
     "/api/snapshot/lifetimes": [SNAPSHOT, SNAPSHOT | {"sort": "-churn", "limit": "3"}],
+    "/api/snapshot/against": [
+        SNAPSHOT | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"], "by": "module"}
+    ],
     "/api/snapshot/link": [CNN | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}],
     "/api/memory/error_text": [CNN | {"text": "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"}],
     "/api/stacks": [H100, CNN | {"direction": "bottom_up"}],

@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECE
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
+from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER
 from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
 from torch_tb_profiler.analysis.stacks.question import STACKS
@@ -94,6 +95,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     NAMES,
     *OF_SNAPSHOTS,
     SNAPSHOT_LINK,
+    SNAPSHOT_AGAINST_ANOTHER,
 )
 
 #: of the Trace view

@@ -3440,6 +3440,20 @@ export interface LinkedCurve {
   reserved: number[];
 }
 
+/** What is in use in a snapshot, the second of the two, and what was in another. */
+export interface AgainstAnswer {
+  /** the snapshot that is looked at */
+  meta: TraceMeta;
+  /** the moment of the other */
+  before: Moment;
+  /** the moment */
+  moment: Moment;
+  /** what differs most first; Σ difference over all rows = the difference of `requested` of the moments */
+  rows: Columns;
+  /** how many more there are */
+  left_out: number;
+}
+
 /** What a page needs before it asks for tiles. */
 export interface TimelineAnswer {
   /** which trace */
@@ -4304,6 +4318,7 @@ export interface Answers {
   };
   "run_findings": RunFindingsAnswer;
   "snapshot": SnapshotAnswer;
+  "snapshot/against": AgainstAnswer;
   "snapshot/alive": {
     /** what stands beside the table */
     meta: AliveMeta;

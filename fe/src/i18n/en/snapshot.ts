@@ -108,6 +108,10 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   momentHint: "The record after which the map and the tables are",
   compare: "Compared with",
   nothing: "nothing",
+  other: "Other snapshot",
+  againstHelp: `What is in use at the moment, and what was in the other snapshot: rows that are called the same are one. A line that moved within its file is another line; by module they are the same.`,
+  againstSaid: (at: string, now: string, then: string, before: string, name: string) =>
+    `${at}: ${now}. ${name}, ${then}: ${before}.`,
   tip: {
     size: "Requested",
     born: "Allocated",
@@ -136,12 +140,14 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   defaultPool: "default",
 
   alive: "What was in use",
-  aliveHelp: `Allocations that were made and not released at the moment. A line is the innermost frame of your own code in the stack of the allocation. Same sizes point to same tensors.
+  aliveHelp: `Allocations that were made and not released at the moment. A line is the innermost frame of your own code in the stack of the allocation. Same sizes point to same tensors. A module is the innermost function that nn.Module called; an annotation the range of the program that was begun last.
 
 Compared with another moment, the difference of each row stands beside it.`,
   tabs: {
     line: "By line",
     stack: "By stack",
+    module: "By module",
+    annotation: "By annotation",
     size: "By size",
     flame: "Flame graph",
     lifetimes: "Lifetimes",
