@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER
 from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
+from torch_tb_profiler.analysis.snapshot.rank_question import SNAPSHOT_BY_RANK, SNAPSHOT_FIGURES
 from torch_tb_profiler.analysis.stacks.question import STACKS
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
@@ -96,6 +97,8 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     *OF_SNAPSHOTS,
     SNAPSHOT_LINK,
     SNAPSHOT_AGAINST_ANOTHER,
+    SNAPSHOT_FIGURES,
+    SNAPSHOT_BY_RANK,
 )
 
 #: of the Trace view

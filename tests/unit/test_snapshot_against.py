@@ -138,3 +138,27 @@ def test_the_command_compares_two_snapshots_and_two_moments(capsys: pytest.Captu
     own, theirs = (torch_tb_profiler.open(path).memory_snapshot for path in (other, SAMPLE))
     found = own.against(theirs, at="end")
     assert int(found.difference.sum()) == 5 * MiB - theirs.summary.devices[0].requested
+
+
+def test_ranks_beside_each_other(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Rank 2 keeps what the others release."""
+    run = tmp_path / "job"
+    run.mkdir()
+    for rank in range(4):
+        allocator = Allocator()
+        for step in range(3):
+            address = allocator.malloc((10 + rank) * MiB, stack("act"))
+            assert address is not None
+            if rank != 2 or step == 0:
+                allocator.free(address, stack("main"))
+        (run / f"rank{rank}_memory_snapshot.pickle").write_bytes(dumped(allocator.snapshot()))
+    rows = torch_tb_profiler.open(run).compare_snapshots()
+    assert rows.place.tolist() == [2, 3, 0, 1]
+    assert rows.peak_requested.tolist() == [24 * MiB, 13 * MiB, 10 * MiB, 11 * MiB]
+    assert rows.difference.tolist() == [13 * MiB, 2 * MiB, -1 * MiB, 0]
+    assert rows.line[0] == "/app/train.py(13): act"
+    assert (rows.line[-1], rows.line_bytes.tolist()[-1]) == ("", 0)
+    lines = said(capsys, tmp_path, str(run), "--ranks").splitlines()
+    assert lines[0].startswith("rank2 (memory)")
+    assert "+13 MiB to the median" in lines[0]
+    assert "(the median)" in lines[-1]

@@ -27,6 +27,7 @@ class Memory:
         parser.add_argument(
             "--by", choices=("line", "stack", "size", "module", "annotation"), default="line", help="what makes a row"
         )
+        parser.add_argument("--ranks", action="store_true", help="all snapshots of the run beside each other")
         parser.add_argument("--json", action="store_true", help="as JSON; docs/views/snapshot.md says what it holds")
         parser.add_argument("--cache-dir", metavar="DIR", help="where snapshots that were read once are kept")
         parser.epilog = (

@@ -3454,6 +3454,32 @@ export interface AgainstAnswer {
   left_out: number;
 }
 
+/** What is compared of a snapshot. */
+export interface SnapshotFiguresAnswer {
+  /** which snapshot */
+  meta: TraceMeta;
+  /** its numbers */
+  figures: SnapshotFigures;
+}
+
+/** What is compared of a snapshot, of its device with most records. */
+export interface SnapshotFigures {
+  /** number of the device */
+  device: number;
+  /** most that was requested and not released (bytes) */
+  peak_requested: number;
+  /** most bytes of segments (bytes) */
+  peak_reserved: number;
+  /** in use at the end (bytes) */
+  requested: number;
+  /** how many allocations failed */
+  ooms: number;
+  /** where what was in use at the peak was allocated, the most bytes first */
+  lines: string[];
+  /** of each line, requested */
+  bytes: number[];
+}
+
 /** What a page needs before it asks for tiles. */
 export interface TimelineAnswer {
   /** which trace */
@@ -4327,6 +4353,7 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "snapshot/figures": SnapshotFiguresAnswer;
   "snapshot/lifetimes": {
     /** what stands beside the table */
     meta: TableMeta;
@@ -4336,6 +4363,14 @@ export interface Answers {
     rows: Rows;
   };
   "snapshot/link": SnapshotLinkAnswer;
+  "snapshot/ranks": {
+    /** what stands beside the table */
+    meta: TracesMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
   "snapshot/segments": SegmentsAnswer;
   "snapshot/stacks": SnapshotStacksAnswer;
   "snapshot/timeline": SnapshotTimelineAnswer;

@@ -25,7 +25,12 @@ export function useTracesByName(
   return useAboutTraces("traces/names", sel, { of, what, measure, limit: "all" });
 }
 
-function useAboutTraces<R extends "traces" | "traces/names">(
+/** The memory snapshots of the run beside each other. */
+export function useSnapshotRanks(sel: TraceKey | null): Result<Answers["snapshot/ranks"]> {
+  return useAboutTraces("snapshot/ranks", sel, { of: "run" });
+}
+
+function useAboutTraces<R extends "traces" | "traces/names" | "snapshot/ranks">(
   route: R,
   sel: TraceKey | null,
   query: Query,

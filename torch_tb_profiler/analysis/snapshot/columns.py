@@ -80,6 +80,29 @@ SNAPSHOT_AGAINST = by_key(
     Definition("difference", "Difference", "number", "bytes", "Requested bytes more than in the other snapshot."),
 )
 
+SNAPSHOT_RANKS = by_key(
+    "snapshot.ranks",
+    Definition("trace", "Snapshot", "string", None, "What tells it from the others."),
+    Definition("run", "Run", "string", None, "Name of the run."),
+    Definition("worker", "Worker", "string", None, "Name of the worker."),
+    Definition("span", "Moment", "string", None, "Which snapshot of the worker."),
+    Definition("peak_requested", "Peak requested", "number", "bytes", "Most that was requested and not released."),
+    Definition(
+        "difference", "To the median", "number", "bytes", "Peak requested - that of the median snapshot in the table."
+    ),
+    Definition("peak_reserved", "Peak reserved", "number", "bytes", "Most bytes of segments."),
+    Definition("requested", "At the end", "number", "bytes", "Requested bytes in use at the end."),
+    Definition("ooms", "Out of memory", "number", "count", "Failed allocations."),
+    Definition(
+        "line",
+        "Differs most at",
+        "string",
+        None,
+        "Line of the program whose bytes at the peak differ most from those in the median snapshot; empty for none.",
+    ),
+    Definition("line_bytes", "By", "number", "bytes", "Requested bytes of that line - those in the median snapshot."),
+)
+
 SNAPSHOT_STACKS = by_key(
     "snapshot.stacks",
     Definition("id", "Id", "number", None, "Stands for the frames from the outermost down to it."),

@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.snapshot.against import AgainstRows, Side, again
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
+from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
 from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_finding, said_of_oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
@@ -58,8 +59,11 @@ def run(arguments: argparse.Namespace) -> None:
     if not snapshots:
         print(_of_traces(LocalWorkspace(arguments.cache_dir), files, arguments.path))
         return
+    if len(snapshots) > 1 and arguments.ranks:
+        print(_side_by_side(LocalWorkspace(arguments.cache_dir), snapshots, arguments.json))
+        return
     if len(snapshots) > 1:
-        told = f"the first of {len(snapshots)} snapshots; --worker and --span choose others"
+        told = f"the first of {len(snapshots)} snapshots; --worker and --span choose others, --ranks shows all"
         tell(f"{told}: {listed_traces(snapshots)}")
     workspace = LocalWorkspace(arguments.cache_dir)
     other = None if arguments.against is None else LocalTrace(workspace, _other(arguments))
@@ -84,6 +88,35 @@ def run(arguments: argparse.Namespace) -> None:
         print(msgspec.json.format(msgspec.json.encode(as_json(found, arguments.device))).decode())
     else:
         print(_as_text(found))
+
+
+def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json: bool) -> str:
+    """Ranks or moments, what is furthest from the median first."""
+    read, figures = [], []
+    for file in files:
+        try:
+            figures.append(LocalTrace(workspace, file).ask(snapshot_figures))
+        except (Unavailable, Refused) as error:
+            tell(f"{file.worker} (span {file.span}) is left out: {error}")
+            continue
+        read.append(file)
+    rows = rank_rows(figures)
+    chosen = [read[place] for place in rows.place.tolist()]
+    if as_json:
+        keys = ("peak_requested", "difference", "peak_reserved", "requested", "ooms", "line", "line_bytes")
+        names = [{"worker": file.worker, "span": file.span} for file in chosen]
+        found = [name | row for name, row in zip(names, _listed(rows, keys), strict=True)]
+        return msgspec.json.format(msgspec.json.encode({"snapshots": found})).decode()
+    lines = []
+    for at, file in enumerate(chosen):
+        differs = int(rows.difference[at])
+        line = f"{file.worker} (span {file.span}): at most {size(int(rows.peak_requested[at]))} requested"
+        line += f" ({signed(differs)} to the median)" if differs else " (the median)"
+        line += f", {size(int(rows.peak_reserved[at]))} reserved"
+        line += ", out of memory" if rows.ooms[at] else ""
+        line += f"; {signed(int(rows.line_bytes[at]))} at {rows.line[at]}" if rows.line[at] else ""
+        lines.append(line)
+    return "\n".join(map(safe, lines))
 
 
 class _Found(msgspec.Struct, frozen=True):
@@ -206,7 +239,7 @@ def as_json(whole: _Found, number: int | None = None) -> dict[str, Any]:
     return answered
 
 
-def _listed(rows: AliveRows | AgainstRows, keys: Sequence[str]) -> list[dict[str, Any]]:
+def _listed(rows: AliveRows | AgainstRows | RankRows, keys: Sequence[str]) -> list[dict[str, Any]]:
     columns = [plain(getattr(rows, key)) for key in keys]
     return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 

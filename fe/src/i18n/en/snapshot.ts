@@ -86,6 +86,20 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   holders: "What keeps the segments with free pieces",
   holderColumns: ["Allocated at", "Requested", "Blocks", "Segments", "Would join"],
 
+  ranks: "Snapshots of this run",
+  ranksHelp:
+    "Ranks or moments beside each other, what is furthest from the median peak first; and the line of the program whose bytes at the peak differ most from those in the median snapshot.",
+  ranksOrder: "Furthest from the median first",
+  rankColumns: [
+    "Snapshot",
+    "Peak requested",
+    "To the median",
+    "Peak reserved",
+    "Out of memory",
+    "Differs most at",
+    "By",
+  ],
+
   timeline: "Allocations over time",
   timelineHelp: `Each area is one allocation, from its birth to its release; they lie on each other in the order of their births. Where there are too many to be drawn one by one, those of one line of the program are one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
 
