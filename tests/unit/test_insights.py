@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from tests.events import Event, all_reduce, annotation, event, kernel, launch, model_of, op
 from torch_tb_profiler.insights import Finding, diagnosis, findings
 from torch_tb_profiler.model.step_range import StepRange
 
@@ -52,22 +52,7 @@ def test_communication(exposed: float, says: bool) -> None:
 
 def large_all_reduce(start: float, duration: float, ranks: str = "[0, 1]", elements: int = 25_000_000) -> Event:
     """100 MB of floats between two ranks: 10 ms are 10 GB/s on each link."""
-    return kernel(
-        start,
-        duration,
-        0,
-        "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
-        **{
-            "Collective name": "allreduce",
-            "dtype": "Float",
-            "In msg nelems": elements,
-            "Out msg nelems": elements,
-            "Group size": 2,
-            "Process Group Name": "0",
-            "Process Group Description": "default_pg",
-            "Process Group Ranks": ranks,
-        },
-    )
+    return all_reduce(start, duration, elements=elements, **{"Process Group Ranks": ranks})
 
 
 def test_a_bandwidth_that_no_link_has_is_waiting_or_a_broken_link() -> None:

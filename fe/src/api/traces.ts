@@ -11,6 +11,7 @@ export type ByNameWhat = "operators" | "kernels";
 
 export type TracesTable = Answers["traces"];
 export type TracesByName = Answers["traces/names"];
+export type Trends = Answers["compare/trends"];
 
 export function useTraces(sel: TraceKey | null, of: TraceScope): Result<TracesTable> {
   return useAboutTraces("traces", sel, { of });
@@ -30,7 +31,21 @@ export function useSnapshotRanks(sel: TraceKey | null): Result<Answers["snapshot
   return useAboutTraces("snapshot/ranks", sel, { of: "run" });
 }
 
-function useAboutTraces<R extends "traces" | "traces/names" | "snapshot/ranks">(
+/** `base`: the baseline; the first trace where it is none of them, or null. */
+export function useTrends(
+  sel: TraceKey | null,
+  of: TraceScope,
+  base: { run: string; worker: string; span: string } | null,
+): Result<Trends> {
+  return useAboutTraces("compare/trends", sel, {
+    of,
+    base_run: base?.run,
+    base_worker: base?.worker,
+    base_span: base?.span,
+  });
+}
+
+function useAboutTraces<R extends "traces" | "traces/names" | "compare/trends" | "snapshot/ranks">(
   route: R,
   sel: TraceKey | null,
   query: Query,

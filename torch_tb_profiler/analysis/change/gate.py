@@ -1,4 +1,4 @@
-"""The gate: rules on two sides of recordings, what they say together, and which parts and names moved."""
+"""The gate: applies rules to two sides of recordings, combines the verdicts, lists parts and names that moved."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class GateSide(msgspec.Struct, frozen=True, kw_only=True):
 
     recordings   how many
     runs         names of their runs
+    sha256       of the trace files of each recording, by worker; nothing of remote files
     ranks        of each recording, together
     steps        that are compared
     dropped      first steps that are not
@@ -39,6 +40,7 @@ class GateSide(msgspec.Struct, frozen=True, kw_only=True):
 
     recordings: Count
     runs: list[str]
+    sha256: list[list[str]]
     ranks: Count
     steps: Count
     dropped: Count
@@ -96,7 +98,7 @@ def check(
     across_devices: bool = False,
     strict: bool = False,
 ) -> CheckAnswer:
-    """Each side is one recording or more; of several ranks: `together`.
+    """Judge two sides of one or more recordings each; several ranks are first combined by `together`.
 
     across_devices  other devices and numbers of processes forbid no verdict
     strict          a rule that fails and is inconclusive cannot be judged
@@ -127,7 +129,7 @@ def check(
 
 
 def _is_missing(rule: GateRule, recordings: Sequence[RecordingFigures]) -> bool:
-    """Whether a recording does not say, or there is nothing of it; what nobody asked for is then left out."""
+    """Whether a rule has no values on a side; it is then left out unless it was asked for."""
     metric = metric_of(rule.metric)
     assert metric is not None  # the rule was parsed
     values = [metric.values(each) for each in recordings]
@@ -142,6 +144,7 @@ def _side(side: Sequence[RecordingFigures]) -> GateSide:
     return GateSide(
         recordings=len(side),
         runs=[each.run for each in side],
+        sha256=[each.sha256 for each in side],
         ranks=side[0].ranks,
         steps=sum(len(each.steps[each.kept]) for each in side),
         dropped=sum(each.first_kept for each in side),

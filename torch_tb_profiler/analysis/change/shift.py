@@ -1,4 +1,4 @@
-"""How much larger one side of two is, and between which bounds that lies: the Hodges–Lehmann shift.
+"""How much larger one of two sides is, with an interval: the Hodges–Lehmann shift.
 
 The median of all differences of a value of one side and a value of the other, with the interval of the Mann–Whitney
 test: exact for any number of values, nothing random in it, and a few slow steps do not move it. Two corrections widen
@@ -21,10 +21,10 @@ from torch_tb_profiler.arrays.types import Float64
 
 #: fewer values on a side are numbers without a verdict
 LEAST_VALUES = 4
-#: so many recordings on both sides are compared, a value each; with fewer, their steps are
+#: from this many recordings on each side, recordings are compared with a value each; with fewer, their steps are
 LEAST_RECORDINGS = 3
 
-#: the smallest change that is seen in 80 of 100 cases is so many half-widths: (1.96 + 0.84) ÷ 1.96
+#: the smallest change that is found in 80 of 100 cases, in half-widths of the interval: (1.96 + 0.84) ÷ 1.96
 POWER_FACTOR = (Z + 0.8416212335729143) / Z
 
 #: standard deviation of normal values for 1 of their median absolute deviation
@@ -83,7 +83,7 @@ class Shift(msgspec.Struct, frozen=True):
 
 
 def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
-    """Of two sides; each is one or more recordings."""
+    """The shift between two sides, each of one or more recordings."""
     base, new = ([values for values in side if len(values)] for side in (base, new))
     sides = scale.of(base), scale.of(new)
     if min(map(len, sides)) >= LEAST_RECORDINGS:
@@ -93,7 +93,7 @@ def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
     counts = len(values[0]), len(values[1])
     if not min(counts):
         return Shift(None, None, None, "step", *counts, 0.0, None, between)
-    estimate, lower, upper = hodges_lehmann(*values)
+    estimate, lower, upper = hodges_lehmann(values[0], values[1])
     correlation = autocorrelation([*sides[0], *sides[1]], sum(counts) / 2)
     if min(counts) < LEAST_VALUES or lower is None or upper is None:
         return Shift(estimate, None, None, "step", *counts, correlation, None, between)
@@ -112,16 +112,17 @@ def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
     )
 
 
-def hodges_lehmann(base: Float64, new: Float64) -> tuple[float, float | None, float | None]:
-    """The median of all differences new − base, and the bounds of its 95 % interval; None where there are too few.
+def hodges_lehmann(base: Float64, new: Float64, level: float = LEVEL) -> tuple[float, float | None, float | None]:
+    """The median of all differences new − base, and the bounds of its interval; None where there are too few.
 
     base, new   shape (n,) and (m,), at least one value each
+    level       how often the interval may miss: 0.05 for one of 95 %; with more than 50 values on a side it is 95 %
 
     >>> hodges_lehmann(np.array([1.0, 2, 3, 4]), np.array([11.0, 12, 13, 14]))
     (10.0, 7.0, 13.0)
     """
     differences = np.sort(np.subtract.outer(new, base).ravel())
-    k = order_statistic(len(base), len(new))
+    k = order_statistic(len(base), len(new), level)
     if k == 0:
         return median(differences), None, None
     return median(differences), float(differences[k - 1]), float(differences[-k])

@@ -54,8 +54,11 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             advice=_RECORD_MORE if is_unknown else _DO_LESS,
             rows=_next_work(facts),
-            values={"gpus": ", ".join(str(number) for number in idle), "idle": mean}
-            | ({"unknown": unknown} if is_unknown else {}),
+            values={
+                "gpus": ", ".join(str(number) for number in idle),
+                "idle": mean,
+                **({"unknown": unknown} if is_unknown else {}),
+            },
             changes=(scale("python", 0.5), scale("operator", 0.5)),
             refused=(
                 Refusal(

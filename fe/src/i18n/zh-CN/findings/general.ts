@@ -2,6 +2,15 @@ import type { FindingWords } from "../../values";
 import { ms, percent } from "../numbers";
 import { transferAdvice } from "../serverTransfers";
 
+const GAP_ADVICE: Readonly<Record<string, string>> = {
+  sample: "请在设备上对所有请求一起采样，并在下一步再读取词元。",
+  schedule:
+    "请在设备运行当前批次时选择下一批：vLLM 用 `--async-scheduling`，SGLang 默认如此（`--disable-overlap-schedule` 则相反）。",
+  detokenise: "请在另一个进程或线程中把词元变成文本。",
+  wait: "从设备读回的内容（`.item()`、`.tolist()`、`.cpu()`）使上一步结束：请在下一步运行时读取上一步的词元。",
+  other: "请在跟踪视图中查看主机在那里做什么；把对请求的登记移出循环。",
+};
+
 export const findings: Record<string, FindingWords> = {
   communication: {
     title: "各步在等待通信",
@@ -47,6 +56,19 @@ export const findings: Record<string, FindingWords> = {
     advice: () =>
       '请用 `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)` 重新计算激活值而不是保存它们，或用 `torch.autocast("cuda", dtype=torch.bfloat16)` 将其减半。',
   },
+  step_gaps: {
+    title: "推理各步之间有时间流逝",
+    detail: ({ share, mean_ns, on_device }) =>
+      `从第一步到最后一步的时间有 ${percent(share, 0)} 在各步之间，每步之后 ${ms(mean_ns)}${on_device ? "，此时设备无事可做" : ""}。`,
+    advice: ({ most }) => GAP_ADVICE[String(most)] ?? "",
+  },
+  uneven_accumulation: {
+    title: "各步累积梯度的批次数不同",
+    detail: ({ other, steps, usual, low, high, names }) =>
+      `${steps} 步中有 ${other} 步的反向传播次数不是通常的 ${usual} 次：从 ${low} 到 ${high} 次（步 ${names}）。`,
+    advice: () =>
+      "如果这是数据的末尾，`drop_last=True` 会将其去掉。如果这是有意的，请将损失除以该步的次数：除以通常的次数时，这些步学到的会偏少或偏多。",
+  },
   step_jitter: {
     title: "部分步比其他步慢",
     detail: ({ slow, steps, ratio, median_ns, excess_ns, grown, grown_ns }) =>
@@ -57,6 +79,10 @@ export const findings: Record<string, FindingWords> = {
 };
 
 export const evidence: Record<string, (gpu: number | null) => string> = {
+  step_gaps: () => "各步之间的间隙",
+  step_gap_ns: () => "一个间隙",
+  fewest_passes: () => "一步中最少的反向传播次数",
+  most_passes: () => "一步中最多的反向传播次数",
   slow_steps: () => "慢步",
   excess_per_step: () => "平均步超过中位数的部分",
   grown_part: () => "增长最多的部分的增长",
@@ -75,6 +101,7 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
 };
 
 export const links: Record<string, string> = {
+  accumulation: "梯度累积",
   tuning_guide: "性能调优指南",
   ddp_hooks: "DDP 通信钩子",
   ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
