@@ -13,6 +13,7 @@ Query = dict[str, str]
 H100: Query = {"run": "generated_4gpu_h100", "worker": "rank0"}
 CNN: Query = {"run": "cnn_workers0", "worker": "worker0"}
 SNAPSHOT: Query = {"run": "out_of_memory", "worker": "snapshot"}
+_TWO = SNAPSHOT | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}
 #: small ones that the tests write
 TINY: Query = {"run": "tiny", "worker": "w", "span": "default"}
 CPU: Query = {"run": "cpu", "worker": "w", "span": "default"}
@@ -52,6 +53,9 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/snapshot/segments": [SNAPSHOT, SNAPSHOT | {"at": "20", "device": "0"}],
     "/api/snapshot/stacks": [SNAPSHOT, SNAPSHOT | {"at": "end", "direction": "bottom_up", "frames": "all"}],
     "/api/snapshot/lifetimes": [SNAPSHOT, SNAPSHOT | {"sort": "-churn", "limit": "3"}],
+    "/api/snapshot/against": [_TWO, _TWO | {"by": "module", "exp_at": "end"}],
+    "/api/snapshot/figures": [SNAPSHOT],
+    "/api/snapshot/ranks": [{}, {"of": "all"}, {"of": "run", "run": SNAPSHOT["run"], "sort": "-peak_requested"}],
     "/api/snapshot/link": [CNN | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}],
     "/api/memory/error_text": [CNN | {"text": "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"}],
     "/api/stacks": [H100, CNN | {"direction": "bottom_up"}],

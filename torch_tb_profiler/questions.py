@@ -24,8 +24,10 @@ from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECE
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
+from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER
 from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
+from torch_tb_profiler.analysis.snapshot.rank_question import SNAPSHOT_BY_RANK, SNAPSHOT_FIGURES
 from torch_tb_profiler.analysis.stacks.question import STACKS
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
@@ -97,6 +99,9 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     NAMES,
     *OF_SNAPSHOTS,
     SNAPSHOT_LINK,
+    SNAPSHOT_AGAINST_ANOTHER,
+    SNAPSHOT_FIGURES,
+    SNAPSHOT_BY_RANK,
 )
 
 #: of the Trace view

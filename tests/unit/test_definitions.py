@@ -58,6 +58,8 @@ VIEWS = {
     "SNAPSHOT": "snapshot",
     "SNAPSHOT_LIFETIMES": "snapshot",
     "SNAPSHOT_STACKS": "snapshot",
+    "SNAPSHOT_AGAINST": "snapshot",
+    "SNAPSHOT_RANKS": "snapshot",
     "PATH_PIECES": "critical-path",
     "MICRO_BATCHES": "program",
     "OPTIMIZERS": "program",

@@ -36,7 +36,7 @@ def test_failures_of_a_trace_are_no_allocations() -> None:
     ]
     model = model_of(events, deviceProperties=[{"id": 0, "totalGlobalMem": 8 * GiB}])
     first, second, host = failures(model)
-    assert (first.time_ns, first.row, first.reason) == (10_000, 3, "unknown")
+    assert (first.time_ns, first.row, first.reason) == (10_000, 3, "full")
     assert (second.time_ns, second.reason, second.unallocated, second.device_total) == (
         20_000,
         "pieces",
@@ -104,6 +104,47 @@ def test_every_number_of_a_text_is_read() -> None:
         private_pools=GiB,
         device=1,
     )
+
+
+def named(device: str, text: str) -> str:
+    return text.replace("CUDA", device)
+
+
+XPU = (
+    "torch.OutOfMemoryError: XPU out of memory. Tried to allocate 16.00 GiB. GPU 0 has a total capacity of 15.11 GiB. "
+    "Of the allocated memory 8.58 GiB is allocated by PyTorch, and 1.20 GiB is reserved by PyTorch but unallocated."
+)
+NPU = (
+    "RuntimeError: NPU out of memory. Tried to allocate 4.00 GiB (NPU 0; 60.97 GiB total capacity; 55.61 GiB already "
+    "allocated; 55.61 GiB current active; 1.09 GiB free; 59.16 GiB reserved in total by PyTorch)"
+)
+MALLOC_ASYNC = (
+    "Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 38.00 GiB\n"
+    "Requested               : 1.50 GiB\nDevice limit            : 39.39 GiB\nFree (according to CUDA): 12.00 MiB\n"
+    "PyTorch limit (set by user-supplied memory fraction)\n                        : 17179869184.00 GiB"
+)
+MPS = (
+    "MPS backend out of memory (MPS allocated: 17.50 GB, other allocations: 432.06 MB, max allowed: 18.00 GB). Tried "
+    "to allocate 512.00 MB on private pool."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "numbers"),
+    [
+        (named("HIP", BEFORE_2_1), "outside", {"requested": 20 * MiB, "device": 3}),
+        (named("HIP", since("9.00 GiB", "2.00 GiB", "70.00 GiB", "5.00 GiB")), "full", {"unallocated": 5 * GiB}),
+        (XPU, "full", {"requested": 16 * GiB, "device_free": None}),
+        (NPU, "full", {"device_free": round(1.09 * GiB), "allocated": round(55.61 * GiB)}),
+        (MALLOC_ASYNC, "unknown", {"requested": round(1.5 * GiB), "device_free": 12 * MiB, "limit": None}),
+        (MPS, "limit", {"allocated": round(17.5 * GiB), "limit": 18 * GiB, "requested": 512 * MiB}),
+    ],
+)
+def test_texts_of_other_devices_and_allocators(text: str, reason: str, numbers: dict[str, int | None]) -> None:
+    failure = failure_of_text(text)
+    assert failure is not None
+    assert failure.reason == reason
+    assert {key: getattr(failure, key) for key in numbers} == numbers
 
 
 @pytest.mark.parametrize("text", ["", "hello", "out of memory", "Tried to allocate 2.00 GiB", "Killed"])

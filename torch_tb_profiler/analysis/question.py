@@ -256,11 +256,13 @@ class TracesQuestion(Question[S, A], Generic[S, A], frozen=True, kw_only=True):
     """A question about any number of traces, of one run or of many. Steps are found in the same way in all of them.
 
     each     what is asked of each trace, by name of the answer, given the parameters; raises Refused
+    kind     which files
     most     of how many traces that are ready; the others are not asked
     compute  the answer from all traces that were meant; raises Refused
     """
 
     each: Callable[[S], Mapping[str, tuple[TraceQuestion[Any, Any], msgspec.Struct]]]
+    kind: Literal["trace", "snapshot"] = "trace"
     most: int | None = None
     compute: Callable[[Sequence[Listed], S], A]
     tag: str = "several traces"

@@ -10,6 +10,7 @@ from pathlib import Path
 from torch_tb_profiler import discovery
 from torch_tb_profiler.analysis.replay.changes import Change, check
 from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
+from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.notebook.card import RunRow, profile_card, profile_text
 from torch_tb_profiler.api.notebook.notebook import InNotebook, Subject
@@ -206,6 +207,10 @@ class Profile(InNotebook, Queried):
                 else f"{self.path!r} has no memory snapshot"
             )
         return found[0]
+
+    def compare_snapshots(self) -> RankRows:
+        """The memory snapshots beside each other; `place` is the position in `snapshots`. Raises ProfileError."""
+        return rank_rows([each.ask(snapshot_figures) for each in self.snapshots])
 
     def figures(self) -> FigureTable:
         """The figures of all traces, a row each: any number of runs and workers side by side."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from torch_tb_profiler.analysis.question import Refused
+from torch_tb_profiler.analysis.snapshot.against import AgainstBy, AgainstRows, Side, against
 from torch_tb_profiler.analysis.snapshot.alive import AliveBy, AliveRows, FramesShown, alive_rows, alive_stacks
 from torch_tb_profiler.analysis.snapshot.curves import Curves
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
@@ -164,6 +165,26 @@ class SnapshotProfile:
     def pools(self, at: str | int = "peak", device: int | None = None) -> Rows[PoolRow]:
         """Pools × streams × size classes at a moment."""
         return Rows(pools(self.layout(at, device)))
+
+    def against(
+        self,
+        other: SnapshotProfile,
+        by: AgainstBy = "line",
+        at: str | int = "peak",
+        other_at: str | int | None = None,
+        device: int | None = None,
+    ) -> AgainstRows:
+        """What is in use here at a moment, and what was in another snapshot (there at `other_at`, else at the same)."""
+
+        def moment_of(model: Model, wanted: str | int) -> Side:
+            history = device_history(model, device)
+            return history, stack_names(model), position_of(history, str(wanted))
+
+        def found(own: Model) -> AgainstRows:
+            wanted = at if other_at is None else other_at
+            return other.ask(lambda theirs: against(moment_of(theirs, wanted), moment_of(own, at), by))
+
+        return self.ask(found)
 
     def lifetimes(self, device: int | None = None) -> LifetimeRows:
         """How long the allocations of each stack live."""

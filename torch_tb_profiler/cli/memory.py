@@ -22,10 +22,18 @@ class Memory:
         parser.add_argument(
             "--at", metavar="MOMENT", help="list what is in use: start, peak, reserved_peak, oom, end, or a record"
         )
-        parser.add_argument("--json", action="store_true", help="as JSON; docs/memory-snapshots.md says what it holds")
+        parser.add_argument("--since", metavar="MOMENT", help="with --at: how much more is in use than at this moment")
+        parser.add_argument("--against", metavar="PATH", help="another snapshot: how much more is in use than in that")
+        parser.add_argument(
+            "--by", choices=("line", "stack", "size", "module", "annotation"), default="line", help="what makes a row"
+        )
+        parser.add_argument("--ranks", action="store_true", help="all snapshots of the run beside each other")
+        parser.add_argument("--json", action="store_true", help="as JSON; docs/views/snapshot.md says what it holds")
         parser.add_argument("--cache-dir", metavar="DIR", help="where snapshots that were read once are kept")
         parser.epilog = (
             "Examples:\n  torch-tb-profiler memory snapshot.pickle --at peak\n"
+            "  torch-tb-profiler memory snapshot.pickle --at end --since start --by module\n"
+            "  torch-tb-profiler memory after.pickle --against before.pickle\n"
             "  torch-tb-profiler memory --error error.txt"
         )
 

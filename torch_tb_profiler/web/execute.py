@@ -306,7 +306,7 @@ def answer_of_traces(
         parameters.need("run")
     listed: list[Listed] = []
     ready = 0
-    for run, trace in _meant(status or workspace.status(), own):
+    for run, trace in _meant(status or workspace.status(), own, question.kind):
         answers = None
         if trace.state == "ready":
             ready += 1
@@ -337,14 +337,14 @@ def _typed(
     return found
 
 
-def _without_snapshots(run: RunStatus) -> RunStatus:
-    return replace(run, traces=tuple(trace for trace in run.traces if trace.kind == "trace"))
+def _only(run: RunStatus, kind: str) -> RunStatus:
+    return replace(run, traces=tuple(trace for trace in run.traces if trace.kind == kind))
 
 
-def _meant(status: Status, scope: Scope) -> list[tuple[str, TraceStatus]]:
+def _meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatus]]:
     """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
     found: list[tuple[str, TraceStatus]] = []
-    for run in map(_without_snapshots, status.runs):
+    for run in (_only(each, kind) for each in status.runs):
         if scope.of == "runs":
             ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
             found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []

@@ -3662,6 +3662,46 @@ export interface LinkedCurve {
   reserved: number[];
 }
 
+/** What is in use in a snapshot, the second of the two, and what was in another. */
+export interface AgainstAnswer {
+  /** the snapshot that is looked at */
+  meta: TraceMeta;
+  /** the moment of the other */
+  before: Moment;
+  /** the moment */
+  moment: Moment;
+  /** what differs most first; Σ difference over all rows = the difference of `requested` of the moments */
+  rows: Columns;
+  /** how many more there are */
+  left_out: number;
+}
+
+/** What is compared of a snapshot. */
+export interface SnapshotFiguresAnswer {
+  /** which snapshot */
+  meta: TraceMeta;
+  /** its numbers */
+  figures: SnapshotFigures;
+}
+
+/** What is compared of a snapshot, of its device with most records. */
+export interface SnapshotFigures {
+  /** number of the device */
+  device: number;
+  /** most that was requested and not released (bytes) */
+  peak_requested: number;
+  /** most bytes of segments (bytes) */
+  peak_reserved: number;
+  /** in use at the end (bytes) */
+  requested: number;
+  /** how many allocations failed */
+  ooms: number;
+  /** where what was in use at the peak was allocated, the most bytes first */
+  lines: string[];
+  /** of each line, requested */
+  bytes: number[];
+}
+
 /** What a page needs before it asks for tiles. */
 export interface TimelineAnswer {
   /** which trace */
@@ -4528,6 +4568,7 @@ export interface Answers {
   };
   "run_findings": RunFindingsAnswer;
   "snapshot": SnapshotAnswer;
+  "snapshot/against": AgainstAnswer;
   "snapshot/alive": {
     /** what stands beside the table */
     meta: AliveMeta;
@@ -4536,6 +4577,7 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "snapshot/figures": SnapshotFiguresAnswer;
   "snapshot/lifetimes": {
     /** what stands beside the table */
     meta: TableMeta;
@@ -4545,6 +4587,14 @@ export interface Answers {
     rows: Rows;
   };
   "snapshot/link": SnapshotLinkAnswer;
+  "snapshot/ranks": {
+    /** what stands beside the table */
+    meta: TracesMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
   "snapshot/segments": SegmentsAnswer;
   "snapshot/stacks": SnapshotStacksAnswer;
   "snapshot/timeline": SnapshotTimelineAnswer;

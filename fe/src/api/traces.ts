@@ -26,6 +26,11 @@ export function useTracesByName(
   return useAboutTraces("traces/names", sel, { of, what, measure, limit: "all" });
 }
 
+/** The memory snapshots of the run beside each other. */
+export function useSnapshotRanks(sel: TraceKey | null): Result<Answers["snapshot/ranks"]> {
+  return useAboutTraces("snapshot/ranks", sel, { of: "run" });
+}
+
 /** `base`: the baseline; the first trace where it is none of them, or null. */
 export function useTrends(
   sel: TraceKey | null,
@@ -40,7 +45,7 @@ export function useTrends(
   });
 }
 
-function useAboutTraces<R extends "traces" | "traces/names" | "compare/trends">(
+function useAboutTraces<R extends "traces" | "traces/names" | "compare/trends" | "snapshot/ranks">(
   route: R,
   sel: TraceKey | null,
   query: Query,

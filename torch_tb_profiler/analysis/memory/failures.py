@@ -77,6 +77,13 @@ def reason_of(
     reserved = None if allocated is None or unallocated is None else allocated + unallocated
     if limit is not None and reserved is not None and reserved + requested > limit:
         return "limit"
+    if (
+        device_free is None
+        and device_total is not None
+        and reserved is not None
+        and requested > device_total - reserved
+    ):
+        return "full"  # there would be no room if nothing else were on the device
     if device_free is None or device_total is None or reserved is None:
         return "unknown" if device_free is None or device_free < requested else "limit"
     if device_free >= requested:
@@ -121,26 +128,46 @@ def failures(model: Model) -> tuple[Failure, ...]:
     return tuple(found)
 
 
-_UNITS = {"bytes": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-_SIZE = r"([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]iB|B)"
-_RUN_OUT = re.compile(r"out of memory|can't allocate memory|not enough memory|OutOfMemoryError", re.IGNORECASE)
-_REQUESTED = re.compile(rf"(?:Tried to allocate|tried to allocate) {_SIZE}", re.IGNORECASE)
+#: of MPS KB is 1,024 bytes, too
+_UNITS = {"bytes": 1, "B": 1} | {f"{k}{b}": 1 << 10 * (n + 1) for n, k in enumerate("KMGT") for b in ("iB", "B")}
+_SIZE = r"([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]i?B|B)"
+_RUN_OUT = re.compile(
+    r"out of memory|exceed allowed memory|can't allocate memory|not enough memory|OutOfMemoryError", re.IGNORECASE
+)
+_REQUESTED = re.compile(rf"(?:tried to allocate|\bRequested *:) {_SIZE}", re.IGNORECASE)
+_MPS = re.compile(r"\bMPS backend out of memory")
 _HOST = re.compile(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
 _DEVICE = re.compile(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
-#: since torch 2.1, then before
+#: since torch 2.1, then before, then of backend:cudaMallocAsync, of MPS
 _FIELDS: dict[str, tuple[re.Pattern[str], ...]] = {
     "device_total": (
         re.compile(rf"total capacity of {_SIZE}"),
         re.compile(rf"{_SIZE} total capacity"),
+        re.compile(rf"Device limit *: {_SIZE}"),
     ),
-    "device_free": (re.compile(rf"of which {_SIZE} is free"), re.compile(rf"already allocated; {_SIZE} free")),
-    "allocated": (re.compile(rf"{_SIZE} is allocated by PyTorch"), re.compile(rf"{_SIZE} already allocated")),
+    "device_free": (
+        re.compile(rf"of which {_SIZE} is free"),
+        re.compile(rf"already allocated; (?:{_SIZE} current active; )?{_SIZE} free"),
+        re.compile(rf"Free \(according to CUDA\) *: {_SIZE}"),
+    ),
+    "allocated": (
+        re.compile(rf"{_SIZE} is allocated by PyTorch"),
+        re.compile(rf"{_SIZE} already allocated"),
+        re.compile(rf"Currently allocated *: {_SIZE}"),
+        re.compile(rf"MPS allocated: {_SIZE}"),
+    ),
     "unallocated": (re.compile(rf"{_SIZE} is reserved by PyTorch but unallocated"),),
     "reserved": (re.compile(rf"{_SIZE} reserved in total by PyTorch"),),
     "of_process": (re.compile(rf"this process has {_SIZE} memory in use"),),
-    "limit": (re.compile(rf"{_SIZE} allowed"),),
+    "limit": (
+        re.compile(rf"{_SIZE} allowed"),
+        re.compile(rf"user-supplied memory fraction\) *: {_SIZE}"),
+        re.compile(rf"max allowed: {_SIZE}"),
+    ),
     "private_pools": (re.compile(rf"{_SIZE} allocated in private pools"),),
 }
+#: what cudaMallocAsync calls a limit where there is none
+_NO_LIMIT = 1 << 60
 _OTHER_PROCESS = re.compile(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
 
@@ -162,14 +189,11 @@ def failure_of_text(text: str) -> Failure | None:
         values["unallocated"] = max(reserved - allocated, 0)
     others = [_bytes(found[1], found[2]) for found in _OTHER_PROCESS.finditer(text)]
     device = _DEVICE.search(text)
-    reason = reason_of(
-        requested,
-        allocated,
-        values["unallocated"],
-        values["device_free"],
-        values["device_total"],
-        values["limit"],
-    )
+    if values["limit"] is not None and values["limit"] >= _NO_LIMIT:
+        values["limit"] = None
+    numbers = (values[key] for key in ("unallocated", "device_free", "device_total", "limit"))
+    # a text of MPS is about its limit alone
+    reason = "limit" if _MPS.search(text) else reason_of(requested, allocated, *numbers)
     return Failure(
         reason=reason,
         requested=requested,
@@ -182,7 +206,8 @@ def failure_of_text(text: str) -> Failure | None:
 def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
     for pattern in patterns:
         if found := pattern.search(text):
-            return _bytes(found[1], found[2])
+            *_, number, unit = found.groups()
+            return _bytes(number, unit)
     return None
 
 

@@ -1,4 +1,4 @@
-"""What was alive at a moment, by stack, by line of the program or by size; and what it was more than at another."""
+"""What was alive at a moment, by stack, line, size, module or annotation; and what it was more than at another."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.snapshot.curves import History
@@ -16,30 +17,35 @@ from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.snapshot.schema import NO_TIME
 
-AliveBy = Literal["line", "stack", "size", "stream"]
+AliveBy = Literal["line", "stack", "size", "stream", "module", "annotation"]
 FramesShown = Literal["python", "own", "all"]
 
 #: what was there before the recording and has no stack
 BEFORE_RECORDING = "(before the recording)"
+NO_MODULE = "(in no module)"
+NO_ANNOTATION = "(in no annotation)"
 
 
 @dataclass(frozen=True)
 class AliveRows(Tabular):
-    """Allocations in use, a row for each stack, line, size or stream, the most bytes first.
+    """Allocations in use, a row for each stack, line, size, stream, module or annotation, the most bytes first.
 
+    group             the module (`file: function`) or the annotation; empty where it is grouped by something else
     stack             row of stacks of the first of them, -1 where it has none
     line              innermost frame of the user's own code of the first of them
     size              bytes of each of them, -1 where they differ
     blocks            how many
     bytes             requested
     block_bytes       of their blocks
-    difference        bytes more than at the other moment, of the same stack, line or size
+    difference        bytes more than at the other moment, of the same row
     born              position of the first of their births, -1 before the recording
     """
 
     missing_below_zero: ClassVar[tuple[str, ...]] = ("size", "stack")
 
+    group: tuple[str, ...]
     stack: Int64
     line: tuple[str, ...]
     size: Int64
@@ -59,7 +65,8 @@ def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, 
     now = lives.wanted(position)
     then = lives.wanted(since) if since is not None else np.zeros(len(lives), np.bool_)
     chosen = np.flatnonzero(now | then)
-    groups = _groups(history, names, chosen, by)
+    own = group_names(history, names, chosen, by)
+    groups = _groups(history, names, chosen, by) if own is None else group([own.of])
     here, there = now[chosen], then[chosen]
     requested = lives.requested[chosen]
     bytes_ = groups.sum(np.where(here, requested, 0))
@@ -70,6 +77,9 @@ def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, 
     least, most = groups.min(requested)[order], groups.max(requested)[order]
     stack = lives.stack[first]
     return AliveRows(
+        group=("",) * len(order)
+        if own is None
+        else tuple(own.names[own.of[row]] for row in groups.first[order].tolist()),
         stack=stack,
         line=tuple(line_named(names, s, b) for s, b in zip(stack.tolist(), lives.born[first].tolist(), strict=True)),
         size=np.where(least == most, least, -1),
@@ -84,6 +94,33 @@ def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, 
 def line_named(names: StackNames, stack: int, born: int) -> str:
     """What an allocation of a stack is called, born at a record or before the first."""
     return names.line_of(stack) if stack >= 0 else BEFORE_RECORDING if born < 0 else NO_STACK
+
+
+class GroupNames(msgspec.Struct, frozen=True):
+    """of: the code in `names` of each of some allocations."""
+
+    of: Int64
+    names: tuple[str, ...]
+
+
+def group_names(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> GroupNames | None:
+    """The module or annotation of some allocations; None where neither is asked for."""
+    if by not in ("module", "annotation"):
+        return None
+    born, stack = history.lives.born[chosen], history.lives.stack[chosen]
+    if by == "module":
+        texts = (*names.modules, NO_MODULE, NO_STACK, BEFORE_RECORDING)
+        code = names.module[np.maximum(stack, 0)] if len(names.module) else np.full(len(stack), -1, np.int64)
+        unknown = len(texts) - np.where(stack >= 0, 3, np.where(born < 0, 1, 2))
+        return GroupNames(np.where((stack >= 0) & (code >= 0), code, unknown), texts)
+    found = history.annotations
+    time = history.device.records.time
+    known = (born >= 0) & (time[np.maximum(born, 0)] != NO_TIME) if len(time) else born >= 0
+    code = np.full(len(chosen), -1, np.int64)
+    if known.any():
+        code[known] = found.at(time[born[known]])
+    texts = (*found.names, NO_ANNOTATION, BEFORE_RECORDING)
+    return GroupNames(np.where(code >= 0, code, len(texts) - np.where(born < 0, 1, 2)), texts)
 
 
 def _groups(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> Groups:

@@ -14,6 +14,14 @@ SNAPSHOT = by_key(
         "Innermost frame of the user's own code in the stack of the allocation; without one the innermost Python "
         "frame, else the innermost frame.",
     ),
+    Definition(
+        "group",
+        "Allocated in",
+        "string",
+        None,
+        "By module: the innermost function that nn.Module.__call__ called. By annotation: the range of the program "
+        "that was begun last, of any thread.",
+    ),
     Definition("size", "Size of each", "number", "bytes", "Requested bytes of each; empty where they differ."),
     Definition("blocks", "Allocations", "number", "count", "How many allocations are in use."),
     Definition("bytes", "Requested", "number", "bytes", "Σ bytes that the program asked for."),
@@ -54,6 +62,46 @@ SNAPSHOT_LIFETIMES = {
         Definition("blocks", "Allocations", "number", "count", "How many allocations were made in the recording."),
     ),
 }
+
+SNAPSHOT_AGAINST = by_key(
+    "snapshot.against",
+    Definition(
+        "name",
+        "Allocated at",
+        "string",
+        None,
+        "What both snapshots have a row for: a line, stack, module or annotation.",
+    ),
+    Definition("size", "Size of each", "number", "bytes", "Requested bytes of each."),
+    Definition("blocks_before", "Allocations before", "number", "count", "How many were in use in the other snapshot."),
+    Definition("blocks", "Allocations", "number", "count", "How many are in use in this one."),
+    Definition("bytes_before", "Requested before", "number", "bytes", "Requested bytes in use in the other snapshot."),
+    Definition("bytes", "Requested", "number", "bytes", "Requested bytes in use in this one."),
+    Definition("difference", "Difference", "number", "bytes", "Requested bytes more than in the other snapshot."),
+)
+
+SNAPSHOT_RANKS = by_key(
+    "snapshot.ranks",
+    Definition("trace", "Snapshot", "string", None, "What tells it from the others."),
+    Definition("run", "Run", "string", None, "Name of the run."),
+    Definition("worker", "Worker", "string", None, "Name of the worker."),
+    Definition("span", "Moment", "string", None, "Which snapshot of the worker."),
+    Definition("peak_requested", "Peak requested", "number", "bytes", "Most that was requested and not released."),
+    Definition(
+        "difference", "To the median", "number", "bytes", "Peak requested - that of the median snapshot in the table."
+    ),
+    Definition("peak_reserved", "Peak reserved", "number", "bytes", "Most bytes of segments."),
+    Definition("requested", "At the end", "number", "bytes", "Requested bytes in use at the end."),
+    Definition("ooms", "Out of memory", "number", "count", "Failed allocations."),
+    Definition(
+        "line",
+        "Differs most at",
+        "string",
+        None,
+        "Line of the program whose bytes at the peak differ most from those in the median snapshot; empty for none.",
+    ),
+    Definition("line_bytes", "By", "number", "bytes", "Requested bytes of that line - those in the median snapshot."),
+)
 
 SNAPSHOT_STACKS = by_key(
     "snapshot.stacks",

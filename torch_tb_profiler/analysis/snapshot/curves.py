@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.snapshot.annotations import Held, held
 from torch_tb_profiler.analysis.snapshot.blocks import BlockBytes, block_bytes
 from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot, device_snapshots
 from torch_tb_profiler.analysis.snapshot.lives import Lives, lives
@@ -51,6 +52,7 @@ class History(msgspec.Struct, frozen=True):
     blocks: BlockBytes
     curves: Curves
     contradictions: dict[str, int]
+    annotations: Held
 
     @property
     def last(self) -> int:
@@ -61,10 +63,12 @@ class History(msgspec.Struct, frozen=True):
 @remembered
 def histories(model: Model) -> tuple[History, ...]:
     """Of each device of `device_snapshots`."""
-    return tuple(history(device, found) for device, found in zip(device_snapshots(model), lives(model), strict=True))
+    return tuple(
+        history(device, found, held(model)) for device, found in zip(device_snapshots(model), lives(model), strict=True)
+    )
 
 
-def history(device: DeviceSnapshot, found: Lives) -> History:
+def history(device: DeviceSnapshot, found: Lives, annotations: Held) -> History:
     blocks = block_bytes(device, found)
     count = len(device.records)
     requested = _sum(count, found, found.released, found.requested)
@@ -85,6 +89,7 @@ def history(device: DeviceSnapshot, found: Lives) -> History:
         blocks,
         Curves(requested, allocated, active, reserved, blocks.exact, not device.cut_off),
         contradictions,
+        annotations,
     )
 
 

@@ -16,27 +16,32 @@ from torch_tb_profiler.snapshot.schema import Frames, StackFrames, Stacks
 NO_STACK = "(no stack)"
 
 _PYTHON = re.compile(r"\.pyx?$|^<", re.IGNORECASE)
+_CALLS_MODULES = re.compile(r"(?:^|/)torch/nn/modules/module\.py$")
 _OPTIMIZER = re.compile(r"(?:^|/)torch/optim/")
 _BACKWARD = re.compile(r"torch::autograd::Engine|_engine_run_backward|torch::autograd::python::PythonEngine")
 
 
 class StackNames(msgspec.Struct, frozen=True):
-    """What is known of each stack; parallel, shape (stacks,), but for the last four.
+    """What is known of each stack; parallel, shape (stacks,), from `lines` on of other shapes.
 
     line        code of the innermost frame of the user's own code in `lines`, else of the innermost Python frame, else
                 of the innermost frame
+    module      code in `modules` of the innermost function that `nn.Module.__call__` called, -1 where there is none
     in_step     whether it is inside torch.optim
     in_backward whether the autograd engine called it
     lines       texts `file(line): function`
+    modules     texts `file: function`: which line of it allocates does not matter
     labels      of each frame, the same
     is_python   of each frame, whether it is of Python
     is_own      of each frame, whether it is of the user's own code
     """
 
     line: Int64
+    module: Int64
     in_step: Bool
     in_backward: Bool
     lines: tuple[str, ...]
+    modules: tuple[str, ...]
     labels: tuple[str, ...]
     is_python: Bool
     is_own: Bool
@@ -80,11 +85,17 @@ def stack_names(model: Model) -> StackNames:
     own, python = first(is_own), first(is_python)
     chosen = np.where(own < many, own, np.where(python < many, python, stacks.start))
     shown = inside[chosen].astype(np.int64) if len(stacks) else np.empty(0, np.int64)
+    functions = [f"{file}: {name}" for name, file in zip(names, files, strict=True)]
+    number = {text: code for code, text in enumerate(dict.fromkeys(functions))}
+    function_of = np.array([number[text] for text in functions], np.int64)
+    called = first_called(inside, stacks, is_python, np.array([_is_caller(file) for file in files], np.bool_))
     return StackNames(
         line=shown,
+        module=np.where(called >= 0, function_of[inside[np.maximum(called, 0)]], -1) if len(stacks) else shown,
         in_step=first(step) < many,
         in_backward=first(backward) < many,
         lines=tuple(labels),
+        modules=tuple(number),
         labels=tuple(labels),
         is_python=is_python,
         is_own=is_own,
@@ -92,3 +103,23 @@ def stack_names(model: Model) -> StackNames:
         depth=stacks.depth,
         frame=inside,
     )
+
+
+def _is_caller(file: str) -> bool:
+    return _CALLS_MODULES.search(file) is not None
+
+
+def first_called(inside: Int32, stacks: Stacks, is_python: Bool, is_caller: Bool) -> Int64:
+    """Of each stack the first place of a frame of Python whose caller, of the frames of Python, is a certain one.
+
+    inside: the frame at each place; is_python, is_caller: of each frame. -1 where there is none.
+    """
+    places = np.flatnonzero(is_python[inside])
+    of = np.repeat(np.arange(len(stacks)), stacks.depth)[places]
+    caller = is_caller[inside[places]]
+    is_called = np.zeros(len(places), np.bool_)
+    is_called[:-1] = ~caller[:-1] & caller[1:] & (of[1:] == of[:-1])
+    found = np.full(len(stacks), -1, np.int64)
+    # from the last to the first, so that the first one of a stack stays
+    found[of[is_called][::-1]] = places[is_called][::-1]
+    return found

@@ -115,8 +115,14 @@ def growth_of(history: History, ends: StepEnds) -> Growth:
 
 
 def _reserved(history: History, last: Int64) -> int:
-    """By how much reserved grows per step from the end of the first, where the peaks of requested do not."""
+    """By how much reserved grows per step from the end of the first, where the peaks of requested do not.
+
+    In so many steps as a stack must grow in, the last among the later half of them: a cache that fills is none.
+    """
     reserved, requested = history.curves.reserved[last + 1], history.curves.requested
     grown = int(reserved[-1] - reserved[0])
+    rises = np.flatnonzero(np.diff(reserved) > 0)
+    if len(rises) < LEAST_STEPS or 2 * (int(rises[-1]) + 1) <= len(last):
+        return 0
     peaks = [int(requested[a + 1 : b + 2].max()) for a, b in zip(last[:-1].tolist(), last[1:].tolist(), strict=True)]
     return grown // (len(last) - 1) if grown > 0 and peaks[-1] <= peaks[0] else 0

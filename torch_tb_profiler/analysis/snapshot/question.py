@@ -179,7 +179,8 @@ def _alive(subject: Subject, asked: WhichAlive) -> Table[AliveMeta]:
         since=None if since is None else moment(history, "end", since),
         group_by=asked.by,
     )
-    keys = ("line", "size", "blocks", "bytes", "block_bytes", *(() if since is None else ("difference",)))
+    what = ("group",) if asked.by in ("module", "annotation") else ("line", "size")
+    keys = (*what, "blocks", "bytes", "block_bytes", *(() if since is None else ("difference",)))
     return table_of(meta, rows, keys, SNAPSHOT, {"bytes": int(rows.bytes.sum())})
 
 
@@ -281,12 +282,12 @@ SNAPSHOT_TIMELINE = _question(
 
 SNAPSHOT_ALIVE = _question(
     name="snapshot/alive",
-    summary="What is in use at a moment, by line, stack, size or stream",
+    summary="What is in use at a moment, by line, stack, size, stream, module or annotation",
     answer=Table[AliveMeta],
     parameters=WhichAlive,
     compute=_alive,
     first=(WhichAlive(),),
-    report=({}, {"by": "size"}),
+    report=({}, {"by": "size"}, {"by": "module"}),
 )
 
 SNAPSHOT_TREE = _question(

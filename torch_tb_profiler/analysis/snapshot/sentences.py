@@ -38,7 +38,7 @@ def said_of_device(device: SnapshotDevice) -> str:
     reserved = max(moment.reserved for moment in device.moments)
     text = f"At most {size(device.peak_requested)} were requested, and {size(reserved)} reserved"
     if device.entries:
-        text += f", in {device.entries:,} records"
+        text += f", in {device.entries:,} record{'s' if device.entries > 1 else ''}"
     text += f"; {size(device.requested)} were in use at the end."
     if device.growth.per_step:
         text += f" Memory grows by {size(device.growth.per_step)} per step ({device.growth.steps} steps)."

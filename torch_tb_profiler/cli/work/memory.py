@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import plain
 from torch_tb_profiler.analysis.memory.failures import failure_of_text, failures, said_of_failure
 from torch_tb_profiler.analysis.question import Refused
 from torch_tb_profiler.analysis.shared.byte_text import size
+from torch_tb_profiler.analysis.snapshot.against import AgainstRows, Side, against
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
+from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
 from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_finding, said_of_oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
@@ -31,7 +34,6 @@ from torch_tb_profiler.snapshot.memory_timeline import (
     MemoryTimelineError,
     read_memory_timeline,
 )
-from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.heads import examine_stream
@@ -47,38 +49,103 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.path is None:
         raise UserError("a PATH, or --error, is needed")
+    if arguments.since is not None and arguments.at is None and arguments.against is None:
+        raise UserError("--since needs --at, the moment that is compared with it")
     if (timeline := _timeline(Path(arguments.path))) is not None:
         print(_of_timeline(timeline))
         return
-    run = chosen_run(arguments.path, arguments.run)
-    files = chosen_traces(run, [arguments.worker] if arguments.worker is not None else [], arguments.span)
+    files = _files(arguments)
     snapshots = [file for file in files if file.kind == "snapshot"]
     if not snapshots:
         print(_of_traces(LocalWorkspace(arguments.cache_dir), files, arguments.path))
         return
+    if len(snapshots) > 1 and arguments.ranks:
+        print(_side_by_side(LocalWorkspace(arguments.cache_dir), snapshots, arguments.json))
+        return
     if len(snapshots) > 1:
-        told = f"the first of {len(snapshots)} snapshots; --worker and --span choose others"
+        told = f"the first of {len(snapshots)} snapshots; --worker and --span choose others, --ranks shows all"
         tell(f"{told}: {listed_traces(snapshots)}")
-    trace = LocalTrace(LocalWorkspace(arguments.cache_dir), snapshots[0])
+    workspace = LocalWorkspace(arguments.cache_dir)
+    other = None if arguments.against is None else LocalTrace(workspace, _other(arguments))
 
-    def ask(model: Model) -> tuple[MemorySnapshot, AliveRows | None]:
-        if not is_snapshot(model.trace):
-            raise UserError(f"{arguments.path} is no memory snapshot")
-        history = device_history(model, arguments.device)
-        rows = None
-        if arguments.at is not None:
-            position = position_of(history, arguments.at)
-            rows = alive_rows(history, stack_names(model), position, "line")
-        return memory_snapshot(model), rows
+    def ask(model: Model) -> _Found:
+        moment = arguments.at
+        history, names = device_history(model, arguments.device), stack_names(model)
+        rows, more = None, None
+        if other is not None:
+            own = history, names, position_of(history, moment or "peak")
+            more = other.ask(lambda theirs: _against(theirs, own, arguments))
+        elif moment is not None:
+            since = None if arguments.since is None else position_of(history, arguments.since)
+            rows = alive_rows(history, names, position_of(history, moment), arguments.by, since)
+        return _Found(memory_snapshot(model), rows, more, arguments.since is not None)
 
     try:
-        found, rows = trace.ask(ask)
+        found = LocalTrace(workspace, snapshots[0]).ask(ask)
     except (Unavailable, Refused) as error:
         raise UserError(str(error)) from None
     if arguments.json:
-        print(msgspec.json.format(msgspec.json.encode(as_json(found, rows, arguments.device))).decode())
+        print(msgspec.json.format(msgspec.json.encode(as_json(found, arguments.device))).decode())
     else:
-        print(_as_text(found, rows))
+        print(_as_text(found))
+
+
+def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json: bool) -> str:
+    """Ranks or moments, what is furthest from the median first."""
+    read, figures = [], []
+    for file in files:
+        try:
+            figures.append(LocalTrace(workspace, file).ask(snapshot_figures))
+        except (Unavailable, Refused) as error:
+            tell(f"{file.worker} (span {file.span}) is left out: {error}")
+            continue
+        read.append(file)
+    rows = rank_rows(figures)
+    chosen = [read[place] for place in rows.place.tolist()]
+    if as_json:
+        keys = ("peak_requested", "difference", "peak_reserved", "requested", "ooms", "line", "line_bytes")
+        names = [{"worker": file.worker, "span": file.span} for file in chosen]
+        found = [name | row for name, row in zip(names, _listed(rows, keys), strict=True)]
+        return msgspec.json.format(msgspec.json.encode({"snapshots": found})).decode()
+    lines = []
+    for at, file in enumerate(chosen):
+        differs = int(rows.difference[at])
+        line = f"{file.worker} (span {file.span}): at most {size(int(rows.peak_requested[at]))} requested"
+        line += f" ({signed(differs)} to the median)" if differs else " (the median)"
+        line += f", {size(int(rows.peak_reserved[at]))} reserved"
+        line += ", out of memory" if rows.ooms[at] else ""
+        line += f"; {signed(int(rows.line_bytes[at]))} at {rows.line[at]}" if rows.line[at] else ""
+        lines.append(line)
+    return "\n".join(map(safe, lines))
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """What was asked of a snapshot: rows of what is in use, or more of what than in another snapshot."""
+
+    snapshot: MemorySnapshot
+    rows: AliveRows | None
+    more: AgainstRows | None
+    is_compared: bool
+
+
+def _files(arguments: argparse.Namespace) -> list[TraceFile]:
+    run = chosen_run(arguments.path, arguments.run)
+    return chosen_traces(run, [arguments.worker] if arguments.worker is not None else [], arguments.span)
+
+
+def _other(arguments: argparse.Namespace) -> TraceFile:
+    """The first snapshot of the path that is compared with."""
+    files = chosen_traces(chosen_run(arguments.against, None), [], None)
+    snapshots = [file for file in files if file.kind == "snapshot"]
+    if not snapshots:
+        raise UserError(f"{arguments.against} holds no memory snapshot, only {listed_traces(files)}")
+    return snapshots[0]
+
+
+def _against(theirs: Model, own: Side, arguments: argparse.Namespace) -> AgainstRows:
+    history = device_history(theirs, arguments.device)
+    wanted = arguments.since or arguments.at or "peak"
+    return against((history, stack_names(theirs), position_of(history, wanted)), own, arguments.by)
 
 
 def _of_text(file: str) -> str:
@@ -129,8 +196,9 @@ def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str)
     return "\n".join(map(safe, lines))
 
 
-def as_json(found: MemorySnapshot, rows: AliveRows | None, number: int | None = None) -> dict[str, Any]:
+def as_json(whole: _Found, number: int | None = None) -> dict[str, Any]:
     """The numbers of one device; `oom` is its last failed allocation."""
+    found, rows, more = whole.snapshot, whole.rows, whole.more
     device = next(each for each in found.devices if number in (None, each.device))
     oom = next((each for each in reversed(found.ooms) if each.device == device.device), None)
     answered: dict[str, Any] = {
@@ -163,15 +231,21 @@ def as_json(found: MemorySnapshot, rows: AliveRows | None, number: int | None = 
         "findings": [each for each in found.findings if each.device == device.device],
     }
     if rows is not None:
-        columns = ("line", "blocks", "bytes", "block_bytes")
-        answered["alive"] = [
-            dict(zip(columns, row, strict=True))
-            for row in zip(rows.line, rows.blocks.tolist(), rows.bytes.tolist(), rows.block_bytes.tolist(), strict=True)
-        ]
+        group = ("group",) if any(rows.group) else ()
+        compared = ("difference",) if whole.is_compared else ()
+        answered["alive"] = _listed(rows, (*group, "line", "blocks", "bytes", "block_bytes", *compared))
+    if more is not None:
+        answered["against"] = _listed(more, ("name", "blocks_before", "blocks", "bytes_before", "bytes", "difference"))
     return answered
 
 
-def _as_text(found: MemorySnapshot, rows: AliveRows | None) -> str:
+def _listed(rows: AliveRows | AgainstRows | RankRows, keys: Sequence[str]) -> list[dict[str, Any]]:
+    columns = [plain(getattr(rows, key)) for key in keys]
+    return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _as_text(whole: _Found) -> str:
+    found, rows, more = whole.snapshot, whole.rows, whole.more
     lines = [answer(found)]
     for device in found.devices:
         lines += ["", f"GPU{device.device}: {said_of_device(device)}"]
@@ -185,11 +259,26 @@ def _as_text(found: MemorySnapshot, rows: AliveRows | None) -> str:
     if found.contradictions:
         lines.append(f"{found.contradictions} contradictions in the file")
     if rows is not None:
-        lines += ["", "In use:"]
-        lines += [
-            f"  {size(bytes_):>12}  {blocks:>6} × {line}"
-            for bytes_, blocks, line in list(zip(rows.bytes.tolist(), rows.blocks.tolist(), rows.line, strict=True))[
-                :_MOST_ROWS
-            ]
-        ]
+        names = rows.group if any(rows.group) else rows.line
+        shown = rows.difference if whole.is_compared else rows.bytes
+        lines += ["", "More in use:" if whole.is_compared else "In use:"]
+        lines += _rows(zip(shown.tolist(), rows.blocks.tolist(), names, strict=True), whole.is_compared)
+    if more is not None:
+        count = (more.blocks - more.blocks_before).tolist()
+        lines += ["", f"More in use than in the other ({signed(int(more.difference.sum()))} together):"]
+        lines += _rows(zip(more.difference.tolist(), count, more.name, strict=True), True)
     return "\n".join(map(safe, lines))
+
+
+def _rows(rows: Iterable[tuple[int, int, str]], is_difference: bool) -> list[str]:
+    """Bytes, how many allocations, what; of differences only those that there are."""
+    shown = [row for row in rows if row[0] or not is_difference]
+    text = signed if is_difference else size
+    lines = [f"  {text(bytes_):>12}  {blocks:>6} × {name}" for bytes_, blocks, name in shown[:_MOST_ROWS]]
+    rest = len(shown) - len(lines)
+    return [*lines, *([f"  … and {rest} more"] if rest else [])]
+
+
+def signed(bytes_: int) -> str:
+    """`+3 MiB`"""
+    return f"{'−' if bytes_ < 0 else '+'}{size(abs(bytes_))}"

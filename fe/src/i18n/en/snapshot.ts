@@ -86,6 +86,20 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   holders: "What keeps the segments with free pieces",
   holderColumns: ["Allocated at", "Requested", "Blocks", "Segments", "Would join"],
 
+  ranks: "Snapshots of this run",
+  ranksHelp:
+    "Ranks or moments beside each other, what is furthest from the median peak first; and the line of the program whose bytes at the peak differ most from those in the median snapshot.",
+  ranksOrder: "Furthest from the median first",
+  rankColumns: [
+    "Snapshot",
+    "Peak requested",
+    "To the median",
+    "Peak reserved",
+    "Out of memory",
+    "Differs most at",
+    "By",
+  ],
+
   timeline: "Allocations over time",
   timelineHelp: `Each area is one allocation, from its birth to its release; they lie on each other in the order of their births. Where there are too many to be drawn one by one, those of one line of the program are one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
 
@@ -108,6 +122,10 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   momentHint: "The record after which the map and the tables are",
   compare: "Compared with",
   nothing: "nothing",
+  other: "Other snapshot",
+  againstHelp: `What is in use at the moment, and what was in the other snapshot: rows that are called the same are one. A line that moved within its file is another line; by module they are the same.`,
+  againstSaid: (at: string, now: string, then: string, before: string, name: string) =>
+    `${at}: ${now}. ${name}, ${then}: ${before}.`,
   tip: {
     size: "Requested",
     born: "Allocated",
@@ -136,12 +154,14 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   defaultPool: "default",
 
   alive: "What was in use",
-  aliveHelp: `Allocations that were made and not released at the moment. A line is the innermost frame of your own code in the stack of the allocation. Same sizes point to same tensors.
+  aliveHelp: `Allocations that were made and not released at the moment. A line is the innermost frame of your own code in the stack of the allocation. Same sizes point to same tensors. A module is the innermost function that nn.Module called; an annotation the range of the program that was begun last.
 
 Compared with another moment, the difference of each row stands beside it.`,
   tabs: {
     line: "By line",
     stack: "By stack",
+    module: "By module",
+    annotation: "By annotation",
     size: "By size",
     flame: "Flame graph",
     lifetimes: "Lifetimes",

@@ -80,6 +80,12 @@ export const snapshot: typeof en = {
   holders: "占住含空闲片的段的内容",
   holderColumns: ["分配位置", "请求", "块", "段", "可合并"],
 
+  ranks: "此运行的快照",
+  ranksHelp:
+    "各个 rank 或时刻并列，离峰值中位数最远的在前；并给出峰值时与中位数快照相差最多的程序行。",
+  ranksOrder: "离中位数最远的在前",
+  rankColumns: ["快照", "请求峰值", "与中位数之差", "预留峰值", "内存不足", "相差最多处", "相差"],
+
   timeline: "随时间的分配",
   timelineHelp: `每块面积是一次分配，从产生到释放；按产生的先后层叠。数量过多而无法逐个画出时，程序同一行的分配合为一块。每一列中各面积之和，恰好等于该列最高记录处使用的字节数。
 
@@ -101,6 +107,10 @@ export const snapshot: typeof en = {
   momentHint: "段图和表格所示的是这条记录之后",
   compare: "对比",
   nothing: "无",
+  other: "其他快照",
+  againstHelp:
+    "该时刻使用中的内容，以及另一快照中使用中的内容：名称相同的行合为一行。在文件中移动过的行算作另一行；按模块则视为相同。",
+  againstSaid: (at, now, then, before, name) => `${at}：${now}；${name} 的${then}：${before}。`,
   tip: {
     size: "请求",
     born: "分配",
@@ -129,12 +139,14 @@ export const snapshot: typeof en = {
   defaultPool: "默认",
 
   alive: "使用中的内容",
-  aliveHelp: `该时刻已分配而未释放的内容。行是分配的调用栈中您自己的代码的最内层帧。相同的大小往往是同一种张量。
+  aliveHelp: `该时刻已分配而未释放的内容。行是分配的调用栈中您自己的代码的最内层帧。相同的大小往往是同一种张量。模块是 nn.Module 调用的最内层函数；标注是程序中最后开始的区间。
 
 与另一时刻对比时，旁边列出每行的差值。`,
   tabs: {
     line: "按行",
     stack: "按调用栈",
+    module: "按模块",
+    annotation: "按标注",
     size: "按大小",
     flame: "火焰图",
     lifetimes: "生命期",

@@ -8,14 +8,14 @@ import { snapshotTexts as text } from "../../i18n";
 import { useAddress, useTableParams, useTrace } from "../../state";
 import { DataTable, declared, derive, type Table } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
+import { AgainstPanel, OtherChoice, useOther } from "./Against";
 import { MomentChoice } from "./Moments";
 import { params } from "./params";
 import { asked, type Look } from "./useSnapshot";
 
-const TABS = (["line", "stack", "size", "flame", "lifetimes"] as const).map((value) => ({
-  value,
-  label: text.tabs[value],
-}));
+const TABS = (["line", "stack", "module", "annotation", "size", "flame", "lifetimes"] as const).map(
+  (value) => ({ value, label: text.tabs[value] }),
+);
 const DIRECTIONS = (["top_down", "bottom_up"] as const).map((value) => ({
   value,
   label: text.directions[value],
@@ -27,14 +27,18 @@ const FRAMES = (["python", "own", "all"] as const).map((value) => ({
 
 export function AlivePanel({ look }: { readonly look: Look }) {
   const [tab, setTab] = useAddress(params.tab);
+  const other = useOther();
   const actions = (
     <>
       <MomentChoice look={look} />
+      <OtherChoice other={other} />
       <Segmented label={text.show} value={tab} options={TABS} onChange={setTab} />
     </>
   );
   if (tab === "flame") return <FlamePanel look={look} actions={actions} />;
   if (tab === "lifetimes") return <LifetimesPanel look={look} actions={actions} />;
+  if (other.chosen)
+    return <AgainstPanel look={look} by={tab} other={other.chosen} actions={actions} />;
   return <RowsPanel look={look} by={tab} actions={actions} />;
 }
 
@@ -43,7 +47,9 @@ interface PartProps {
   readonly actions: React.ReactNode;
 }
 
-function RowsPanel({ look, by, actions }: PartProps & { readonly by: "line" | "stack" | "size" }) {
+type By = "line" | "stack" | "size" | "module" | "annotation";
+
+function RowsPanel({ look, by, actions }: PartProps & { readonly by: By }) {
   const { sel } = useTrace();
   const question = { ...asked(look), at: look.at, by, since: look.since ?? undefined };
   const query = useTraceQuery("snapshot/alive", sel, question);
@@ -51,7 +57,7 @@ function RowsPanel({ look, by, actions }: PartProps & { readonly by: "line" | "s
   const sort = look.since ? "" : "-bytes";
   return (
     <QueryPanel title={text.alive} help={text.aliveHelp} query={query} actions={actions}>
-      {(answer) => <Rows answer={answer} sort={sort} />}
+      {(answer) => <Rows key={by} answer={answer} sort={sort} />}
     </QueryPanel>
   );
 }
@@ -60,7 +66,13 @@ function Rows({ answer, sort }: { readonly answer: Table; readonly sort: string 
   const state = useTableParams(params.filter, params.sort, sort);
   const table = useMemo(() => derive(answer, declared(answer)), [answer]);
   return (
-    <DataTable id="snapshot-alive" label={text.alive} table={table} nameKey="line" {...state} />
+    <DataTable
+      id="snapshot-alive"
+      label={text.alive}
+      table={table}
+      nameKey={table.columns.some(({ key }) => key === "group") ? "group" : "line"}
+      {...state}
+    />
   );
 }
 

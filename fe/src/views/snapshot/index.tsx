@@ -8,6 +8,7 @@ import { AlivePanel } from "./Alive";
 import { DeviceChoice, Facts } from "./Facts";
 import { MapPanel } from "./Map";
 import { OomPanel } from "./Oom";
+import { RanksPanel } from "./Ranks";
 import { TimelinePanel } from "./Timeline";
 import { useLook } from "./useSnapshot";
 import "./snapshot.css";
@@ -53,6 +54,7 @@ function Whole({ answer, query }: Props) {
         {() => <Facts answer={answer} look={look} />}
       </QueryPanel>
       {oom && <OomPanel oom={oom} />}
+      <RanksPanel />
       <TimelinePanel look={look} />
       <MapPanel look={look} />
       <AlivePanel look={look} />

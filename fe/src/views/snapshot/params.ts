@@ -7,10 +7,12 @@ export const params = {
   at: param("c", text("peak")),
   /** The moment that is compared with. */
   since: param("u", name),
+  /** The snapshot that is compared with: run, worker and span. */
+  other: param("y", name),
   axis: param("x", choice(["time", "record"])),
   /** `start-end` on the axis; "" for everything. */
   range: param("t", text()),
-  tab: param("g", choice(["line", "stack", "size", "flame", "lifetimes"])),
+  tab: param("g", choice(["line", "stack", "size", "flame", "lifetimes", "module", "annotation"])),
   /** In which direction stacks are seen. */
   direction: param("m", choice(["top_down", "bottom_up"])),
   frames: param("p", choice(["python", "own", "all"])),

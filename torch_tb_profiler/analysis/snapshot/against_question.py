@@ -1,0 +1,86 @@
+"""The question what is in use in one snapshot and not in another."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta, plain
+from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
+from torch_tb_profiler.analysis.snapshot.against import AgainstBy, AgainstRows, against
+from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_AGAINST
+from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moment, position_of
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.snapshot.state import is_snapshot
+
+MOST_ROWS = 2000
+
+_At = Annotated[str, Meta(description="A moment of this side, as `at` of what is alive.", max_length=40)]
+_Device = Annotated[int | None, Meta(description="Number of a device; without it that with most records.")]
+
+
+class WhichTwo(msgspec.Struct, frozen=True):
+    """A moment of each of two snapshots, and what makes a row."""
+
+    at: _At = "peak"
+    exp_at: _At = "peak"
+    device: _Device = None
+    exp_device: _Device = None
+    by: Annotated[AgainstBy, Meta(description="What makes a row.")] = "line"
+
+
+class AgainstAnswer(Answer, frozen=True, kw_only=True):
+    """What is in use in a snapshot, the second of the two, and what was in another.
+
+    meta      the snapshot that is looked at
+    before    the moment of the other
+    moment    the moment
+    rows      what differs most first; Σ difference over all rows = the difference of `requested` of the moments
+    left_out  how many more there are
+    """
+
+    meta: TraceMeta
+    before: Moment
+    moment: Moment
+    rows: Columns
+    left_out: Count
+
+
+def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
+    if not is_snapshot(other.model.trace) or not is_snapshot(own.model.trace):
+        raise NotFound(Reason("no_snapshot", "this is no memory snapshot"))
+    sides = []
+    for subject, device, at in ((other, asked.device, asked.at), (own, asked.exp_device, asked.exp_at)):
+        history = device_history(subject.model, device)
+        sides.append((history, stack_names(subject.model), position_of(history, at)))
+    found = against(sides[0], sides[1], asked.by)
+    moments = [
+        moment(history, "peak" if at == "peak" else "end", position)
+        for (history, _, position), at in zip(sides, (asked.at, asked.exp_at), strict=True)
+    ]
+    return AgainstAnswer(
+        meta=TraceMeta(**own.about("snapshot")),
+        before=moments[0],
+        moment=moments[1],
+        rows=_columns(found, asked.by),
+        left_out=max(len(found) - MOST_ROWS, 0),
+    )
+
+
+def _columns(found: AgainstRows, by: AgainstBy) -> Columns:
+    shown = [definition for key, definition in SNAPSHOT_AGAINST.items() if key != "size" or by == "size"]
+    rows = {definition.key: plain(np.array(getattr(found, definition.key))[:MOST_ROWS]) for definition in shown}
+    return Columns(columns=shown, rows=rows)
+
+
+SNAPSHOT_AGAINST_ANOTHER = PairQuestion(
+    name="snapshot/against",
+    summary="What is in use in a memory snapshot and was not in another",
+    answer=AgainstAnswer,
+    parameters=WhichTwo,
+    compute=_against,
+)

@@ -1,0 +1,71 @@
+"""The question how the snapshots of a run differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.analysis.answer import Answer, TraceMeta, plain
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope, Subject, TraceQuestion, TracesQuestion
+from torch_tb_profiler.analysis.run_metrics.question import TracesMeta
+from torch_tb_profiler.analysis.run_metrics.side_by_side import titles_of
+from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_RANKS
+from torch_tb_profiler.analysis.snapshot.ranks import SnapshotFigures, rank_rows, snapshot_figures
+from torch_tb_profiler.analysis.table import Table
+
+
+class SnapshotFiguresAnswer(Answer, frozen=True, kw_only=True):
+    """What is compared of a snapshot.
+
+    meta     which snapshot
+    figures  its numbers
+    """
+
+    meta: TraceMeta
+    figures: SnapshotFigures
+
+
+def _figures(subject: Subject, _: NoParameters) -> SnapshotFiguresAnswer:
+    return SnapshotFiguresAnswer(meta=TraceMeta(**subject.about("snapshot")), figures=snapshot_figures(subject.model))
+
+
+SNAPSHOT_FIGURES = TraceQuestion(
+    name="snapshot/figures",
+    summary="What is compared of several memory snapshots",
+    answer=SnapshotFiguresAnswer,
+    compute=_figures,
+    tag="memory snapshots",
+    about="snapshot",
+    of_steps=False,
+)
+
+
+def _of_each(_: Scope) -> Mapping[str, tuple[TraceQuestion[Any, Any], msgspec.Struct]]:
+    return {"figures": (SNAPSHOT_FIGURES, NoParameters())}
+
+
+def _ranks(listed: Sequence[Listed], asked: Scope) -> Table[TracesMeta]:
+    found = [(each, each.answers["figures"].figures) for each in listed if each.answers]
+    rows = rank_rows([figures for _, figures in found])
+    named = [found[place][0] for place in rows.place.tolist()]
+    names = {
+        "trace": titles_of([(each.run, each.worker, each.span) for each in named]),
+        "run": [each.run for each in named],
+        "worker": [each.worker for each in named],
+        "span": [each.span for each in named],
+    }
+    values = {key: names[key] if key in names else plain(getattr(rows, key)) for key in SNAPSHOT_RANKS}
+    return Table(TracesMeta(of=asked.of, notes=[]), list(SNAPSHOT_RANKS.values()), values)
+
+
+SNAPSHOT_BY_RANK = TracesQuestion(
+    name="snapshot/ranks",
+    summary="Memory snapshots beside each other: ranks of a job, or moments",
+    answer=Table[TracesMeta],
+    parameters=Scope,
+    each=_of_each,
+    kind="snapshot",
+    compute=_ranks,
+)

@@ -1,0 +1,127 @@
+"""Several snapshots beside each other, ranks of a job or moments of one: which has more in use, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import Bytes, Count
+from torch_tb_profiler.analysis.snapshot.alive import alive_rows
+from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_RANKS
+from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.moments import device_history
+from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import descending
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
+
+#: that are kept of each snapshot to be compared
+MOST_LINES = 300
+
+
+class SnapshotFigures(msgspec.Struct, frozen=True):
+    """What is compared of a snapshot, of its device with most records.
+
+    device          number of the device
+    peak_requested  most that was requested and not released
+    peak_reserved   most bytes of segments
+    requested       in use at the end
+    ooms            how many allocations failed
+    lines           where what was in use at the peak was allocated, the most bytes first
+    bytes           of each line, requested
+    """
+
+    device: int
+    peak_requested: Bytes
+    peak_reserved: Bytes
+    requested: Bytes
+    ooms: Count
+    lines: Sequence[str]
+    bytes: Sequence[Bytes]
+
+
+@dataclass(frozen=True)
+class RankRows(Tabular):
+    """One row per snapshot, what is furthest from the median first.
+
+    place           of the snapshot in those that were given
+    peak_requested  most that was requested and not released
+    difference      of it to that of the median snapshot: of an even number the lower one of the middle
+    peak_reserved   most bytes of segments
+    requested       in use at the end
+    ooms            failed allocations
+    line            of the program whose bytes at the peak differ most from those in the median snapshot, empty for none
+    line_bytes      by how much
+    """
+
+    defined: ClassVar = SNAPSHOT_RANKS
+
+    place: Int64
+    peak_requested: Int64
+    difference: Int64
+    peak_reserved: Int64
+    requested: Int64
+    ooms: Int64
+    line: tuple[str, ...]
+    line_bytes: Int64
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+
+def snapshot_figures(model: Model) -> SnapshotFigures:
+    """Raises NotFound where the snapshot holds nothing."""
+    history, curves = device_history(model, None), device_history(model, None).curves
+    rows = alive_rows(history, stack_names(model), curves.peak(curves.requested), "line")
+    number = history.device.number
+    return SnapshotFigures(
+        device=number,
+        peak_requested=int(curves.requested.max()),
+        peak_reserved=int(curves.reserved.max()),
+        requested=int(curves.requested[-1]),
+        ooms=sum(oom.device == number for oom in memory_snapshot(model).ooms),
+        lines=rows.line[:MOST_LINES],
+        bytes=rows.bytes[:MOST_LINES].tolist(),
+    )
+
+
+def rank_rows(figures: Sequence[SnapshotFigures]) -> RankRows:
+    """Where a snapshot has more lines than are kept, a line that only the other one kept is not compared."""
+    peaks = np.array([each.peak_requested for each in figures], np.int64)
+    if not len(peaks):
+        none = np.empty(0, np.int64)
+        return RankRows(none, none, none, none, none, none, (), none)
+    median = int(np.argsort(peaks, kind="stable")[(len(peaks) - 1) // 2])
+    difference = peaks - peaks[median]
+    order = descending(np.abs(difference))
+    furthest = [_furthest(figures[median], figures[place]) for place in order.tolist()]
+
+    def column(name: str) -> Int64:
+        return np.array([getattr(each, name) for each in figures], np.int64)[order]
+
+    return RankRows(
+        place=order,
+        peak_requested=peaks[order],
+        difference=difference[order],
+        peak_reserved=column("peak_reserved"),
+        requested=column("requested"),
+        ooms=column("ooms"),
+        line=tuple(line for line, _ in furthest),
+        line_bytes=np.array([bytes_ for _, bytes_ in furthest], np.int64),
+    )
+
+
+def _furthest(median: SnapshotFigures, own: SnapshotFigures) -> tuple[str, int]:
+    before, after = (dict(zip(each.lines, each.bytes, strict=True)) for each in (median, own))
+    whole_before, whole_after = (len(each.lines) < MOST_LINES for each in (median, own))
+    names = [
+        name for name in {**after, **before} if (name in before or whole_before) and (name in after or whole_after)
+    ]
+    found = max(names, key=lambda name: abs(after.get(name, 0) - before.get(name, 0)), default="")
+    bytes_ = after.get(found, 0) - before.get(found, 0)
+    return (found, bytes_) if bytes_ else ("", 0)
