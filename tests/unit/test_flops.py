@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from torch_tb_profiler.analysis.flops.attention import kept
-from torch_tb_profiler.analysis.flops.operators import work_of
+from tests.events import kernel, launch, model_of, op
+from torch_tb_profiler.analysis.flops.attention import kept, seen
+from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
+from torch_tb_profiler.analysis.flops.operators import READERS, work_of
 from torch_tb_profiler.analysis.flops.work import Sure, Unknown, Work
 
 BF16, FP8, LONG, INT = "c10::BFloat16", "c10::Float8_e4m3fn", "long int", "int"
@@ -89,6 +92,147 @@ def test_by_hand(operator: str, dims: Any, types: Any, concrete: Any, flops: int
     assert (work.flops, work.bytes, work.why) == (flops, size, None)
 
 
+WEIGHT, TOKENS = [4096, 4096], [8, 4096]
+
+
+@pytest.mark.parametrize(
+    ("operator", "dims", "types", "concrete", "flops", "size"),
+    [
+        # an empty batch is no work, not an unknown one
+        ("aten::mm", [[0, 5], [5, 7]], "float", None, 0, 0),
+        # results of another type
+        ("aten::mm", [[4, 5], [5, 6], []], [BF16, BF16, "Scalar"], ["", "", "6"], 240, 2 * 50 + 4 * 24),
+        (
+            "aten::addmm",
+            [[6], [4, 5], [5, 6], [], [], []],
+            [BF16] * 3 + ["Scalar"] * 3,
+            ["", "", "", "6", "1", "1"],
+            240,
+            2 * 56 + 4 * 24,
+        ),
+        (
+            "aten::addmm",
+            [[6], [4, 5], [5, 6], [], []],
+            ["float"] * 3 + ["Scalar"] * 2,
+            ["", "", "", "1", "1"],
+            240,
+            4 * 80,
+        ),
+        # what is multiplied by 0 is not read
+        (
+            "aten::baddbmm",
+            [[2, 4, 6], [2, 4, 5], [2, 5, 6], [], []],
+            ["float"] * 3 + ["Scalar"] * 2,
+            ["", "", "", "0", "1"],
+            480,
+            4 * (40 + 60 + 48),
+        ),
+        ("aten::baddbmm", [[2, 4, 6], [2, 4, 5], [2, 5, 6]], "float", None, 480, 4 * (40 + 60 + 96)),
+        # of 2023: bias and type stood before the scales
+        (
+            "aten::_scaled_mm",
+            [[8, 16], [16, 32], [], [], [8, 1], [1, 32]],
+            [FP8, FP8, "", "Scalar", "float", "float"],
+            ["", "", "", "6", "", ""],
+            2 * 8 * 16 * 32,
+            128 + 512 + 4 * 256 + 4 * 40,
+        ),
+        # engines write their result first, or last, and it may look like an input
+        ("_C::cutlass_scaled_mm", [TOKENS, TOKENS, WEIGHT], [BF16, FP8, FP8], None, 2 * 8 * 4096**2, None),
+        ("aiter::gemm_a16w16", [TOKENS, TOKENS, WEIGHT], BF16, None, 2 * 8 * 4096**2, None),
+        ("aiter::gemm_a16w16", [TOKENS, WEIGHT, TOKENS], BF16, None, 2 * 8 * 4096**2, None),
+        # two numbers in a byte
+        (
+            "_C::cutlass_scaled_fp4_mm",
+            [[8, 32], [8, 64], [32, 64]],
+            [BF16, "unsigned char", "unsigned char"],
+            None,
+            2 * 8 * 32 * 128,
+            None,
+        ),
+        ("aten::_sparse_semi_structured_linear", [[2, 8, 16], [32, 8], [32, 1]], BF16, None, 2 * 16 * 16 * 32, None),
+        ("aten::glu", [[8, 16], []], ["float", "Scalar"], None, 0, 4 * (128 + 64)),
+        (
+            "aten::elu_backward",
+            [[16], [], [], [], [], [16]],
+            ["float"] + ["Scalar"] * 4 + ["float"],
+            None,
+            0,
+            4 * 48,
+        ),
+        ("aten::mse_loss", [[16], [16], []], ["float", "float", "Scalar"], ["", "", "1"], 0, 4 * 32),
+        ("aten::mse_loss", [[16], [16], []], ["float", "float", "Scalar"], ["", "", "0"], 0, 4 * 48),
+        ("aten::equal", [[16], [16]], "float", None, 0, 4 * 32),
+        ("aten::index_copy_", [[99], [], [4], [4]], ["float", "Scalar", LONG, "float"], None, 0, 32 + 2 * 16),
+        ("aten::scatter_", [[99], [], [4], [4]], ["float", "Scalar", LONG, "float"], None, 0, 32 + 2 * 16),
+        ("aten::_embedding_bag", [[100, 8], [12], [3]], ["float", LONG, LONG], None, 0, 12 * 32 + 3 * 32 + 8 * 15),
+        (
+            "aten::adaptive_max_pool2d",
+            [[1, 2, 8, 8], []],
+            ["float", "ScalarList"],
+            ["", "[2, 2]"],
+            0,
+            4 * 128 + 8 * 12,
+        ),
+        # of three windows that begin every 2, the last would begin behind the input
+        (
+            "aten::avg_pool2d",
+            [[1, 1, 4, 4], [], [], [], []],
+            ["float"] + ["ScalarList"] * 3 + ["Scalar"],
+            ["", "[1, 1]", "[3, 3]", "[0, 0]", "True"],
+            0,
+            4 * (16 + 4),
+        ),
+        ("aten::_foreach_zero_", [[[4], [6]]], ["TensorList"], None, 0, 4 * 10),
+        (
+            "fbgemm::split_embedding_codegen_lookup_adagrad_function",
+            [[0], [9999], [0], [0], [3], [3], [4], [], [], [4], [], [40], [13]],
+            ["float"] * 4 + [INT, LONG, INT, "Scalar", "Scalar", LONG, "Scalar", LONG, LONG],
+            [*[""] * 7, "48", "32", *[""] * 4],
+            0,
+            40 * 16 * 4 + 8 * 53 + 4 * 48 * 4,
+        ),
+    ],
+)
+def test_other_forms(operator: str, dims: Any, types: Any, concrete: Any, flops: int, size: int | None) -> None:
+    work = of(operator, dims, types, concrete)
+    assert (work.flops, work.why) == (flops, None)
+    assert size is None or work.bytes == size
+
+
+@pytest.mark.parametrize(
+    ("operator", "dims", "types"),
+    [
+        # packed weights: their width looks like a dimension of the tokens
+        ("_C::marlin_gemm", [[8, 64], [4, 64]], [BF16, INT]),
+        ("_C::gptq_marlin_gemm", [[8, 64], [8, 64], [4, 64]], [BF16, BF16, INT]),
+        # groups
+        ("deep_gemm::m_grouped_fp8_gemm", [[8, 64], [3, 64, 64], [8, 64]], [FP8, FP8, BF16]),
+        ("aten::mm", [[4, 5], [5, 6]], ["c10::complex<float>"] * 2),
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_not_known(operator: str, dims: Any, types: Any) -> None:
+    assert of(operator, dims, types).flops is None
+
+
+def test_convolution_with_another_input() -> None:
+    settings = ["[1, 1]", "[1, 1]", "[1, 1]", "1"]
+    plain = [[2, 3, 8, 8], [4, 3, 3, 3], [4]]
+    more = [plain[0], [2, 4, 8, 8], *plain[1:]]
+    one = of("mkldnn::_convolution_pointwise", plain + [[]] * 4, concrete=[*[""] * 3, *settings])
+    two = of("mkldnn::_convolution_pointwise", more + [[]] * 4, concrete=[*[""] * 4, *settings])
+    assert one.flops == two.flops == 2 * 2 * 4 * 64 * 27
+    assert two.bytes == (one.bytes or 0) + 4 * 2 * 4 * 64
+
+
+def test_sequences_of_different_length_say_what_is_moved() -> None:
+    args = [[64, 8, 64], [96, 2, 64], [96, 2, 64], [3], [3]], [BF16] * 3 + [INT] * 2
+    size = 2 * 64 * (2 * 64 * 8 + 2 * 96 * 2)
+    for operator in ("aten::_flash_attention_forward", "flash_attn::_flash_attn_varlen_forward"):
+        work = of(operator, *args)
+        assert (work.flops, work.bytes, work.why) == (None, size, Unknown.CONTENTS)
+
+
 def test_types_of_lists_are_those_of_the_kernel() -> None:
     parts = [[[4], [6]], []], ["TensorList", "Scalar"]
     assert of("aten::cat", *parts, kernel="CatArrayBatchedCopy<OpaqueType<2u>, int>").bytes == 40
@@ -135,6 +279,56 @@ def test_attention() -> None:
 
 
 @pytest.mark.parametrize(
+    ("operator", "dims", "concrete", "causal"),
+    [
+        ("cudnn_attention", 3, ["0.", "True", "False"], True),  # 2024
+        ("cudnn_attention", 3, ["0.", "False", "True"], False),
+        ("cudnn_attention", 4, ["True", "0.10000000000000001", "False", "False"], False),
+        ("efficient_attention", 4, ["False", "0.", "True"], True),
+        ("efficient_attention", 3, ["True", "False"], False),  # 2023
+        ("efficient_attention", 3, ["False", "True"], True),
+        ("flash_attention", 3, ["0.", "True", "False"], True),
+    ],
+)
+def test_causal_in_all_versions(operator: str, dims: int, concrete: list[str], causal: bool) -> None:
+    given = [[2, 4, 16, 64]] * 3 + [[]] * (dims - 3 + len(concrete))
+    kinds = [BF16] * 3 + [""] * (len(given) - 3)
+    work = of(f"aten::_scaled_dot_product_{operator}", given, kinds, [*[""] * dims, *concrete])
+    assert work.dense_flops == 2 * 2 * 4 * 16 * 16 * 128
+    assert work.flops == (work.dense_flops * 17 // 32 if causal else work.dense_flops)
+
+
+@pytest.mark.parametrize(("before", "behind"), [(0, 0), (3, 0), (3, 2), (-1, 1), (2, -1), (99, 99)])
+@pytest.mark.parametrize(("queries", "keys"), [(5, 5), (4, 9), (9, 4)])
+def test_windows_by_counting(before: int, behind: int, queries: int, keys: int) -> None:
+    left = sum(
+        (before < 0 or key >= query + keys - queries - before)
+        and (behind < 0 or key <= query + keys - queries + behind)
+        for query in range(queries)
+        for key in range(keys)
+    )
+    assert seen(queries, keys, before, behind) * queries * keys == left
+
+
+def test_attention_of_libraries() -> None:
+    dims = [[1, 16, 8, 64]] * 3
+    dense = 2 * 8 * 16 * 16 * 128
+
+    def flops(operator: str, *concrete: str) -> int | None:
+        given = [*dims, *[[]] * len(concrete)]
+        return of(operator, given, [BF16] * 3 + [""] * len(concrete), [*[""] * 3, *concrete]).flops
+
+    flash = "flash_attn::_flash_attn_forward"
+    assert flops(flash, "0.", "0.125", "False", "-1", "-1") == dense
+    assert flops(flash, "0.", "0.125", "True", "-1", "-1") == dense * 17 // 32
+    assert flops(flash, "0.", "0.125", "True", "3", "0") == dense * (1 + 2 + 3 + 4 * 13) // 256
+    assert flops(flash, "0.", "0.125", "False", "1", "1") == dense * (16 + 15 + 15) // 256
+    cutlass = "xformers::efficient_attention_forward_cutlass"
+    for kind, part in (("0", 32), ("1", 17)):
+        assert flops(cutlass, "", "", "", "", "0.", "True", kind, "") == dense * part // 32
+
+
+@pytest.mark.parametrize(
     ("mode", "gates", "flags", "directions"),
     [
         ("2", 4, ["False", "True", "False"], 1),
@@ -157,7 +351,9 @@ def test_recurrent_layers(mode: str, gates: int, flags: list[str], directions: i
         ("aten::mm", [[4, 5], [4, 5]], "float", Unknown.NO_MODEL),
         ("aten::index", [[4, 5], []], ["float", ""], Unknown.CONTENTS),
         ("aten::_foreach_add_", [[], []], ["TensorList", "TensorList"], Unknown.LONG_LIST),
-        ("aten::_flash_attention_forward", [[64, 8, 64]] * 3 + [[3], [3]], [BF16] * 3 + [INT] * 2, Unknown.CONTENTS),
+        # pages of a cache
+        ("flash_attn_3::fwd", [[4, 1, 8, 64], *[[9, 16, 8, 64]] * 2, [4, 3]], [BF16] * 3 + [INT], Unknown.CONTENTS),
+        ("aiter::mha_fwd", [[4, 1, 8, 64], *[[9, 16, 8, 64]] * 2], BF16, Unknown.CONTENTS),
         ("vllm::moe_forward", [[4, 8]], BF16, Unknown.WEIGHTS),
         ("triton_tem_fused_flex_attention_0", [[4, 8, 4, 4]] * 3, BF16, Unknown.GENERATED),
         ("fbgemm::split_embedding", [[4]], "float", Unknown.CONTENTS),
@@ -170,7 +366,7 @@ def test_why_it_is_not_known(operator: str, dims: Any, types: Any, why: Unknown)
     assert work.bytes is None
 
 
-HOSTILE = (
+HOSTILE: tuple[Any, ...] = (
     [[4, -5], [-5, 6], [4]],
     [[4, 2**63], [2**63, 6], [4]],
     [["4", "5"], ["5", "6"], ["4"]],
@@ -193,6 +389,51 @@ def test_hostile_arguments_say_nothing(dims: Any, concrete: Any) -> None:
     ):
         work = of(operator, dims, "float", concrete)
         assert work.flops in (None, 0) or (operator, dims) == ("aten::mm", HOSTILE[5])
+
+
+ODD: tuple[Any, ...] = (
+    [],
+    [[]] * 9,
+    [[0, 5], [5, 0], [0]],
+    [[3], [3], [3]],
+    [[1, 1, 1, 1]] * 16,
+    [[[4], [6]], [[4]], []],
+    [[2**40] * 4] * 4,
+    [[7, 3, 5, 2], [2, 9], [4, 4, 4]],
+)
+
+
+#: one operator of each reader
+READ = sorted({read: name for name, read in READERS.items() if name not in ELEMENTWISE}.values())
+
+
+@pytest.mark.parametrize("operator", [*READ, "aten::add_", "aten::gt", "aten::where", "aten::glu", "aten::arange"])
+def test_odd_arguments_give_an_amount_or_nothing(operator: str) -> None:
+    for dims in (*ODD, *HOSTILE):
+        for types in ("float", "TensorList", ""):
+            for concrete in (None, ["-3"] * 16, ["[-9, 9]"] * 16, ["1e300"] * 16):
+                work = of(operator, dims, types, concrete)
+                assert all(each is None or (type(each) is int and each >= 0) for each in (work.flops, work.bytes))
+                assert (work.flops is None or work.bytes is None) == (work.why is not None)
+
+
+@pytest.mark.parametrize(
+    ("operator", "flop", "gigabytes", "flops", "size"),
+    [
+        ("triton_poi_fused_add_0", 0, 0.5, 0, 500_000_000),
+        ("triton_tem_fused_flex_attention_0", 123_456, 0.25, 123_456, 250_000_000),
+        ("my_kernel", "123456", "0.25", 123_456, 250_000_000),
+        ("my_kernel", None, 0.25, None, 250_000_000),
+        ("my_kernel", -1, float("nan"), None, None),
+        ("triton_poi_fused_add_0", "[]", None, 0, 4 * 3 * 512),
+    ],
+)
+def test_what_inductor_counted(operator: str, flop: Any, gigabytes: Any, flops: Any, size: Any) -> None:
+    said: Any = {"kernel_flop": flop, "kernel_num_gb": gigabytes, "Input type": ["float"] * 3}
+    events = [op(operator, 10, 50, **said | {"Input Dims": [[4, 8, 4, 4]] * 3}), launch(20, 1)]
+    (work, *_) = counted(model_of([*events, kernel(100, 50, 1, operator)])).calls.works
+    assert (work.flops, work.bytes) == (flops, size)
+    assert (work.why is None) == (flops is not None and size is not None)
 
 
 def test_numbers_beyond_64_bits() -> None:

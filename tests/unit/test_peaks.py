@@ -47,6 +47,15 @@ def of(name: str, **properties: Any) -> Peaks | None:
         ("AMD Instinct MI300X VF", "bf16", 1307.4, 5300),
         ("AMD Instinct MI300X", "fp32", 163.4, 5300),
         ("AMD Instinct MI325X", "bf16", 1307.4, 6000),
+        ("AMD Instinct MI355X", "bf16", 2517, 8000),
+        ("NVIDIA T4", "fp16", 65, 320),
+        ("NVIDIA H100 80GB HBM2e", "bf16", 756, 2039),
+        ("NVIDIA H800 PCIe", "bf16", 756, 2039),
+        ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "bf16", 438, 1792),
+        ("Intel(R) Data Center GPU Max 1100", "bf16", 355.5, 1229),
+        ("Intel(R) Arc(TM) B580 Graphics", "fp16", 116.5, 456),
+        ("GAUDI2", "bf16", 432, 2450),
+        ("HL-325L", "fp8", 1835, 3700),
     ],
 )
 def test_listed_devices(name: str, kind: Any, tflops: float, gbytes: float) -> None:
@@ -58,7 +67,20 @@ def test_listed_devices(name: str, kind: Any, tflops: float, gbytes: float) -> N
 
 @pytest.mark.parametrize(
     "name",
-    ["", "GPU", "NVIDIA GeForce GTX 1080", "AMD Radeon Graphics", "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA A2"],
+    [
+        "",
+        "GPU",
+        "NVIDIA GeForce GTX 1080",
+        "AMD Radeon Graphics",
+        "NVIDIA GeForce RTX 4090 Laptop GPU",
+        "NVIDIA A2",
+        "NVIDIA A100 80GB PCIe MIG 1g.10gb",
+        "GRID A100D-80C",
+        "Intel(R) Arc(TM) A770 Graphics",
+        "AMD Instinct MI308X",
+        "NVIDIA T400 4GB",
+        "NVIDIA GeForce RTX 3080 Laptop GPU",
+    ],
 )
 def test_devices_that_are_not_listed_have_none(name: str) -> None:
     assert of(name) is None
@@ -97,3 +119,11 @@ def test_rocm_may_leave_the_name_empty() -> None:
     assert (smaller.bandwidth, larger.bandwidth) == (5300e9, 6000e9)
     assert of("", **{**size, "warpSize": 32}, totalGlobalMem=206_141_652_992) is None
     assert of("", **size) is None
+
+
+def test_what_may_be_one_of_two_devices_is_not_sure() -> None:
+    size = {"warpSize": 64, "computeMajor": 9, "computeMinor": 5, "numSms": 256, "totalGlobalMem": 309_000_000_000}
+    peaks = of("AMD Radeon Graphics", **size)
+    assert peaks is not None
+    assert not peaks.sure
+    assert peaks.bandwidth == 8000e9

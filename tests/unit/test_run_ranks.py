@@ -24,6 +24,7 @@ from tests.tracegen import (
     trace_of,
 )
 from tests.tracegen.cluster_run import JobRun
+from torch_tb_profiler.ranks.clock_lines import GroupEnds, RankEnds, common_lines
 from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.run_questions import heat_map
@@ -189,6 +190,26 @@ def test_clocks_are_found_within_microseconds() -> None:
     assert alone.components == 1
 
 
+def test_clocks_are_chained_over_ranks_that_meet() -> None:
+    """Rank 2 meets rank 1 alone, whose clock is 2 s late; rank 3 meets nobody."""
+    late, number, at = [0, 2_000_000_000, 500_000_000], np.arange(9), 1_000_000 * np.arange(9)
+    met = [[(0, number)], [(0, number), (1, number)], [(1, number)]]
+    ranks = [
+        RankEnds("", 0, 4_000_000, [GroupEnds(group, which, at + by) for group, which in groups])
+        for by, groups in zip(late, met, strict=True)
+    ]
+    found = common_lines([*ranks, RankEnds("", 0, 0, ())])
+    assert found.shift_ns == [0, -2_000_000_000, -500_000_000, None]
+    assert (found.corrected, found.components) == (True, 2)
+    # fewer than a line needs
+    few = [
+        msgspec.structs.replace(each, groups=[GroupEnds(of.group, of.number[:3], of.end[:3]) for of in each.groups])
+        for each in ranks
+    ]
+    assert common_lines(few).shift_ns == [0, None, None]
+    assert common_lines(few, least=1).shift_ns == found.shift_ns[:3]
+
+
 def test_traces_stand_beside_each_other_by_what_they_ended_together() -> None:
     run = simulate_job(Job(tp=2, dp=8, layers=1, steps=3, drift_ppm=0.0))
     ranks = of_job(run)
@@ -224,6 +245,8 @@ CAUSES = {"late": "late_launches", "compute": "slow_compute", "tokens": "more_wo
         Job(tp=2, dp=8, ep=4, layers=2, faults=(MoreTokens(5),)),
         Job(tp=2, dp=16, layers=2, faults=(SlowInput(1),)),
         Job(tp=2, dp=4, pp=2, micro=4, layers=1, faults=(Late(3),)),
+        # all ranks of the first stage wait for data
+        Job(tp=2, dp=4, pp=2, micro=4, layers=1, faults=(SlowInput(0, 5_000_000),)),
         # half of the ranks are late together
         Job(tp=2, dp=8, layers=2, faults=(SlowInput(0),)),
         # collectives queue on one stream beside the kernels, and one position has most of the step
@@ -243,6 +266,25 @@ def test_planted_faults_of_generated_jobs_are_named(job: Job) -> None:
     assert {cause for cause, _ in found.values()} == {CAUSES[truth.cause]}
     if truth.operator:
         assert {operator for _, operator in found.values()} == {truth.operator}
+
+
+def test_a_stage_that_waits_for_data_costs_what_it_waits() -> None:
+    job = Job(tp=2, dp=2, pp=2, micro=4, layers=1)
+    slow, good = (simulate_job(replace(job, per_node=4, faults=faults)) for faults in ((SlowInput(0, 8_000_000),), ()))
+    found = reduce(of_job(slow)).overview
+    saved = sum(slow.truth.step_ns[1:]) - sum(good.truth.step_ns[1:])
+    assert found.tiles.lost_ns == pytest.approx(saved / (job.steps - 1), rel=0.15)
+    assert {each.peers for each in found.stragglers} == {4}
+
+
+def test_what_a_rank_costs_is_not_known_without_those_that_wait_for_it() -> None:
+    ranks = of_job(simulate_job(Job(tp=2, dp=8, layers=2, faults=(Late(3),))))
+    few, most = ([*kept] for kept in ((0, 3, 9), (0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15)))
+    (alone,) = reduce([ranks[rank] for rank in few]).overview.stragglers
+    assert (alone.rank, alone.cause, alone.named, alone.saving_ns) == (3, "late_launches", True, None)
+    (known,) = reduce([ranks[rank] for rank in most]).overview.stragglers
+    assert known.saving_ns is not None
+    assert known.saving_ns > 5_000_000
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.ranks.clock_fit import fit_clocks
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.collective_table import collective_rows, fits_of
+from torch_tb_profiler.ranks.late_stages import late_stages
 from torch_tb_profiler.ranks.layout import groups_of, layout_of, nodes_of, world_of
 from torch_tb_profiler.ranks.missing_collectives import missing_collectives
 from torch_tb_profiler.ranks.pipeline import pipeline_of
@@ -81,6 +82,7 @@ def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed
     waits = waits_of(run)
     heat = _heat(run, grid, waits)
     slow = slow_ranks(run, grid, whole=not loading)
+    slow = slow.with_more(late_stages(run, grid, slow, whole=not loading))
     steps = _common_steps(grid)
     step_ns = _mean(heat["step_ns"], np.median)
     links = slow_links(run, groups, step_ns or 0, max(len(grid.names), 1))

@@ -15,8 +15,9 @@ NORMAL = 0.6745
 REACHED = 0.7
 
 Real = npt.NDArray[np.floating]
-#: a part of the ranks that is late together: its least share, how many others, ranges of these that lie between
-TOGETHER = (0.25, 4, 2.0)
+#: a part of the ranks that is late together: its least share, how many others, how many times as far as these are
+#: apart, and as half of the late ones are, lies between both
+TOGETHER = (0.25, 4, 3.0)
 #: ranks that are copied to be ordered
 _AT_ONCE = 64
 
@@ -62,6 +63,11 @@ def like_most(excess: Real, least: float) -> Bool:
     [True, False, True, False, True, False, True, False]
     >>> like_most(np.array([1.0, 20.0, 2.0, 3.0, 1.5, 2.5, 1.2, 4.0]), 3.0).all()
     np.True_
+
+    Late ones that have nothing in common are not late together.
+
+    >>> like_most(np.array([0.0, 0.2, 0.1, 0.3, 1.5, 2.0, 2.4, 5.4]), 1.1).all()
+    np.True_
     """
     size = len(excess)
     ordered = np.sort(excess)
@@ -70,13 +76,14 @@ def like_most(excess: Real, least: float) -> Bool:
         return np.ones(size, np.bool_)
     cut = first + int(np.argmax(np.diff(ordered)[first - 1 : last]))
     between = ordered[cut] - ordered[cut - 1]
-    if between < max(least, TOGETHER[2] * (ordered[cut - 1] - ordered[0])):
+    late = ordered[cut:]
+    if between < max(least, TOGETHER[2] * max(ordered[cut - 1] - ordered[0], float(np.median(late)) - late[0])):
         return np.ones(size, np.bool_)
     found: Bool = excess < ordered[cut]
     return found
 
 
-def deviations(excess: Real, floor: float, among: Bool | slice = slice(None)) -> Float64:
+def deviations(excess: Real, floor: float, among: Bool | Int64 | slice = slice(None)) -> Float64:
     """Shape as given: the excess of each rank in robust deviations of some, which are `floor` at least."""
     some = excess[among]
     apart = middle(np.abs(some - middle(some))) if len(some) > 2 else np.zeros(excess.shape[1:])

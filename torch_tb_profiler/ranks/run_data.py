@@ -288,6 +288,17 @@ class RunData:
         found: Bool = (self.state.ranks > 1) & ~too_many
         return found
 
+    @cached_property
+    def is_whole(self) -> Bool:
+        """Shape (collectives,): whether all ranks of its group are here, as far as its size is known; both of a pair.
+
+        Of some of a group's ranks the shortest duration may hold waiting for the others.
+        """
+        sizes = self.join.sizes[np.array([*(each.group for each in self.signatures), -1])[self.state.signature]]
+        sizes = np.where(self.join.pair_of_numbers() >= 0, 2, sizes)
+        found: Bool = self.state.timed >= sizes
+        return found
+
 
 def _of_steps(step: Int64, own: Float32, steps: int) -> Float64:
     inside = np.flatnonzero((step >= 0) & ~np.isnan(own))

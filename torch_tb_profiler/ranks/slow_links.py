@@ -23,10 +23,7 @@ def slow_links(run: RunData, groups: Sequence[RunGroup], step_ns: float, steps: 
     if not steps or not step_ns:
         return []
     state, shared = run.state, run.is_shared
-    # of some of a group's ranks the shortest duration may hold waiting for the others
-    sizes = run.join.sizes[np.array([*(each.group for each in run.signatures), -1])[state.signature]]
-    is_whole = (run.join.pair_of_numbers() >= 0) | (state.timed >= sizes)
-    here = np.flatnonzero((state.signature >= 0) & shared & (state.timed > 0) & is_whole)
+    here = np.flatnonzero((state.signature >= 0) & shared & (state.timed > 0) & run.is_whole)
     signature = state.signature[here].astype(np.int64)
     pair = run.join.pair_of_numbers()[here]
     pairs = len(run.join.pairs) + 1

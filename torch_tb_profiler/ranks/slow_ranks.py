@@ -22,7 +22,7 @@ LEAST_PEERS = 3
 #: own time before a collective: floor of the deviation (ns), deviations, share of the step, ns
 POSITION = (20_000, 12.0, 0.01, 200_000)
 #: of what a rank is late before a position, this part is in the own time of the step, too
-KEPT = 1 / 3
+KEPT = 1 / 2
 #: own time of a step: floor (share of the step, ns), deviations, share of the step with four steps and more, with three
 OWN = (0.003, 50_000, 6.0, 0.03, 0.05)
 #: a rank on whose host an operator clearly takes longer: own time of the step that agrees (share of it, deviations),
@@ -78,6 +78,13 @@ class SlowRanks(msgspec.Struct, frozen=True):
     z: Float64
     kind: Int64
 
+    def with_more(self, more: Sequence[Slow]) -> SlowRanks:
+        """With others found: named ones first, latest first."""
+        if not more:
+            return self
+        ordered = sorted((*self.found, *more), key=lambda each: (not each.named, -each.late_ns))
+        return msgspec.structs.replace(self, found=tuple(ordered))
+
 
 def can_be_named(ranks: int, steps: int, whole: bool) -> bool:
     """Whether anybody can be; else that nobody is says nothing."""
@@ -103,7 +110,7 @@ def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     known = np.array([np.median(row[~np.isnan(row)]) if not np.isnan(row).all() else np.nan for row in own])
     if len(run) <= LEAST_PEERS - 1:
         z[:] = np.nan
-    return SlowRanks(tuple(sorted(found, key=lambda each: (not each.named, -each.late_ns))), known, late, z, kind)
+    return SlowRanks((), known, late, z, kind).with_more(found)
 
 
 def _kinds(run: RunData) -> Int64:

@@ -15,6 +15,8 @@ from torch_tb_profiler.ranks.step_grid import StepGrid
 
 #: ranks that are replayed one by one, and ranks that are only listed
 MOST_REPLAYED, MOST_LISTED = 20, 20
+#: a rank is replayed when so many of its collectives have all their ranks here
+WHOLE = 0.5
 
 
 def stragglers_of(
@@ -23,9 +25,9 @@ def stragglers_of(
     """Named ones and some of the others, and what a step would save without all named ones."""
     named = [each for each in slow.found if each.named]
     others = [each for each in slow.found if not each.named][:MOST_LISTED]
-    removable = [each for each in (*named, *others)[:MOST_REPLAYED] if each.excess is not None]
+    removable = [each for each in (*named, *others)[:MOST_REPLAYED] if each.excess is not None and _meets(run, each)]
     scenarios = [{each.rank: _removed(run, each)} for each in removable]
-    together = {each.rank: _removed(run, each) for each in named if each.excess is not None}
+    together = {each.rank: _removed(run, each) for each in named if each.excess is not None and _meets(run, each)}
     per_step = []
     if scenarios and len(grid.names):
         gained = savings(run, [*scenarios, together])
@@ -34,6 +36,13 @@ def stragglers_of(
     lost = 0 if not named else per_step[-1] if together and per_step else None
     answers = [_answer(run, each, saved.get(each.rank), groups) for each in (*named, *others)]
     return answers, lost
+
+
+def _meets(run: RunData, slow: Slow) -> bool:
+    """Whether those that it makes wait are here: of most of its collectives all ranks."""
+    number = run.rows(slow.rank).number
+    whole = run.is_whole[number[number >= 0]]
+    return bool(len(whole)) and float(np.mean(whole)) >= WHOLE
 
 
 def of_links(run: RunData, links: Sequence[SlowLink], steps: int, whole: bool) -> list[Straggler]:

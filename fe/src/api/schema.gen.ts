@@ -420,6 +420,8 @@ export interface OperatorsMeta {
   unattributed_device_ns: number | null;
   /** the same by why */
   unattributed: Unattributed[];
+  /** part of the time of autograd nodes whose forward is not known, 0…1: of their device time, else of their host time; null without any, and where one operator is told of */
+  unlinked_backward: number | null;
   /** share of step time in which devices were busy, 0…1; null without devices, and where one operator is told of */
   device_busy: number | null;
 }
@@ -711,7 +713,7 @@ export interface SummarySteps {
 /** A phase of the average step. */
 export interface PhaseMean {
   /** which one */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** time of the main thread, mean over the steps (nanoseconds) */
   host_ns: number;
   /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
@@ -747,7 +749,7 @@ export interface EngineSummary {
 /** The steps of one phase. Means and medians are of one step; null where no step says it. */
 export interface EnginePhase {
   /** which phase */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** how many */
   steps: number;
   /** median from the beginning of a step to the beginning of the next */
@@ -1126,7 +1128,7 @@ export interface FlopsAnswer {
   busy_mfu: Utilization;
   /** by element type, the most FLOP first */
   elements: OfElement[];
-  /** forward, backward and optimizer; empty without a backward pass */
+  /** what of it is in which phase; empty where nothing tells phases apart */
   phases: OfPhase[];
   /** how much of the time is known; null where nothing took time */
   coverage: Coverage | null;
@@ -1164,8 +1166,8 @@ export interface OfElement {
 
 /** A part of the average step. */
 export interface OfPhase {
-  /** forward, backward or optimizer */
-  phase: "backward" | "forward" | "optimizer";
+  /** which, as the view Program knows it */
+  phase: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
   /** FLOP that are executed */
   flops: number;
   /** time of all kernels, copies and fills that are no communication */
@@ -1281,7 +1283,7 @@ export interface PhasesAnswer {
 /** A phase of the average step, with all that is known of it. */
 export interface PhaseRow {
   /** which one */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** time of the main thread, mean over the steps (nanoseconds) */
   host_ns: number;
   /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
@@ -1422,6 +1424,8 @@ export interface GraphsAnswer {
   graphs: Columns;
   /** a row for each capture, in the whole recording */
   captures: Columns;
+  /** a row for each name of device work that ran in no replay; empty where nothing was replayed */
+  outside: Columns;
   /** of the graph that was asked for; null without one */
   nodes: Columns | null;
 }
@@ -1774,8 +1778,26 @@ export interface StacksMeta {
   has_backward: boolean;
   /** as_run: these stand where they ran; with_forward: below that operator */
   backward: "as_run" | "with_forward";
+  /** id of the only thread that is shown, -1 for all */
+  thread: number;
+  /** that have stacks: by time of this weight, idle ones last */
+  threads: StackThread[];
   /** the entries around `root`, from the top down; null when everything is shown */
   above: { [key: string]: Cell[] } | null;
+}
+
+/** A thread that has stacks. */
+export interface StackThread {
+  /** position of the thread among the tracks of this trace */
+  id: number;
+  /** as the trace names it, else its number */
+  name: string;
+  /** in which any frame, operator or annotation ran on it (nanoseconds) */
+  host_ns: number;
+  /** of the device work that it launched (nanoseconds) */
+  device_ns: number;
+  /** whether operators, annotations and calls of it took less than 1 % of those of the busiest thread */
+  idle: boolean;
 }
 
 /** Modules as a tree in a table: `parent` is an `id`, -1 at the top. */
@@ -2142,7 +2164,7 @@ export interface RooflineSide {
   busy_mfu: Utilization;
   /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
   total_ns: number;
-  /** of an average step, lost beside the roofline; null where the time at the roof is known of nothing */
+  /** of an average step, lost below the roofline; null where no time at the roof is known */
   lost_ns: number | null;
 }
 

@@ -5,16 +5,19 @@ FLOP are those of the scores that are computed: of a causal mask about half. A b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal
 
 import msgspec
+import numpy as np
+from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import Arguments
+from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor
 from torch_tb_profiler.analysis.flops.matrices import Reader
-from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work
+from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, not_known
 
 #: which corner the diagonal of a causal mask starts in
 Corner = Literal["upper_left", "lower_right"]
@@ -25,11 +28,13 @@ class _Attention(msgspec.Struct, frozen=True):
 
     q           where q stands; k and v follow
     heads_last  (batch, length, heads, size) in place of (batch, heads, length, size)
-    causal      which of the truth values says that it is causal; None: no one does
+    causal      which of the truth values says that it is causal, unless one stands right behind the part that is
+                dropped, which says it in all versions; None: no one does
     number      the number before the first truth value says it: 1 the upper left corner, 2 the lower right one
     corner      of the diagonal
     bias        where a bias stands
     lengths     where cumulated lengths of sequences stand, if they may
+    window      behind that truth value, so many arguments on, stand how many keys each query sees before and behind it
     backward    with the gradient in front
     """
 
@@ -40,6 +45,7 @@ class _Attention(msgspec.Struct, frozen=True):
     corner: Corner = "upper_left"
     bias: int | None = None
     lengths: int | None = None
+    window: int | None = None
     backward: bool = False
 
 
@@ -63,20 +69,25 @@ def _read(how: _Attention) -> Reader:
     def read(given: Arguments) -> Work:
         q, k, v = (given.tensor(how.q + at) for at in range(3))
         if how.lengths is not None and given.is_tensor(how.lengths):
-            raise NotKnown(Unknown.CONTENTS)  # how long each sequence is, is no shape
+            return _of_contents(q, k, v, how.backward)
         if not len(q.dims) == len(k.dims) == len(v.dims) == 4 or q.data != k.data:
             raise NotKnown(Unknown.CONTENTS if len(q.dims) == 3 else Unknown.NO_MODEL)
         head, length = (2, 1) if how.heads_last else (1, 2)
         batch, heads = q.dims[0], q.dims[head]
         queries, keys = q.dims[length], k.dims[length]
         size, out = q.dims[3], v.dims[3]
-        if k.dims[3] != size or v.dims[length] != keys or not heads or heads % max(k.dims[head], 1):
+        if k.dims[:3] != v.dims[:3] or k.dims[3] != size or not heads or heads % max(k.dims[head], 1):
             raise ValueError("no attention")
+        if k.dims[0] != batch:
+            raise NotKnown(Unknown.CONTENTS)  # pages of a cache
         if not batch * queries * keys * (size + out):
             raise ValueError("nothing to attend to")
         scores = batch * heads * queries * keys
         corner, sure = _corner(how, given)
+        window = _window(how, given)
         part = Fraction(1) if corner is None else kept(queries, keys, corner)
+        if window is not None and any(0 <= side < keys for side in window):
+            part = seen(queries, keys, window[0], 0 if corner else window[1])
         row = batch * heads * queries
         moved = q.bytes + k.bytes + v.bytes + row * (out * q.size + 4)
         if how.bias is not None and given.is_tensor(how.bias):
@@ -91,29 +102,79 @@ def _read(how: _Attention) -> Reader:
     return read
 
 
+def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
+    """Which part of the scores a window leaves, whose diagonal ends in the lower right corner.
+
+    before   keys in front of its own that a query sees; negative: all. behind: those that follow it
+
+    >>> seen(4, 4, 1, 0)
+    Fraction(7, 16)
+    """
+    rows, shift = np.arange(min(queries, _LONGEST)), keys - queries
+    if queries > _LONGEST:
+        raise ValueError("too long to count")
+    first = np.zeros_like(rows) if before < 0 else np.clip(rows + shift - before, 0, keys)
+    after = np.full_like(rows, keys) if behind < 0 else np.clip(rows + shift + behind + 1, 0, keys)
+    return Fraction(int(np.maximum(after - first, 0).sum()), queries * keys)
+
+
+def _of_contents(q: Tensor, k: Tensor, v: Tensor, backward: bool) -> Work:
+    """How long each sequence is, is no shape: FLOP are not known. All rows that are packed together are moved."""
+    if min(len(q.dims), len(k.dims), len(v.dims)) < 3 or q.kind != k.kind:
+        raise NotKnown(Unknown.CONTENTS)
+    out = q.elements // max(q.dims[-1], 1) * v.dims[-1] * q.size
+    moved = q.bytes + k.bytes + v.bytes + out
+    size = 2 * moved + out if backward else moved
+    return replace(not_known(Unknown.CONTENTS), bytes=size, data=q.data, sure=Sure.BOUND)
+
+
+def _causal_place(how: _Attention, given: Arguments) -> int | None:
+    """Where the truth value stands that says it; None where none was recorded."""
+    flags = [at for at, _ in given.flags()]
+    behind = next((at for at in flags if at and _NUMBER.fullmatch(given.concrete[at - 1])), None)
+    if behind is not None or how.causal is None:
+        return behind
+    return flags[how.causal] if how.causal < len(flags) else None
+
+
+def _window(how: _Attention, given: Arguments) -> tuple[int, int] | None:
+    at = _causal_place(how, given)
+    if how.window is None or at is None or len(given.concrete) <= at + how.window + 1:
+        return None
+    texts = given.concrete[at + how.window : at + how.window + 2]
+    return (int(texts[0]), int(texts[1])) if all(_INTEGER.fullmatch(text) for text in texts) else None
+
+
 def _corner(how: _Attention, given: Arguments) -> tuple[Corner | None, Sure]:
     """Of the mask, None without one; a call that does not say it may compute half as much."""
     flags = given.flags()
     if how.number:
         before = given.concrete[flags[0][0] - 1] if flags and flags[0][0] else ""
+        if not before.isdigit() and flags and len(given.concrete) > flags[0][0] + 1:
+            before = given.concrete[flags[0][0] + 1]  # as xFormers has it
         if not before.isdigit():
             return None, Sure.BOUND
         corners: dict[int, Corner] = {1: "upper_left", 2: "lower_right"}
         return corners.get(int(before)), Sure.EXACT
-    if how.causal is None or len(flags) <= how.causal:
-        return None, Sure.EXACT if how.causal is None else Sure.BOUND
-    return (how.corner if flags[how.causal][1] else None), Sure.EXACT
+    if how.causal is None:
+        return None, Sure.EXACT
+    at = _causal_place(how, given)
+    if at is None:
+        return None, Sure.BOUND
+    return (how.corner if given.concrete[at] == "True" else None), Sure.EXACT
 
 
-def _like_arguments(heads_last: bool, backward: bool = False) -> Reader:
-    """Of libraries: the first three tensors with four dimensions."""
+def _like_arguments(heads_last: bool, backward: bool = False, number: bool = False) -> Reader:
+    """Of libraries: the first three tensors with four dimensions. Tensors of `int` are lengths or pages of a cache."""
 
     def read(given: Arguments) -> Work:
+        if "int" in [kind for at, kind in enumerate(given.types) if given.is_tensor(at) and given.tensor(at).dims]:
+            raise NotKnown(Unknown.CONTENTS)
         places = [at for at in range(len(given)) if given.is_tensor(at) and len(given.tensor(at).dims) == 4]
         first = next((at for at in places if at + 1 in places and at + 2 in places), None)
         if first is None or len(places) < 3 + backward:
             raise NotKnown(Unknown.CONTENTS)
-        how = _Attention(first + backward, heads_last, corner="lower_right", backward=backward)
+        how = _Attention(first + backward, heads_last, corner="lower_right", number=number, window=1, backward=backward)
         return _read(how)(given)
 
     return read
@@ -123,11 +184,28 @@ def _unknown(_: Arguments) -> Work:
     raise NotKnown(Unknown.CONTENTS)
 
 
+def _packed(q: int) -> Reader:
+    """Sequences of different length behind one another: (rows, heads, size)."""
+
+    def read(given: Arguments) -> Work:
+        tensors = [given.tensor(q + at) for at in range(3)]
+        pages = any(given.types[at] == "int" and len(given.tensor(at).dims) > 1 for at in range(len(given.types)))
+        if pages or any(len(each.dims) != 3 for each in tensors):
+            raise NotKnown(Unknown.CONTENTS)
+        return _of_contents(tensors[0], tensors[1], tensors[2], backward=q > 0)
+
+    return read
+
+
 def _dense(given: Arguments) -> Work:
     return _read(_Attention(causal=None, bias=3))(given)
 
 
 _FLASH = _Attention()
+#: how texts of a number with a fraction, and of one without, look
+_NUMBER, _INTEGER = re.compile(r"-?\d+\.\d*(?:e-?\d+)?|\d+e-\d+"), re.compile(r"-?\d{1,15}")
+#: queries, of windows whose rows are counted one by one
+_LONGEST = 2**22
 _BIASED = _Attention(causal=1, bias=3)
 ATTENTION: Mapping[str, Reader] = MappingProxyType(
     {
@@ -137,7 +215,7 @@ ATTENTION: Mapping[str, Reader] = MappingProxyType(
         },
         "aten::_scaled_dot_product_efficient_attention": _read(_BIASED),
         "aten::_scaled_dot_product_cudnn_attention": _read(_BIASED),
-        "aten::_flash_attention_forward": _read(_Attention(heads_last=True, corner="lower_right", lengths=3)),
+        "aten::_flash_attention_forward": _read(_Attention(heads_last=True, corner="lower_right", lengths=3, window=3)),
         "aten::_efficient_attention_forward": _read(_Attention(heads_last=True, number=True, bias=3, lengths=4)),
         "aten::_cudnn_attention_forward": _read(_Attention(causal=1, bias=3, lengths=4)),
         **{
@@ -150,9 +228,9 @@ ATTENTION: Mapping[str, Reader] = MappingProxyType(
             )
         },
         "aten::_flash_attention_backward": _read(
-            _Attention(1, heads_last=True, corner="lower_right", lengths=6, backward=True)
+            _Attention(1, heads_last=True, corner="lower_right", lengths=6, window=4, backward=True)
         ),
-        "aten::_cudnn_attention_backward": _read(_Attention(1, backward=True)),
+        "aten::_cudnn_attention_backward": _read(_Attention(1, lengths=9, backward=True)),
         "aten::_scaled_dot_product_efficient_attention_backward": _read(_Attention(1, bias=4, backward=True)),
         "aten::_efficient_attention_backward": _read(
             _Attention(1, heads_last=True, number=True, bias=4, lengths=6, backward=True)
@@ -166,9 +244,9 @@ ATTENTION: Mapping[str, Reader] = MappingProxyType(
                 "flash_attn_3::_flash_attn_forward",
                 "aiter::mha_fwd",
                 "aiter::fmha_v3_fwd",
-                "xformers::efficient_attention_forward_cutlass",
             )
         },
+        "xformers::efficient_attention_forward_cutlass": _like_arguments(True, number=True),
         **{
             name: _like_arguments(True, backward=True)
             for name in (
@@ -181,11 +259,10 @@ ATTENTION: Mapping[str, Reader] = MappingProxyType(
             )
         },
         "customflash::custom_flash_aligned": _dense,
+        **dict.fromkeys(("flash_attn::_flash_attn_varlen_forward", "torch_attn::_varlen_attn"), _packed(0)),
+        "flash_attn::_flash_attn_varlen_backward": _packed(1),
         **dict.fromkeys(
             (
-                "flash_attn::_flash_attn_varlen_forward",
-                "flash_attn::_flash_attn_varlen_backward",
-                "torch_attn::_varlen_attn",
                 "aiter::mha_varlen_fwd",
                 "aiter::mha_batch_prefill",
                 "vllm::unified_attention",

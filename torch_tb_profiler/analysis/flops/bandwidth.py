@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from types import MappingProxyType
 
-from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor
+from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor, broadcast
 from torch_tb_profiler.analysis.flops.matrices import Reader
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves
 
@@ -47,6 +47,13 @@ def _rows(table: int, index: int) -> Reader:
     return read
 
 
+def _bags(given: Arguments) -> Work:
+    """Rows of a table, summed or averaged for each bag."""
+    w, at, bags = (given.tensor(each) for each in range(3))
+    row = prod(w.dims[1:]) * w.size
+    return moves(min(at.elements * row, w.whole_bytes) + bags.elements * row + at.bytes + bags.bytes)
+
+
 def _selected(given: Arguments) -> Work:
     """index_select: what is chosen along one dimension."""
     x, at = given.tensor(0), given.tensor(2)
@@ -60,13 +67,17 @@ def _gathered(given: Arguments) -> Work:
     return moves(min(at.elements * x.size, x.whole_bytes) + at.elements * x.size + at.bytes)
 
 
-def _scattered(given: Arguments) -> Work:
-    """scatter_add_, index_add_: numbers of rows, and each value read, added and written."""
-    tensors = [given.tensor(at) for at in (2, 3) if given.is_tensor(at)]
-    if len(tensors) != 2:
-        raise ValueError("no source")
-    at, source = tensors
-    return moves(at.bytes + 3 * source.whole_bytes)
+def _scattered(times: int) -> Reader:
+    """Numbers of places, and each value read and written, and what it is added to read."""
+
+    def read(given: Arguments) -> Work:
+        tensors = [given.tensor(at) for at in (2, 3) if given.is_tensor(at)]
+        if len(tensors) != 2:
+            raise ValueError("no source")
+        at, source = tensors
+        return moves(at.bytes + times * source.whole_bytes)
+
+    return read
 
 
 def _by_contents(_: Arguments) -> Work:
@@ -99,6 +110,18 @@ def _at_least_twice(given: Arguments) -> Work:
     if not x.elements:
         raise ValueError("nothing to sort")
     return moves(x.bytes + x.whole_bytes, Sure.BOUND)
+
+
+def _searched(values: int) -> Reader:
+    """Where values stand among sorted ones, as numbers of 4 bytes at least."""
+
+    def read(given: Arguments) -> Work:
+        x = given.tensor(values)
+        if not x.dims:
+            raise ValueError("nothing to look for")
+        return moves(x.bytes + 4 * x.elements, Sure.BOUND)
+
+    return read
 
 
 def _softmax(given: Arguments) -> Work:
@@ -156,7 +179,8 @@ def _pool(dimensions: int, indices: bool) -> Reader:
         outer = 1
         for size, k, s, p, d in zip(x.dims[-dimensions:], kernel, steps, pads, spread, strict=True):
             room = size + 2 * p - d * (k - 1) - 1
-            outer *= (room + s - 1 if up else room) // s + 1
+            windows = (room + s - 1 if up else room) // s + 1
+            outer *= windows - (up and (windows - 1) * s >= size + p)  # none begins behind the input
         y = prod(x.dims[:-dimensions]) * outer
         return moves(x.bytes + y * (x.size + (8 if indices else 0)))
 
@@ -175,10 +199,19 @@ def _pool_or_at_least_input(dimensions: int, indices: bool) -> Reader:
 
 
 def _adaptive(given: Arguments) -> Work:
+    return _adapted(given, 0)
+
+
+def _adaptive_max(given: Arguments) -> Work:
+    """And where each maximum came from."""
+    return _adapted(given, 8)
+
+
+def _adapted(given: Arguments, index: int) -> Work:
     x = given.tensor(0)
-    outer = given.value(1)
+    outer = given.numbers(1, len(given.value(1)))
     y = prod(x.dims[: -len(outer)]) * prod(outer)
-    return moves(x.bytes + y * x.size)
+    return moves(x.bytes + y * (x.size + index))
 
 
 def _pool_backward(given: Arguments) -> Work:
@@ -199,6 +232,19 @@ def _upsample(given: Arguments) -> Work:
 def _upsample_backward(given: Arguments) -> Work:
     dy, x = given.tensor(0), given.value(2)
     return moves(dy.bytes + prod(x) * dy.size)
+
+
+def _loss(reduction: int) -> Reader:
+    """What is read, and the losses of all elements where they are not made one number."""
+
+    def read(given: Arguments) -> Work:
+        inputs = list(given.tensors(0, reduction))
+        moved, said = sum(each.bytes for each in inputs), given.concrete[reduction : reduction + 1]
+        if said == ["0"]:
+            moved += inputs[0].size * prod(broadcast([each.dims for each in inputs[:2]]))
+        return moves(moved, Sure.EXACT if said else Sure.BOUND)
+
+    return read
 
 
 def _all_inputs(given: Arguments) -> Work:
@@ -252,24 +298,26 @@ BANDWIDTH: Mapping[str, Reader] = MappingProxyType(
         **_named("copy_ _foreach_copy", _copy),
         **_named("clone _to_copy contiguous flip roll rot90 _conj_physical", _clone),
         **dict.fromkeys(OF_PARTS, _parts),
-        **_named("split_with_sizes_copy chunk_cat", _split_copy),
+        **_named("split_with_sizes_copy", _split_copy),
         **_named("embedding", _rows(0, 1)),
         "aten::index_select": _selected,
         **_named("gather take_along_dim", _gathered),
-        **_named("scatter_add_ scatter_add index_add_ index_add scatter_ scatter scatter_reduce_", _scattered),
+        **_named("scatter_add_ scatter_add index_add_ index_add scatter_reduce_", _scattered(3)),
+        **_named("scatter_ scatter index_copy_", _scattered(2)),
         **_named("index _index nonzero masked_select masked_scatter_ repeat_interleave bincount", _by_contents),
-        **_named("index_put_ _index_put_impl_ index_copy_", _put),
+        **_named("index_put_ _index_put_impl_", _put),
         **_named(
             """sum nansum mean max min amax amin prod norm linalg_vector_norm var std var_mean std_mean any all argmax
-            argmin count_nonzero logsumexp aminmax _linalg_check_errors _local_scalar_dense native_norm item equal""",
+            argmin count_nonzero logsumexp aminmax _linalg_check_errors _local_scalar_dense native_norm item""",
             _sum,
         ),
         **_named("cumsum cumprod cummax cummin logcumsumexp _cumsum cumsum_", _twice),
         **_named(
-            "topk sort unique _unique2 unique_consecutive kthvalue median mode multinomial searchsorted bucketize "
-            "_fft_r2c _fft_c2c _fft_c2r",
+            "topk sort unique _unique2 unique_consecutive kthvalue median mode multinomial _fft_r2c _fft_c2c _fft_c2r",
             _at_least_twice,
         ),
+        "aten::searchsorted": _searched(1),
+        "aten::bucketize": _searched(0),
         **_named("_softmax _log_softmax _safe_softmax", _softmax),
         **_named("_softmax_backward_data _log_softmax_backward_data", _of_gradient(0, 1)),
         "aten::native_layer_norm": _norm(2, 3),
@@ -291,7 +339,8 @@ BANDWIDTH: Mapping[str, Reader] = MappingProxyType(
         "aten::max_pool3d_with_indices": _pool_or_at_least_input(3, indices=True),
         "aten::avg_pool2d": _pool_or_at_least_input(2, indices=False),
         "aten::avg_pool3d": _pool_or_at_least_input(3, indices=False),
-        **_named("_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d", _adaptive),
+        **_named("_adaptive_avg_pool2d _adaptive_avg_pool3d", _adaptive),
+        **_named("adaptive_max_pool2d adaptive_max_pool3d", _adaptive_max),
         **_named(
             """max_pool2d_with_indices_backward max_pool3d_with_indices_backward avg_pool2d_backward
             avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward adaptive_max_pool2d_backward
@@ -310,17 +359,19 @@ BANDWIDTH: Mapping[str, Reader] = MappingProxyType(
             _upsample_backward,
         ),
         **_named(
-            "nll_loss_forward nll_loss2d_forward binary_cross_entropy binary_cross_entropy_with_logits kl_div "
-            "poisson_nll_loss l1_loss _ctc_loss",
+            "nll_loss_forward nll_loss2d_forward binary_cross_entropy_with_logits kl_div poisson_nll_loss l1_loss "
+            "_ctc_loss equal",
             _all_inputs,
         ),
+        **_named("mse_loss smooth_l1_loss huber_loss", _loss(2)),
+        "aten::binary_cross_entropy": _loss(3),
         **_named("nll_loss_backward nll_loss2d_backward", _of_gradient(1, 2)),
         **_named(
             "binary_cross_entropy_backward mse_loss_backward smooth_l1_loss_backward huber_loss_backward",
             _of_gradient(1, 2),
         ),
         "aten::embedding_dense_backward": _embedding_backward,
-        "aten::_embedding_bag": _rows(0, 1),
+        **_named("_embedding_bag _embedding_bag_forward_only", _bags),
         "aten::constant_pad_nd": _pad,
         "aten::repeat": _repeated,
         **{f"fbgemm::asynchronous_{kind}_cumsum": _twice for kind in ("complete", "exclusive", "inclusive")},

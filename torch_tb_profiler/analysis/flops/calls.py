@@ -16,6 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.flops.bandwidth import OF_PARTS
 from torch_tb_profiler.analysis.flops.derived import derived, repeats
+from torch_tb_profiler.analysis.flops.generated import with_recorded
 from torch_tb_profiler.analysis.flops.lists import LISTS
 from torch_tb_profiler.analysis.flops.operators import reader, work_of
 from torch_tb_profiler.analysis.flops.work import Unknown, Work, not_known
@@ -223,8 +224,10 @@ def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64
     tree, strings, operators = model.tree, model.trace.strings, model.trace.operators
     nodes = np.flatnonzero(on_paths(tree.parent, pieces.node))
     if len(nodes):
-        has_reader = strings.where(reader, tree.name[nodes])
-        nodes = nodes[has_reader[tree.name[nodes]] & (tree.operator[nodes] >= 0)]
+        nodes = nodes[tree.operator[nodes] >= 0]
+        has_reader = strings.where(reader, tree.name[nodes])[tree.name[nodes]]
+        said = (operators.kernel_flop[tree.operator[nodes]] > 0) | (operators.kernel_num_gb[tree.operator[nodes]] > 0)
+        nodes = nodes[has_reader | said]
     if not len(nodes):
         return nodes, (), nodes
     at = tree.operator[nodes]
@@ -236,9 +239,14 @@ def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64
         operators.concrete_inputs[at],
         operators.input_strides[at],
         _first_kernels(model, pieces, nodes, needs_kernel),
+        operators.kernel_flop[at],
+        operators.kernel_num_gb[at],
     )
     groups = group(keys)
-    works = [work_of(*(str(strings[int(key[first])]) for key in keys)) for first in groups.first.tolist()]
+    works = []
+    for first in groups.first.tolist():
+        *given, flops, gigabytes = (str(strings[int(key[first])]) for key in keys)
+        works.append(with_recorded(work_of(*given), given[2], flops, gigabytes))
     of_node = groups.of.copy()
     unclear = np.flatnonzero(np.array([work.why is not None for work in works])[groups.of] | repeats(model, nodes))
     if len(unclear):

@@ -7,6 +7,7 @@ from math import prod
 from types import MappingProxyType
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.arguments import Arguments, Dims
 from torch_tb_profiler.analysis.flops.matrices import Reader
@@ -51,6 +52,18 @@ def _forward(places: _Places) -> Reader:
         return of_product(convolved(given, 0, x, w, (x[0], channels, *outer), (True,), turned))
 
     return read
+
+
+def _pointwise(given: Arguments) -> Work:
+    """With one more input behind the first, it is added to, or multiplied with, the result."""
+    if not given.is_tensor(2) or len(given.tensor(2).dims) != len(given.tensor(0).dims):
+        return _forward(_Places(4, 3, 5))(given)
+    dims, types, concrete, strides = (
+        [*each[:1], *each[2:]] for each in (given.dims, given.types, given.concrete, given.strides)
+    )
+    rest = Arguments(dims, types, concrete, strides)
+    work = _forward(_Places(4, 3, 5))(rest)
+    return replace(work, bytes=(work.bytes or 0) + given.tensor(1).bytes)
 
 
 def forward_with(given: Arguments, y: Dims) -> Work:
@@ -129,7 +142,7 @@ CONVOLUTIONS: Mapping[str, Reader] = MappingProxyType(
             f"aten::{name}": _forward(_Places(4, 3, 5))
             for name in ("miopen_convolution", "miopen_depthwise_convolution", "mkldnn_convolution")
         },
-        "mkldnn::_convolution_pointwise": _forward(_Places(4, 3, 5)),
+        "mkldnn::_convolution_pointwise": _pointwise,
         "aten::miopen_convolution_transpose": _forward(_Places(5, 3, 6, True, 4, 7)),
         **{f"aten::{name}_convolution_relu": _forward(_Places(3, 4, 5)) for name in ("cudnn", "miopen")},
         **{f"aten::{name}_convolution_add_relu": _forward(_Places(5, 6, 7)) for name in ("cudnn", "miopen")},

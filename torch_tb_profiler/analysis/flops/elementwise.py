@@ -20,17 +20,16 @@ _BY_ARGUMENTS = {
     selu sgn sigmoid sign silu sin sinc sinh special_erfcx special_i0e special_i1 special_i1e special_ndtr sqrt square
     tan tanh trunc fix""",
     2: """atan2 arctan2 bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift clamp_max clamp_min
-    copysign celu fmax fmin fmod floor_divide gcd gelu glu hypot heaviside lcm ldexp leaky_relu logaddexp
+    copysign celu fmax fmin fmod floor_divide gcd gelu hypot heaviside lcm ldexp leaky_relu logaddexp
     logaddexp2 logit max_elementwise maximum minimum mul multiply nextafter polar pow prelu _prelu_kernel remainder
     sigmoid_backward silu_backward mish_backward special_xlog1py special_zeta tanh_backward tril triu xlogy
     hardsigmoid_backward hardswish_backward __and__ __or__ __xor__ __lshift__ __rshift__ __iand__ __ior__ __ixor__
     nan_to_num_backward complex float_power""",
     3: """add sub subtract rsub div divide true_divide hardtanh softplus threshold threshold_backward gelu_backward
     clamp clip masked_fill where lerp hardshrink_backward softshrink_backward log_sigmoid_backward
-    logit_backward native_dropout_backward _masked_scale mse_loss smooth_l1_loss huber_loss
-    hardtanh_backward_grad""",
+    logit_backward native_dropout_backward _masked_scale hardtanh_backward_grad""",
     4: """addcmul addcdiv elu nan_to_num softplus_backward leaky_relu_backward hardtanh_backward""",
-    5: """elu_backward rrelu_with_noise""",
+    6: """elu_backward rrelu_with_noise""",
 }
 #: their result has one byte for each element
 _TRUTH = """eq ne gt ge lt le logical_and logical_or logical_xor isclose greater greater_equal less less_equal
@@ -89,6 +88,19 @@ def _dropout_backward(given: Arguments) -> Work:
     return moves(dy.bytes + mask.bytes + dy.whole_bytes)
 
 
+def _halved(given: Arguments) -> Work:
+    """glu: one half of its input is multiplied with what the other half opens."""
+    x = given.tensor(0)
+    return moves(x.bytes + x.whole_bytes // 2)
+
+
+def _halved_backward(given: Arguments) -> Work:
+    dy, x = given.tensor(0), given.tensor(1)
+    if x.elements != 2 * dy.elements:
+        raise ValueError("no gradient")
+    return moves(dy.bytes + x.bytes + x.whole_bytes)
+
+
 def _generated(given: Arguments) -> Work:
     """arange and its like write their last tensor."""
     found = [given.tensor(at) for at in range(len(given)) if given.is_tensor(at)]
@@ -110,6 +122,7 @@ def _all() -> dict[str, Reader]:
     found |= dict.fromkeys((f"aten::{name}" for name in _WRITES.split()), _write)
     found |= dict.fromkeys(("aten::arange", "aten::linspace"), _generated)
     found["aten::where"] = _where
+    found["aten::glu"], found["aten::glu_backward"] = _halved, _halved_backward
     found |= dict.fromkeys(("aten::native_dropout", "aten::_fused_dropout"), _dropout)
     found["aten::native_dropout_backward"] = found["aten::_masked_scale"] = _dropout_backward
     return found

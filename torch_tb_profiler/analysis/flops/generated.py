@@ -6,10 +6,12 @@ The profiler writes the arguments of a compiled kernel into an operator of the s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments, read_arguments
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.flops.arguments import ELEMENT_NAMES, ERRORS, Arguments, read_arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader, engine, product
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, not_known, of_product
 
@@ -19,8 +21,10 @@ _ENGINE = re.compile(
     r"(?i).*(?:cublas_scaled_mm|deep_gemm|gemm_a8w8|gemm_a4w4|gemm_a16w16|hipblaslt_gemm|hipb_mm|cutlass_scaled_mm"
     r"|fp8_gemm|marlin_gemm|w8a8_block_fp8_matmul|fp4_gemm|cutlass_scaled_fp4_mm)"
 )
+_OF_4_BITS = re.compile(r"(?i)fp4|a4w4")
 _EXPERTS = re.compile(r"(?:vllm|sglang|aiter)::(?:(?:in|out)place_fused_experts|fused_moe|fmoe\w*|ck_moe\w*)")
 #: lookups in tables and what sorts their indices, of FBGEMM
+_LOOKUP = re.compile(r"fbgemm::split_embedding_codegen_lookup_\w+_function")
 _BY_CONTENTS = re.compile(r"fbgemm::|torch::autograd::CppNode<Split")
 
 
@@ -92,14 +96,63 @@ def _rows_by_contents(_: Arguments) -> Work:
     return not_known(Unknown.CONTENTS, 0)
 
 
+def _pooled_rows(given: Arguments) -> Work:
+    """A lookup in tables of several widths, of FBGEMM: rows of a mean width are read, and summed for each bag."""
+    weights, tables, indices, offsets = (given.tensor(at) for at in (1, 5, 11, 12))
+    if len(given.concrete) <= 8 or not given.concrete[7].isdigit():
+        return _rows_by_contents(given)
+    width, widest, count = given.value(7), given.value(8), tables.elements
+    bags = offsets.elements - 1
+    if given.tensor(6).elements != count + 1 or not 0 < widest <= width <= widest * count or bags % count:
+        return _rows_by_contents(given)
+    read = indices.elements * width // count * weights.size
+    moved = read + indices.bytes + offsets.bytes + bags // count * width * weights.size
+    return moves(moved, Sure.ESTIMATE)
+
+
+def with_recorded(work: Work, types: str, flops: str, gigabytes: str) -> Work:
+    """The same with what Inductor counted: `kernel_flop` and `kernel_num_gb`, "" for missing, and `Input type`.
+
+    What the arguments say exactly stays. 0 is written of a kernel that Inductor knows nothing of. FLOP without a type
+    of inputs have no peak: they stay unknown.
+    """
+    if (not flops and not gigabytes) or (work.sure == Sure.EXACT and work.why is None):
+        return work
+    data = work.data or next((ELEMENT_NAMES[kind] for kind in _kinds(types) if kind in ELEMENT_NAMES), "")
+    new_flops = (_amount(flops) if data else None) or work.flops
+    new_bytes = _amount(gigabytes, 1e9) or work.bytes
+    if (new_flops, new_bytes) == (work.flops, work.bytes):
+        return work
+    why = None if new_flops is not None and new_bytes is not None else work.why or Unknown.GENERATED
+    return replace(work, flops=new_flops, bytes=new_bytes, data=data, why=why, sure=Sure.RECORDED)
+
+
+def _kinds(types: str) -> Sequence[str]:
+    try:
+        return read_arguments("", types, "", "").types
+    except ERRORS:
+        return ()
+
+
+def _amount(text: str, unit: float = 1.0) -> int | None:
+    """Of a recorded number; None for what is none."""
+    try:
+        found = unit * float(text.strip('"'))
+    except ValueError:
+        return None
+    return round(found) if 0 <= found < 2.0**63 else None
+
+
 def reader_of(operator: str) -> Reader | None:
     """By what the name looks like; None for all others."""
     if operator.startswith("triton_"):
         return _pointwise if _POINTWISE.match(operator) else _template if _TEMPLATE.match(operator) else None
+    if _LOOKUP.fullmatch(operator):
+        return _pooled_rows
     if _BY_CONTENTS.match(operator):
         return _rows_by_contents
     if "::" not in operator or operator.startswith("aten::"):
         return None
     if _ENGINE.match(operator):
-        return engine
+        return engine(2 if _OF_4_BITS.search(operator) else 1)
     return _experts if _EXPERTS.match(operator) else None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
 from math import prod
 from types import MappingProxyType
 
-from torch_tb_profiler.analysis.flops.arguments import ELEMENT_BYTES, Arguments, Tensor
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.flops.arguments import ELEMENT_BYTES, ELEMENT_NAMES, Arguments, Tensor
 from torch_tb_profiler.analysis.flops.work import NotKnown, Product, Sure, Unknown, Work, of_product
 
 Reader = Callable[[Arguments], Work]
@@ -15,28 +18,42 @@ Reader = Callable[[Arguments], Work]
 _PACKED = frozenset({"c10::Float4_e2m1fn_x2"})
 
 
-def matrices(a: int, b: int, batched: bool = False, out_size: int | None = None, bias: int | None = None) -> Reader:
+def matrices(a: int, b: int, batched: bool = False, result: int | None = None, bias: int | None = None) -> Reader:
     """A product of the arguments a and b.
 
-    out_size   bytes of an element of the result, where it is another type
-    bias       an argument that is read as well
+    result     bytes of an element of the result, where it is always another type
+    bias       an argument that is read as well, unless it is multiplied by 0
     """
 
     def read(given: Arguments) -> Work:
+        out_size = result or _said_size(given, b + 1, bias is not None)
         first, second = given.tensor(a), given.tensor(b)
         if len(first.dims) != 2 + batched or len(second.dims) != 2 + batched or first.dims[-1] != second.dims[-2]:
             raise ValueError("no two matrices that fit")
         if batched and first.dims[0] != second.dims[0]:
             raise ValueError("different batches")
         batch = first.dims[0] if batched else 1
-        if not batch * first.dims[-1]:
+        if not batch * first.dims[-2] * first.dims[-1] * second.dims[-1]:
             return Work(0, batch * first.dims[-2] * second.dims[-1] * (out_size or first.size), first.data)
         found = product(first, second, batch, first.dims[-2], second.dims[-1], first.dims[-1], not batched, out_size)
-        added = given.tensor(bias).bytes if bias is not None and given.is_tensor(bias) else 0
-        result = batch * found.m * found.n * (out_size or first.size)
-        return Work(found.flops, first.bytes + second.bytes + added + result, found.data, product=found)
+        added = given.tensor(bias).bytes if bias is not None and _is_added(given, bias, b + 1) else 0
+        written = batch * found.m * found.n * (out_size or first.size)
+        return Work(found.flops, first.bytes + second.bytes + added + written, found.data, product=found)
 
     return read
+
+
+def _said_size(given: Arguments, at: int, has_bias: bool) -> int | None:
+    """Bytes of an element of a result of another type, which overloads with `out_dtype` have behind the matrices."""
+    if has_bias and (len(given) < 6 or given.is_tensor(5)):
+        return None  # `beta` stands there
+    text = given.concrete[at] if at < len(given.concrete) else ""
+    return _SCALAR_TYPES.get(int(text)) if text.isdigit() else None
+
+
+def _is_added(given: Arguments, bias: int, beta: int) -> bool:
+    is_zero = len(given) < 6 and given.concrete[beta : beta + 1] in (["0"], ["0."])
+    return given.is_tensor(bias) and not is_zero
 
 
 def product(
@@ -108,22 +125,24 @@ def _summed(given: Arguments) -> Work:
     return Work(found.flops, a.bytes + b.bytes + 2 * a.dims[1] * b.dims[2] * a.size, found.data, product=found)
 
 
-def _scaled(out: int) -> Reader:
-    """8-bit or 4-bit inputs with scales; the result has 16 bits where its type is not said."""
+def _scaled(given: Arguments) -> Work:
+    """8-bit or 4-bit inputs with scales; the result has 16 bits where its type is not said.
 
-    def read(given: Arguments) -> Work:
-        return matrices(0, 1, out_size=_out_size(given, out))(given)
-
-    return read
-
-
-#: c10::ScalarType, by number, in bytes; what _scaled_mm writes
-_SCALAR_TYPES = {5: 2, 6: 4, 15: 2, 23: 1, 24: 1}
+    The type is the one number among the arguments, whose order changed from version to version.
+    """
+    said = next((int(text) for text in given.concrete if text.isdigit()), None)
+    work = matrices(0, 1, result=_SCALAR_TYPES.get(said, 2) if said is not None else 2)(given)
+    scales = sum(given.tensor(at).bytes for at in range(2, len(given)) if given.is_tensor(at) and _is_scale(given, at))
+    return replace(work, bytes=(work.bytes or 0) + scales)
 
 
-def _out_size(given: Arguments, at: int) -> int:
-    text = given.concrete[at] if at < len(given.concrete) else ""
-    return _SCALAR_TYPES.get(int(text), 2) if text.isdigit() else 2
+def _is_scale(given: Arguments, at: int) -> bool:
+    """Not where the result is written."""
+    return given.tensor(at).dims != (given.tensor(0).dims[0], given.tensor(1).dims[1])
+
+
+#: c10::ScalarType, by number, in bytes
+_SCALAR_TYPES = {3: 4, 5: 2, 6: 4, 7: 8, 15: 2, 23: 1, 24: 1}
 
 
 def _grouped(given: Arguments) -> Work:
@@ -134,10 +153,10 @@ def _grouped(given: Arguments) -> Work:
     k, n, m = a.dims[-1], b.dims[-1], a.dims[-2]
     ranks = len(a.dims), len(b.dims)
     if ranks == (2, 2):  # what is summed over is cut into groups
-        offsets = next(
-            given.tensor(at) for at in range(2, len(given)) if given.is_tensor(at) and given.types[at] == "int"
-        )
-        out = offsets.elements * m * n
+        offsets = [given.tensor(at) for at in range(2, len(given)) if given.is_tensor(at) and given.types[at] == "int"]
+        if not offsets:
+            raise NotKnown(Unknown.CONTENTS)
+        out = offsets[0].elements * m * n
         flops = 2 * m * n * k
     elif ranks in ((2, 3), (3, 2)):
         out, flops = m * n, 2 * m * n * k
@@ -171,40 +190,98 @@ def _sparse(a: int, b: int) -> Reader:
 
     def read(given: Arguments) -> Work:
         packed, dense = given.tensor(a), given.tensor(b)
-        if len(packed.dims) != 2 or len(dense.dims) != 2 or 2 * packed.dims[1] != dense.dims[0]:
+        if len(packed.dims) != 2 or len(dense.dims) != 2 or packed.kind != dense.kind:
             raise NotKnown(Unknown.NO_MODEL)
-        m, k, n = packed.dims[0], dense.dims[0], dense.dims[1]
-        return Work(2 * m * n * k, packed.bytes * 9 // 8 + dense.bytes + m * n * dense.size, dense.data, Sure.DERIVED)
+        k, n = dense.dims
+        m, held = packed.dims
+        if not m * n * k or not k <= 2 * held <= k * 5 // 4:  # cuSPARSELt keeps what says the places in the same rows
+            raise NotKnown(Unknown.NO_MODEL)
+        own = packed.bytes * 9 // 8 if 2 * held == k else packed.bytes
+        return Work(2 * m * n * k, own + dense.bytes + m * n * dense.size, dense.data, Sure.DERIVED)
 
     return read
 
 
-def engine(given: Arguments) -> Work:
-    """A product of an inference engine: its first two tensors of two dimensions, if only one reading fits."""
-    found = [t for t in given.tensors() if len(t.dims) == 2]
-    if len(found) < 2:
-        raise NotKnown(Unknown.WEIGHTS)
-    a, b = found[:2]
-    outs = {b.dims[other] for own, other in ((0, 1), (1, 0)) if b.dims[own] == a.dims[1]}
-    if len(outs) != 1:
+def _sparse_linear(given: Arguments) -> Work:
+    """A 2:4 sparse weight (n, k ÷ 2) behind the input."""
+    x, w = given.tensor(0), given.tensor(1)
+    if len(x.dims) < 2 or len(w.dims) != 2 or x.dims[-1] != 2 * w.dims[1] or x.kind != w.kind:
         raise NotKnown(Unknown.NO_MODEL)
-    m, k = a.dims
-    n = outs.pop()
-    return Work(2 * m * n * k, a.bytes + b.bytes + 2 * m * n, a.data, Sure.DERIVED)
+    m, n = prod(x.dims[:-1]), w.dims[0]
+    flops = 2 * m * n * x.dims[-1]
+    return Work(flops, x.bytes + w.bytes * 9 // 8 + m * n * x.size, x.data, Sure.DERIVED)
+
+
+def engine(packed: int) -> Reader:
+    """A product of an inference engine, if only one reading of its tensors fits.
+
+    packed   how many numbers a byte holds, where both inputs are of bytes
+    """
+
+    def read(given: Arguments) -> Work:
+        a, b, n = _operands([t for t in given.tensors() if len(t.dims) > 1 and t.elements])
+        m, k = a.dims
+        of_byte = packed if a.kind in _BYTES else 2 if a.kind in _PACKED else 1
+        data = "fp4" if of_byte == 2 else ELEMENT_NAMES.get(a.kind, "")
+        return Work(2 * m * n * k * of_byte, a.bytes + b.bytes + 2 * m * n, data, Sure.DERIVED)
+
+    return read
+
+
+#: types that hold numbers of 4 bits, two by two, where an operator says so
+_BYTES = frozenset({"unsigned char", "signed char"})
+
+
+def _operands(found: Sequence[Tensor]) -> tuple[Tensor, Tensor, int]:
+    """Both inputs, and how long rows of the result are. Raises NotKnown.
+
+    The result may stand before or behind the inputs, and be of their type.
+    """
+    narrow = [t for t in found if t.size == 1]
+    if len(narrow) > 1:  # others are scales and the result
+        a, b = narrow[:2]
+        if (len(a.dims), len(b.dims)) != (2, 2) or ELEMENT_NAMES.get(a.kind) != ELEMENT_NAMES.get(b.kind):
+            raise NotKnown(Unknown.NO_MODEL)
+        results = [t.dims for t in found if t not in narrow[:2] and t.size in (2, 4)]
+        readings = {n for n in _lengths(a, b) if not results or (a.dims[0], n) in results} or set(_lengths(a, b))
+        if len(readings) != 1:
+            raise NotKnown(Unknown.NO_MODEL)
+        return a, b, readings.pop()
+    if narrow or len(found) < 2 or any(t.kind == "int" for t in found):
+        raise NotKnown(Unknown.WEIGHTS)  # packed weights: how many numbers they hold is not said
+    like = [t for t in found if t.kind == found[0].kind][:3]
+    if len(like) < 2 or found[1].kind != found[0].kind or any(len(t.dims) != 2 for t in like):
+        raise NotKnown(Unknown.NO_MODEL)
+    fits = [
+        (a, b, n)
+        for a, b, out in permutations(like, 3)
+        for n in _lengths(a, b)
+        if out.dims == (a.dims[0], n) and like.index(a) <= like.index(b)
+    ]
+    if not fits:
+        fits = [(like[0], like[1], n) for n in _lengths(like[0], like[1])]
+    if len({(a.dims, n) for a, _, n in fits}) != 1:
+        raise NotKnown(Unknown.NO_MODEL)
+    return fits[0]
+
+
+def _lengths(a: Tensor, b: Tensor) -> list[int]:
+    """How long rows of a product of a with b, or with b turned, may be."""
+    return sorted({b.dims[other] for own, other in ((0, 1), (1, 0)) if b.dims[own] == a.dims[1]})
 
 
 MATRICES: Mapping[str, Reader] = MappingProxyType(
     {
         "aten::mm": matrices(0, 1),
-        "aten::_int_mm": matrices(0, 1, out_size=4),
-        "aten::_scaled_mm": _scaled(6),
-        "aten::_scaled_mm_v2": _scaled(9),
+        "aten::_int_mm": matrices(0, 1, result=4),
+        "aten::_scaled_mm": _scaled,
+        "aten::_scaled_mm_v2": _scaled,
         "aten::addmm": matrices(1, 2, bias=0),
         "aten::addmm_": matrices(1, 2, bias=0),
         "aten::_addmm_activation": matrices(1, 2, bias=0),
         "aten::bmm": matrices(0, 1, batched=True),
-        "aten::baddbmm": matrices(1, 2, batched=True),
-        "aten::baddbmm_": matrices(1, 2, batched=True),
+        "aten::baddbmm": matrices(1, 2, batched=True, bias=0),
+        "aten::baddbmm_": matrices(1, 2, batched=True, bias=0),
         "aten::addbmm": _summed,
         "aten::addbmm_": _summed,
         "aten::mv": _vector(0, 1),
@@ -221,6 +298,8 @@ MATRICES: Mapping[str, Reader] = MappingProxyType(
         "aten::_weight_int8pack_mm": _of_packed(8),
         "aten::_weight_int4pack_mm": _of_packed(4),
         "aten::_sparse_semi_structured_mm": _sparse(0, 2),
+        "aten::_sparse_semi_structured_addmm": _sparse(1, 3),
+        "aten::_sparse_semi_structured_linear": _sparse_linear,
         "aten::_cslt_sparse_mm": _sparse(0, 1),
     }
 )

@@ -57,11 +57,18 @@ def work_of(operator: str, dims: str, types: str, concrete: str = "", strides: s
     if not dims:
         return not_known(Unknown.SHAPES_OFF, flops)
     try:
-        return read(read_arguments(dims, types, concrete, strides, kernel))
+        return _sound(read(read_arguments(dims, types, concrete, strides, kernel)))
     except NotKnown as reason:
         return not_known(reason.why, flops)
     except ERRORS:
         return not_known(Unknown.NO_MODEL, flops)
+
+
+def _sound(work: Work) -> Work:
+    """The same. Raises ValueError for numbers that no call has, which hostile arguments lead to."""
+    if not all(each is None or (type(each) is int and each >= 0) for each in (work.flops, work.bytes)):
+        raise ValueError("no amount of work")
+    return work
 
 
 def arguments_of(dims: str, types: str, concrete: str, strides: str) -> Arguments | None:

@@ -53,7 +53,7 @@ RECURRENT: Mapping[str, Reader] = MappingProxyType(
         "aten::_cudnn_rnn": _layers(6, 7, 8, 9, 3, backward=False),
         "aten::_cudnn_rnn_backward": _layers(10, 11, 12, 13, 3, backward=True),
         "aten::miopen_rnn": _layers(5, 6, None, 7, None, backward=False),
-        "aten::miopen_rnn_backward": _layers(9, 10, None, 11, 3, backward=True),
+        "aten::miopen_rnn_backward": _layers(10, 11, None, 12, 3, backward=True),
         "aten::mkldnn_rnn_layer": _one_layer,
     }
 )

@@ -51,6 +51,9 @@ SPREAD = 0.15
 #: with fewer multiprocessors than this part of the listed ones it is a part of the device (MIG), or another variant
 _WHOLE = 0.95
 
+#: names of parts of a device
+_SLICE = re.compile(r"\bMIG \d|^GRID ")
+
 Source = Literal["data_sheet", "tables", "user", "architecture"]
 
 
@@ -114,6 +117,8 @@ def peaks_of(device: Mapping[str, Any] | None) -> Peaks | None:
     if row is None:
         return None
     part = 1.0
+    if _SLICE.search(name) and not isinstance(count, int):
+        return None  # how large a part it is, is not said
     if row.multiprocessors and isinstance(count, int) and 0 < count < _WHOLE * row.multiprocessors:
         part = count / row.multiprocessors
     gbytes = row.memory
@@ -158,6 +163,8 @@ def _unnamed(device: Mapping[str, Any]) -> str:
         return ""
     if size == (64, 9, 4, 304):
         return "MI300X" if memory < 240e9 else "MI325X"
+    if size == (64, 9, 5, 256):
+        return "MI35?X"  # MI350X or MI355X: clocks differ
     if size == (64, 9, 0, 104) and memory > 64e9:
         return "MI250"
     return ""
