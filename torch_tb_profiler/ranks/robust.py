@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Bool, Float64
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 
 #: makes the median of absolute deviations that of a normal distribution
 NORMAL = 0.6745
