@@ -64,6 +64,11 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/what_if": [H100, CNN | {"changes": "data:0,kernels:0.5,operator.aten::mm:0,sync"}],
     "/api/compare/roofline": [_PAIR],
     "/api/compare/change": [_PAIR, _PAIR | {"limit": "3"}],
+    "/api/compare/trends": [
+        {},
+        _ONE_RUN,
+        {"of": "all", "base_run": H100["run"], "base_worker": "rank1", "base_span": "1"},
+    ],
     "/api/compare": [_PAIR, _PAIR | {"path": "0-0"}],
     "/api/distributed": _RANKS,
     "/api/traces": [{}, _ONE_RUN, {"of": "all"}],

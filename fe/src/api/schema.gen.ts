@@ -2400,7 +2400,7 @@ export interface ChangedName {
 
 /** One recording: of one process, or of several ranks together (`together.py`). All lists have one entry per step. */
 export interface RecordingFigures {
-  /** which version of this type it is */
+  /** how many versions of this type there were, this one included */
   schema: number;
   /** name of the run */
   run: string;
@@ -2414,7 +2414,7 @@ export interface RecordingFigures {
   steps: string[];
   /** how many of the first steps are left out of every comparison: 1 where four or more remain */
   first_kept: number;
-  /** steps that the recording did not hold to their end; they are in no list */
+  /** how many steps the recording did not hold to their end; they are in no list */
   cut_off: number;
   /** the step; of several ranks that of the slowest (one for each step) */
   step_ns: number[];
@@ -2422,13 +2422,13 @@ export interface RecordingFigures {
   causes: { [key: string]: number[] };
   /** false where only calls on the host tell of communication: nothing is known of its exposure */
   communication_known: boolean;
-  /** kernels that ran (one for each step) */
+  /** kernels that ran (how many in each step) */
   kernel_calls: number[];
   /** calls that wait for a device, of the runtime's or driver's API; null where it was not recorded */
   sync_calls: number[] | null;
   /** calls of compiled code in compiled code; null without compiled code */
   graph_breaks: number[] | null;
-  /** ranges in which something is compiled (one for each step) */
+  /** ranges in which something is compiled (how many in each step) */
   compilations: number[];
   /** most memory in use at once on the device that used most; null where it was not recorded */
   peak_bytes: number | null;
@@ -2486,7 +2486,7 @@ export interface RecordedNote {
 export interface Fingerprint {
   /** names of the devices that ran kernels, by number; null where the file does not name one */
   devices: (string | null)[];
-  /** processes of the program; null where the file does not say */
+  /** how many processes the program has; null where the file does not say */
   world_size: number | null;
   /** by which the steps were found */
   step_rule: string;
@@ -2498,7 +2498,7 @@ export interface Fingerprint {
 
 /** Any number of traces, in the order of their runs. */
 export interface TracesTrends {
-  /** which of them the others are compared with, from 0 */
+  /** position of the one that the others are compared with, from 0 */
   baseline: number;
   /** all of them */
   recordings: TrendRecording[];
@@ -2514,9 +2514,9 @@ export interface TracesTrends {
 export interface TrendRecording {
   /** run, worker and span, as far as they differ */
   name: string;
-  /** that count */
+  /** how many count */
   steps: number;
-  /** first steps that do not */
+  /** how many first steps do not */
   left_out: number;
   /** what is not alike here and in the baseline, and what that forbids to judge */
   differences: Difference[];
@@ -2564,7 +2564,7 @@ export interface TrendPoint {
 
 /** Recordings against those before them, a value each. */
 export interface LevelChange {
-  /** the first of the later ones, from 0 */
+  /** position of the first of the later ones, from 0 */
   at: number;
   /** how many are before it */
   before: number;

@@ -42,14 +42,14 @@ LONGEST_TEXT = 300
 BUSY_CAUSES = ("compute", "exposed_communication", "exposed_copy")
 
 PerStep = Annotated[list[Ns], Meta(description="one for each step")]
-Counts = Annotated[list[Count], Meta(description="one for each step")]
+Counts = Annotated[list[Count], Meta(description="how many in each step")]
 
 
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
     """What has to be alike for two recordings to be comparable.
 
     devices     names of the devices that ran kernels, by number; null where the file does not name one
-    world_size  processes of the program; null where the file does not say
+    world_size  how many processes the program has; null where the file does not say
     step_rule   by which the steps were found
     options     what of record_shapes, with_stack, profile_memory, with_modules and with_flops was recorded
     versions    of drivers and libraries, as the header says
@@ -80,14 +80,14 @@ class RecordedNote(msgspec.Struct, frozen=True, kw_only=True):
 class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One recording: of one process, or of several ranks together (`together.py`). All lists have one entry per step.
 
-    schema                which version of this type it is
+    schema                how many versions of this type there were, this one included
     run                   name of the run
     ranks                 how many processes it is of
     basis                 whether `causes` are of devices, or of the main thread where no device ran kernels
     lanes                 how many devices, or main threads, `causes` are added up over
     steps                 names of the steps
     first_kept            how many of the first steps are left out of every comparison: 1 where four or more remain
-    cut_off               steps that the recording did not hold to their end; they are in no list
+    cut_off               how many steps the recording did not hold to their end; they are in no list
     step_ns               the step; of several ranks that of the slowest
     causes                by cause of the waterfall: Σ over `lanes`; of one process they add up to `lanes` × `step_ns`
     communication_known   false where only calls on the host tell of communication: nothing is known of its exposure

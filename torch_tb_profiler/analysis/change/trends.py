@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, FractionChange
+from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, FractionChange, NsMean
 from torch_tb_profiler.analysis.change.comparable import Difference, differences
 from torch_tb_profiler.analysis.change.figures import RecordingFigures
 from torch_tb_profiler.analysis.change.judged import BUSY_THRESHOLD, STEP_THRESHOLD
@@ -47,7 +47,7 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
     since_verdict  the same, of this pair alone
     """
 
-    value: float | None
+    value: NsMean | None
     shift: FractionChange | None
     low: FractionChange | None
     high: FractionChange | None
@@ -62,7 +62,7 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
 class LevelChange(msgspec.Struct, frozen=True, kw_only=True):
     """Recordings against those before them, a value each.
 
-    at      the first of the later ones, from 0
+    at      position of the first of the later ones, from 0
     before  how many are before it
     after   how many are later, itself included
     shift   relative change: the median of all pairs
@@ -104,8 +104,8 @@ class TrendRecording(msgspec.Struct, frozen=True, kw_only=True):
     """A recording.
 
     name         run, worker and span, as far as they differ
-    steps        that count
-    left_out     first steps that do not
+    steps        how many count
+    left_out     how many first steps do not
     differences  what is not alike here and in the baseline, and what that forbids to judge
     """
 
@@ -118,7 +118,7 @@ class TrendRecording(msgspec.Struct, frozen=True, kw_only=True):
 class Trends(Answer, frozen=True, kw_only=True):
     """Any number of recordings, in the order in which they are given.
 
-    baseline    which of them the others are compared with, from 0
+    baseline    position of the one that the others are compared with, from 0
     recordings  all of them
     trends      of each metric that all have
     """

@@ -25,7 +25,6 @@ _LONGEST_NAME = 10_000
 _MOST_PLACES = 5
 #: columns of the tables that are shown, where the trace has them
 _OPERATOR = ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns", "kernels")
-_SHAPES = ("input_shape", *_OPERATOR)
 _KERNEL = (
     "calls",
     "total_ns",
@@ -36,7 +35,6 @@ _KERNEL = (
     "mean_blocks_per_sm",
     "mean_occupancy",
 )
-_LAUNCHERS = ("operator", "grid", "block", *_KERNEL)
 _LAUNCHED = ("name", "calls", "total_ns")
 
 
@@ -124,7 +122,7 @@ def _explain(catalog: Catalog, asked: WhichThing) -> Explained:
         return _finding(trace, asked.name)
     if asked.what == "cause":
         return _cause(trace, asked.name)
-    return _operator(trace, asked.name) if asked.what == "operator" else _kernel(trace, asked.name)
+    return _named(trace, asked.what, asked.name)
 
 
 def _finding(trace: TraceProfile, wanted: str) -> Explained:
@@ -189,32 +187,44 @@ def _cause(trace: TraceProfile, wanted: str) -> Explained:
     )
 
 
-def _operator(trace: TraceProfile, wanted: str) -> Explained:
-    table = trace.answer("operators")
-    name = _known(table, wanted, "operator")
+class _Table(msgspec.Struct, frozen=True):
+    """Of what a thing with a name is a row.
+
+    name      of the table
+    columns   that are shown
+    group_by  how the table is grouped into parts
+    parts     columns of those
+    kernels   question that tells the kernels of one; none of a kernel itself
+    """
+
+    name: str
+    columns: Sequence[str]
+    group_by: str
+    parts: Sequence[str]
+    kernels: str = ""
+
+
+_TABLES: Mapping[str, _Table] = {
+    "operator": _Table("operators", _OPERATOR, "name_shape", ("input_shape", *_OPERATOR), "operators/kernels"),
+    "kernel": _Table("kernels", _KERNEL, "name_op_launch", ("operator", "grid", "block", *_KERNEL)),
+}
+
+
+def _named(trace: TraceProfile, what: str, wanted: str) -> Explained:
+    """An operator or a kernel."""
+    of = _TABLES[what]
+    table = trace.answer(of.name)
+    name = _known(table, wanted, what)
     longest = longest_call(trace, name)
+    kernels = _first(trace.answer(of.kernels, name=name), _LAUNCHED, _MOST_PLACES) if of.kernels else None
     return Explained(
-        what="operator",
+        what=what,
         name=name_of(name) or "",
         where=name_of(longest.where) if longest else None,
         places=_place(longest, name),
-        totals=_rows(table, _OPERATOR, name, 1),
-        parts=_rows(trace.answer("operators", group_by="name_shape"), _SHAPES, name, _MOST_PLACES),
-        kernels=_first(trace.answer("operators/kernels", name=name), _LAUNCHED, _MOST_PLACES),
-    )
-
-
-def _kernel(trace: TraceProfile, wanted: str) -> Explained:
-    table = trace.answer("kernels")
-    name = _known(table, wanted, "kernel")
-    longest = longest_call(trace, name)
-    return Explained(
-        what="kernel",
-        name=name_of(name) or "",
-        where=name_of(longest.where) if longest else None,
-        places=_place(longest, name),
-        totals=_rows(table, _KERNEL, name, 1),
-        parts=_rows(trace.answer("kernels", group_by="name_op_launch"), _LAUNCHERS, name, _MOST_PLACES),
+        totals=_rows(table, of.columns, name, 1),
+        parts=_rows(trace.answer(of.name, group_by=of.group_by), of.parts, name, _MOST_PLACES),
+        kernels=kernels,
     )
 
 

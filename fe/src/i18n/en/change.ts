@@ -88,7 +88,6 @@ export const change = area("change", {
     steady: "No change of the level is sure.",
     short: "Too few traces to look for a change of the level.",
     trace: "Trace",
-    value: (metric: string) => metric,
     valueHelp: "The median of the steps that count.",
     shift: (metric: string) => `${metric}: Δ baseline`,
     shiftHelp: "The median of all pairs of a step here and one of the baseline, relatively.",

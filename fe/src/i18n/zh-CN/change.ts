@@ -82,7 +82,6 @@ export const change: typeof en = {
     steady: "没有确定的水平变化。",
     short: "跟踪太少，无法寻找水平变化。",
     trace: "跟踪",
-    value: (metric) => metric,
     valueHelp: "计入的步的中位数。",
     shift: (metric) => `${metric}：与基线 Δ`,
     shiftHelp: "此处一步与基线一步的所有配对之差的中位数，为相对值。",

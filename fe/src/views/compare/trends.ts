@@ -44,7 +44,7 @@ export function trendsTable(answer: Trends): Table {
     columns.push(
       {
         key: metric,
-        label: text.value(name),
+        label: name,
         type: "number",
         unit: "ns",
         help: text.valueHelp,
