@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.ranks.called import is_between_two
 from torch_tb_profiler.ranks.parallel_answers import Pipeline, PipelineStage, StageSpan
 from torch_tb_profiler.ranks.run_answers import RunGroup
@@ -79,22 +80,33 @@ def _of_rank(run: RunData, rank: int, step: int) -> tuple[list[StageSpan], int, 
     bubble = round(float(np.median(of_steps)))
     mine = chosen[of.step[chosen] == step]
     begin, end = int(summary.steps.start[step]), int(summary.steps.end[step])
-    spans = _spans(of.start[mine], of.end[mine], wait[of.step[chosen] == step], begin, end)
+    events = summary.places.row[mine]
+    spans = _spans(of.start[mine], of.end[mine], wait[of.step[chosen] == step], events, begin, end)
     return spans, bubble, not bool(known.all())
 
 
-def _spans(start: Int64, end: Int64, wait: Int64, begin: int, until: int) -> list[StageSpan]:
+def _span(kind: Literal["work", "wait", "transfer"], start: int, end: int, row: int) -> StageSpan:
+    return StageSpan(kind=kind, start_ns=start, end_ns=end, row=row if row >= 0 else None)
+
+
+def _spans(start: Int64, end: Int64, wait: Int64, row: Int32, begin: int, until: int) -> list[StageSpan]:
     """Work between sends and receives; each of these waits first and transfers then."""
     order = np.argsort(start, kind="stable")
     found: list[StageSpan] = []
     at = begin
-    for first, last, waited in zip(start[order].tolist(), end[order].tolist(), wait[order].tolist(), strict=True):
+    rows = zip(*(values[order].tolist() for values in (start, end, wait, row)), strict=True)
+    for first, last, waited, event in rows:
         arrived = min(max(first, at) + waited, last)
-        for kind, until_then in (("work", first), ("wait", arrived), ("transfer", last)):
+        parts: Sequence[tuple[Literal["work", "wait", "transfer"], int]] = (
+            ("work", first),
+            ("wait", arrived),
+            ("transfer", last),
+        )
+        for kind, until_then in parts:
             then = min(until_then, until)
             if then > at:
-                found.append(StageSpan(kind=kind, start_ns=at - begin, end_ns=then - begin))  # type: ignore[arg-type]
+                found.append(_span(kind, at - begin, then - begin, event))
                 at = then
     if until > at:
-        found.append(StageSpan(kind="work", start_ns=at - begin, end_ns=until - begin))
+        found.append(_span("work", at - begin, until - begin, -1))
     return found[:MOST_SPANS]

@@ -2702,6 +2702,8 @@ export interface StageSpan {
   start_ns: number;
   /** likewise (nanoseconds) */
   end_ns: number;
+  /** event of the send or receive, of work of the one that follows it; null where there is none */
+  row: number | null;
 }
 
 /** How unequal the parts of an all-to-all are. */
@@ -2720,6 +2722,10 @@ export interface MoeImbalance {
   rank_share: number;
   /** mean of what it sends (nanoseconds) */
   rank_bytes: number;
+  /** trace of that rank */
+  worker: string;
+  /** event of its largest; null where there is none */
+  row: number | null;
 }
 
 /** All-gathers of sharded parameters. */
@@ -2736,6 +2742,10 @@ export interface FsdpGathers {
   lead_ns: number;
   /** part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1 (0…1) */
   late_share: number;
+  /** trace of the rank with the most of these */
+  worker: string;
+  /** event of its gather that was asked for least ahead; null where there is none */
+  row: number | null;
 }
 
 /** Transfers of one kind in groups of one size, link and role: t = alpha + bytes ÷ beta, robust. */
