@@ -33,13 +33,13 @@ export const ranks = area("ranks", {
   },
 
   cause: {
-    input: "waits longer for its input",
+    input: "longer waits for input",
     slow_compute: "the same kernels take longer",
-    more_work: "it has more work",
+    more_work: "more work",
     slow_operator: "one operator takes longer",
     late_launches: "the host launches late",
     allocator: "the allocator takes long",
-    network: "its transfers take longer",
+    network: "transfers take longer",
     unknown: "for no single reason",
   },
   causeName: {
