@@ -294,7 +294,9 @@ def test_nobody_is_named_in_a_generated_job(healthy: tuple[JobRun, list[RankSumm
     for stage in found.pipeline.stages:
         events = trace_of(healthy[0], int(stage.worker[4:]))["traceEvents"]
         leads = {events[span.row]["args"].get("Collective name") for span in stage.spans if span.row is not None}
-        assert leads == {"send", "recv"}
+        assert "recv" in leads <= {"send", "recv", "allreduce"}
+        waits = sum(span.end_ns - span.start_ns for span in stage.spans if span.kind == "wait")
+        assert waits == pytest.approx(stage.bubble_ns, rel=0.2)
         # the last work of a step leads nowhere
         assert [span.kind for span in stage.spans if span.row is None] in ([], ["work"])
 
@@ -315,6 +317,14 @@ def test_a_slow_link_of_a_generated_job() -> None:
         (2, "network", "all_reduce"),
         (3, "network", "all_reduce"),
     ]
+
+
+@pytest.mark.parametrize("micro", [1, 4])
+def test_bubbles_of_a_pipeline_are_those_of_its_schedule(micro: int) -> None:
+    """Without other faults each of p stages is idle for p − 1 of the m + p − 1 times that m micro batches take."""
+    found = reduce(of_job(simulate_job(Job(dp=2, pp=4, micro=micro, layers=1, steps=3)))).overview.pipeline
+    assert found is not None
+    assert [stage.bubble for stage in found.stages] == pytest.approx([3 / (micro + 3)] * 4, abs=0.03)
 
 
 def test_a_missing_collective_is_told_with_its_rank_group_and_number() -> None:

@@ -11,10 +11,11 @@ from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMea
 class StageSpan(Answer, frozen=True, kw_only=True):
     """A stretch of a stage.
 
-    kind      work: its own time; wait: for another stage; transfer: moving data
+    kind      work: also with others of its stage; wait: stopped until another stage comes; transfer: by
+              moving data
     start_ns  from the start of the step on the rank that stands for the stage
     end_ns    likewise
-    row       event of the send or receive, of work of the one that follows it; null where there is none
+    row       event of the send, receive or other collective, of work of the one that follows it; null: there is none
     """
 
     kind: Literal["work", "wait", "transfer"]
@@ -30,7 +31,7 @@ class PipelineStage(Answer, frozen=True, kw_only=True):
     ranks      how many present ranks it has
     worker     trace of the rank that stands for it
     step_ns    median step of that rank
-    bubble_ns  waiting for other stages, median of its steps
+    bubble_ns  stopped until other stages come, median of its steps
     bubble     bubble_ns ÷ step_ns, 0…1
     spans      of the step that is shown
     """

@@ -2686,7 +2686,7 @@ export interface PipelineStage {
   worker: string;
   /** median step of that rank (nanoseconds) */
   step_ns: number;
-  /** waiting for other stages, median of its steps (nanoseconds) */
+  /** stopped until other stages come, median of its steps (nanoseconds) */
   bubble_ns: number;
   /** bubble_ns ÷ step_ns, 0…1 (0…1) */
   bubble: number;
@@ -2696,13 +2696,13 @@ export interface PipelineStage {
 
 /** A stretch of a stage. */
 export interface StageSpan {
-  /** work: its own time; wait: for another stage; transfer: moving data */
+  /** work: also with others of its stage; wait: stopped until another stage comes; transfer: by moving data */
   kind: "transfer" | "wait" | "work";
   /** from the start of the step on the rank that stands for the stage (nanoseconds) */
   start_ns: number;
   /** likewise (nanoseconds) */
   end_ns: number;
-  /** event of the send or receive, of work of the one that follows it; null where there is none */
+  /** event of the send, receive or other collective, of work of the one that follows it; null: there is none */
   row: number | null;
 }
 
