@@ -27,6 +27,8 @@ OUT   := .ci/output
 # Servers and browsers on a busy machine: a test that fails is tried again, and the summary names it ("RERUN"): a flaw
 # that is still to be found.
 AGAIN := --reruns 2 --reruns-delay 1
+# A file is one worker's. Files in their order, tests/unit last: many short ones keep all workers busy to the end.
+SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
@@ -64,7 +66,7 @@ test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers
 check: lint fe-lint fe-types fe-unit check-py
 
 check-py: .venv/.stamp-dev
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not slow" -q tests/unit
+	$(PY) -m pytest $(SPREAD) -m "not slow" -q tests/unit
 
 # In parts, so that "make -k" finds all there is to find.
 lint: lint-rules lint-format lint-types lint-imports lint-words
@@ -107,7 +109,7 @@ fe-weight: ui
 	@$(PY) _build/weight.py
 
 test-py: .venv/.stamp-dev .venv/.stamp-servers
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not hdfs" --ignore tests/packaging
+	$(PY) -m pytest $(SPREAD) -m "not browser and not hdfs" --ignore tests/packaging
 
 # Not a part of make test: it takes Java and a C compiler.
 test-hdfs: .venv/.stamp-dev .venv/.stamp-hdfs
@@ -121,7 +123,7 @@ test-packaging: .venv/.stamp-dev ui
 
 test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT)
-	$(PY) -m pytest $(AGAIN) -n $(WORKERS) --dist loadfile -m "not hdfs" --durations 15 --junitxml $(OUT)/pytest.xml
+	$(PY) -m pytest $(AGAIN) $(SPREAD) -m "not hdfs" --durations 15 --junitxml $(OUT)/pytest.xml
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build

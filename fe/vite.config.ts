@@ -26,9 +26,9 @@ export default defineConfig({
       preserveEntrySignatures: "strict",
       output: {
         entryFileNames: (chunk) =>
-          chunk.name === "index" ? "index.js" : "assets/[name]-[hash].js",
-        chunkFileNames: "assets/[name]-[hash].js",
-        assetFileNames: "assets/[name]-[hash][extname]",
+          chunk.name === "index" ? "index.js" : "assets/[name]-[hash:7].js",
+        chunkFileNames: "assets/[name]-[hash:7].js",
+        assetFileNames: "assets/[name]-[hash:7][extname]",
         // Without groups each set of views that share a module has a chunk of its own: 30 requests for a view.
         codeSplitting: {
           groups: [
@@ -42,7 +42,7 @@ export default defineConfig({
             // What every view needs. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/((host|format|api|state|draw)\/(?!parts|PartButton)|ui\/(?!ComboList|SourceLink)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+              test: /\/src\/((host|format|api|state|draw)\/(?!parts|PartButton|drop)|ui\/(?!ComboList|SourceLink)|i18n\/(\w+\.ts|en\/(index|shell)))/,
             },
             // What the page knows of each view. Not in a piece above: the door loads those before the language is settled.
             { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },

@@ -45,6 +45,21 @@ def kernel(
     return {**event("kernel", name, start, duration, 7, **args), "pid": device}
 
 
+def all_reduce(start: float, duration: float, correlation: int = 0, elements: int = 1000, **given: Any) -> Event:
+    """A kernel with the arguments of an all-reduce of floats in the group of ranks 0 and 1."""
+    arguments = {
+        "Collective name": "allreduce",
+        "dtype": "Float",
+        "In msg nelems": elements,
+        "Out msg nelems": elements,
+        "Group size": 2,
+        "Process Group Name": "0",
+        "Process Group Description": "default_pg",
+        "Process Group Ranks": "[0, 1]",
+    }
+    return kernel(start, duration, correlation, "ncclDevKernel_Generic", **{**arguments, **given})
+
+
 def copy(start: float, duration: float, correlation: int, **args: Any) -> Event:
     return {**kernel(start, duration, correlation, "Memcpy HtoD", **args), "cat": "gpu_memcpy"}
 

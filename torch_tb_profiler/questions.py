@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.api_calls.question import API_CALLS
 from torch_tb_profiler.analysis.category_time import CATEGORY
 from torch_tb_profiler.analysis.change.question import CHANGE
+from torch_tb_profiler.analysis.change.trend_question import RECORDING, TRENDS
 from torch_tb_profiler.analysis.compare.question import COMPARE
 from torch_tb_profiler.analysis.compare.roofline import COMPARE_ROOFLINES
 from torch_tb_profiler.analysis.health.question import HEALTH
@@ -84,6 +85,8 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     COMPARE,
     COMPARE_ROOFLINES,
     CHANGE,
+    RECORDING,
+    TRENDS,
     DISTRIBUTED,
     RUN_RANKS,
     RUN_HEAT,

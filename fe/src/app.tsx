@@ -2,7 +2,7 @@
 // First, so that the style of a part wins over what holds everywhere.
 import "./ui/theme.css";
 import "./ui/controls.css";
-import { focusManager, QueryClientProvider } from "@tanstack/react-query";
+import { focusManager, type QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient, openReport, type Report, setBase } from "./api";
@@ -13,8 +13,8 @@ import { Shell } from "./shell/Shell";
 import { TraceProvider } from "./state";
 import { COMPONENTS, INSPECTORS } from "./views/registry";
 
-/** Renders into the body of the page we are in, which in TensorBoard is the plugin's own frame. */
-export function mount(report: Report | null): void {
+/** Renders into the body of the page we are in, which in TensorBoard is the plugin's own frame; gives what keeps answers. */
+export function mount(report: Report | null): QueryClient {
   openReport(report);
   if (report === null) setBase(serverRoot());
   setNumberLocale(t.lang);
@@ -40,6 +40,7 @@ export function mount(report: Report | null): void {
       </QueryClientProvider>
     </StrictMode>,
   );
+  return client;
 }
 
 /**

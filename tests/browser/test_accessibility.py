@@ -39,7 +39,8 @@ def test_operators(axe: Axe, profiler: Profiler) -> None:
     expect(grid.count).to_be_visible()
     axe.look("table")
     grid.row("aten::mm").click()
-    expect(profiler.inspector.get_by_role("table")).to_be_visible()
+    for table in ("Kernels it launched", "Calls of the device's API"):
+        expect(profiler.inspector.get_by_role("table", name=table)).to_be_visible()
     grid.row("aten::mm").get_by_role("button", name="Show details").click()
     expect(grid.root.get_by_role("table", name="Kernels it launched")).to_be_visible()
     profiler.ui.get_by_text("about this data").click()

@@ -103,6 +103,23 @@ def test_what_the_path_runs_through(opened: Profiler) -> None:
         )
 
 
+def test_a_resource_leads_to_its_pieces(opened: Profiler) -> None:
+    opened.panel(LIMITS).get_by_role("button", name="Communication").click()
+    wait_until(lambda: opened.state.get("q2") == "part~^(communication|collective)$", "the filter in the address")
+    steps = answer_of(opened)["steps"]
+    times = steps["part_ns"]["communication"]
+    most = steps["names"][times.index(max(times))]
+    assert opened.state["n"] == most
+    pieces = answer_of(opened, "critical_path/pieces", step=most)["rows"]
+    of_communication = [
+        ns for part, ns in zip(pieces["part"], pieces["duration_ns"], strict=True) if part == "communication"
+    ]
+    assert sum(of_communication) == max(times)
+    shown = opened.page.locator("#path-pieces-place")
+    expect(shown.get_by_text(f"{len(of_communication)} of {len(pieces['part'])} rows")).to_be_visible()
+    expect(shown).to_be_in_viewport()
+
+
 def test_a_slider_says_what_would_be_saved(opened: Profiler, keep: Keep) -> None:
     panel = opened.panel(WHAT_IF)
     expect(panel).to_contain_text("Move a slider")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,7 +15,7 @@ from tests.browser.test_themes import has_come, is_dark
 from tests.recorded import recorded
 from tests.tiny import wait_until
 
-WIDTHS = (1280, 1920)
+LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 1920))
 HEIGHTS = (900, 3000)
 """As high as the view is, within these."""
 REAL = [
@@ -32,18 +33,16 @@ def look_at_every_view(profiler: Profiler, name: str, output: Path) -> list[str]
     found: list[str] = []
     for view in VIEWS:
         profiler.go_to(view)
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-            for width in WIDTHS:
-                page.set_viewport_size({"width": width, "height": HEIGHTS[0]})
-                has_come(profiler, view)
-                below = page.locator(".main").evaluate("(main) => main.scrollHeight - main.clientHeight")
-                page.set_viewport_size({"width": width, "height": min(HEIGHTS[0] + below, HEIGHTS[1])})
-                wait_until(lambda: is_dark(profiler) == (theme == "dark"), f"the {theme} theme")  # noqa: B023
-                page.wait_for_timeout(150)  # charts are drawn anew once their place has had its width for a moment
-                screenshot(page, output, f"{name}-{view}-{width}-{theme}")
-                if theme == "light":
-                    found += [f"{view} at {width}: {fault}" for fault in faults(profiler.ui)]
+        for theme, width in LOOKS:
+            page.emulate_media(color_scheme=theme)
+            page.set_viewport_size({"width": width, "height": HEIGHTS[0]})
+            has_come(profiler, view)
+            below = page.locator(".main").evaluate("(main) => main.scrollHeight - main.clientHeight")
+            page.set_viewport_size({"width": width, "height": min(HEIGHTS[0] + below, HEIGHTS[1])})
+            wait_until(lambda: is_dark(profiler) == (theme == "dark"), f"the {theme} theme")  # noqa: B023
+            page.wait_for_timeout(150)  # charts are drawn anew once their place has had its width for a moment
+            screenshot(page, output, f"{name}-{view}-{width}-{theme}")
+            found += [f"{view} at {width}: {fault}" for fault in faults(profiler.ui)]
     return found
 
 

@@ -28,7 +28,7 @@ def test_a_query_its_errors_and_its_tables(page: Page, with_sql: Server) -> None
     field = page.get_by_label("Query in SQL")
     field.fill("select count(*) as n, ms(sum(duration_ns)) as total_ms from kernels")
     field.press("Control+Enter")
-    expect(page.get_by_role("status").filter(has_text="1 rows in")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("status").filter(has_text="1 row in")).to_be_visible(timeout=60_000)
     expect(page.get_by_role("gridcell").filter(has_text="881").first).to_be_visible()
     assert profiler.state["x"].startswith("select count(*)")
 

@@ -122,16 +122,16 @@ def test_kernels_have_the_colour_of_the_operator_that_launched_them(opened: Time
     hits = profiler.server.api("timeline/search", **WHERE, q="coopA_tn", hits="2000")["hits"]
     assert set(hits["lane"]) == {lanes[0]}
     assert len(set(hits["name_id"])) == 1, "one kernel, which two operators launch"
-    named: dict[str, list[Any]] = {}
-    for row in hits["row"]:
-        slice_ = profiler.server.api("timeline/slice", **WHERE, row=str(row))
-        named.setdefault(slice_["operator"]["name"], []).append(slice_)
-    assert set(named) == {"aten::addmm", "aten::mm"}
+    named: dict[str, list[Any]] = {"aten::addmm": [], "aten::mm": []}
+    rows = iter(hits["row"])
+    while any(len(some) < 2 for some in named.values()):
+        slice_ = profiler.server.api("timeline/slice", **WHERE, row=str(next(rows)))
+        named[slice_["operator"]["name"]].append(slice_)
 
     def colours(by: str) -> dict[str, set[tuple[int, ...]]]:
         """Of each operator, what its kernels look like."""
         found: dict[str, set[tuple[int, ...]]] = {}
-        for name, each in ((name, each) for name, some in named.items() for each in some[:3]):
+        for name, each in ((name, each) for name, some in named.items() for each in some[:2]):
             start, length = each["start_ns"], each["duration_ns"]
             timeline = open_trace(profiler, t=f"{start - length}-{start + 2 * length}", c=by)
             timeline.show(key)

@@ -21,7 +21,10 @@ from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.kernels.table import kernel_totals
 from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview.overview import average_step, step_times
+from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.program.phase_times import phase_amounts, phase_times
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.analysis.run_metrics.metrics import figures
 from torch_tb_profiler.analysis.shared.device_roles import (
     all_device_spans,
@@ -213,6 +216,18 @@ def check_timeline(model: Model) -> None:
     assert sum(timeline.summary.communication) == intervals.total(COMMUNICATING.spans(everything))
 
 
+def check_phases(model: Model) -> None:
+    """FLOP and device time of a phase: on the roofline and in the view of the program."""
+    found, times, amounts = step_flops(model), phase_times(model), phase_amounts(model)
+    steps, flops = max(found.steps, 1), amounts.flops or {}
+    on_device = {phase.value: int(ns) for phase, ns in zip(times.phases, times.device_ns.sum(axis=0), strict=True)}
+    communicates = bool(model.device_links.is_communication.any())
+    for each in found.phases if len(model.device_work) else ():
+        ns = round(each.time_ns * steps)
+        assert ns <= on_device[each.phase] if communicates else ns == on_device[each.phase]
+        assert each.flops * steps == pytest.approx(flops.get(Phase(each.phase), 0))
+
+
 def check(model: Model) -> None:
     check_steps(model)
     check_kernels(model)
@@ -220,6 +235,7 @@ def check(model: Model) -> None:
     check_device_counters(model)
     check_timeline(model)
     check_waterfall(model)
+    check_phases(model)
 
 
 @each_file

@@ -21,7 +21,7 @@ from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.cli.table_list import TABLES
 
 #: commands that take something else than a trace, or that never end
-OTHERS = {"serve", "completion", "sql", "mcp", "check", "compare"}
+OTHERS = {"serve", "completion", "sql", "mcp", "check", "compare", "cache"}
 NAMES = sorted(set(COMMANDS) - OTHERS)
 #: what else a command cannot do without
 NEEDED = {"report": ["-o", "out.html"], "export": ["-o", "out.json"]}

@@ -13,7 +13,7 @@ from torch_tb_profiler import cli as command_line
 from torch_tb_profiler.cli.command import Command
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.parsers import command_parser
-from torch_tb_profiler.cli.registry import COMMANDS, Place
+from torch_tb_profiler.cli.registry import COMMANDS, CommandEntry
 
 #: what takes long to import, or is of one command only
 HEAVY = ("numpy", "msgspec", "werkzeug", "zstandard", "regex", "duckdb", "mcp", "torch_tb_profiler.workspace")
@@ -38,7 +38,7 @@ class Does:
 
 
 def ends(monkeypatch: pytest.MonkeyPatch, what: object) -> int:
-    monkeypatch.setattr(Place, "load", lambda _: Does(what))
+    monkeypatch.setattr(CommandEntry, "load", lambda _: Does(what))
     return command_line.main(["serve"])
 
 
@@ -147,7 +147,7 @@ def test_text_that_the_encoding_lacks_is_printed_all_the_same(monkeypatch: pytes
             sys.stdout.write("模型 µs \udcff\n")
             return None
 
-    monkeypatch.setattr(Place, "load", lambda _: Says(None))
+    monkeypatch.setattr(CommandEntry, "load", lambda _: Says(None))
     assert command_line.main(["serve"]) == 0
     out.flush()
     assert out.buffer.getvalue().decode() == "模型 µs \\udcff\n"  # type: ignore[attr-defined]

@@ -70,6 +70,7 @@ VIEWS = {
     "GRAPHS": "program",
     "GRAPH_NODES": "program",
     "CAPTURES": "program",
+    "OUTSIDE_GRAPHS": "program",
 }
 
 

@@ -1,12 +1,18 @@
-"""No module is too long, and documents name files that there are."""
+"""No module is too long, documents name files that there are, and the architecture describes the house as it stands."""
 
 from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,15 +42,60 @@ def test_no_module_is_too_long() -> None:
     assert not long
 
 
-_SOURCE = re.compile(r"`((?:arrays|trace|model|analysis|timeline|ranks|insights|workspace|web|api|cli)/[\w/]+\.py)`")
-_PAGE_SOURCE = re.compile(r"`(fe/src/[\w/.]+\.(?:ts|tsx|css))`")
+#: files and folders in the words of documents: of the package without its name, of the repository with theirs
+_PATH = re.compile(r"`((?:[\w.-]+/)+(?:[\w-]+\.(?:pyi?|tsx?|css|toml|mjs))?)`")
+_NAME = re.compile(r"`([\w-]+\.(?:py|tsx?|css|toml|mjs))`")
+
+
+def rooms() -> list[str]:
+    """Folders and modules of the package, and folders of the page."""
+    names = tracked()
+    package = {
+        name.split("/")[1].removesuffix(".py")
+        for name in names
+        if re.match(r"torch_tb_profiler/[a-z]\w*(?:/|\.py$)", name)
+    }
+    page = {name.split("/")[2] for name in names if re.match(r"fe/src/\w+/", name)}
+    return [*package, *page]
 
 
 def test_documents_name_files_that_there_are() -> None:
+    roots = {"torch_tb_profiler", "fe", "tests", "docs", "_build", "benchmarks", "examples", "samples"}
+    inside = {path.name for path in (ROOT / "torch_tb_profiler").iterdir() if path.is_dir()}
     named = []
     for path in (ROOT / "docs").rglob("*.md"):
-        text = path.read_text("utf-8")
-        named += [(path.name, f"torch_tb_profiler/{name}") for name in _SOURCE.findall(text)]
-        named += [(path.name, name) for name in _PAGE_SOURCE.findall(text)]
-    assert len(named) > 30
+        for name in _PATH.findall(path.read_text("utf-8")):
+            first = name.split("/")[0]
+            if first in inside:
+                named.append((path.name, f"torch_tb_profiler/{name}"))
+            elif first in roots:
+                named.append((path.name, name))
+    assert len(named) > 100
     assert not [each for each in named if not (ROOT / each[1]).exists()]
+
+
+def test_the_architecture_names_files_that_there_are() -> None:
+    known = {Path(name).name for name in tracked()}
+    named = _NAME.findall((ROOT / "docs/architecture.md").read_text("utf-8"))
+    assert len(named) > 10
+    assert not [name for name in named if name not in known]
+
+
+def test_the_architecture_describes_every_room() -> None:
+    text = (ROOT / "docs/architecture.md").read_text("utf-8").split("\nHow to add something")[0]
+    found = rooms()
+    assert {"analysis", "sql", "defaults", "timeline", "views"} <= set(found)
+    assert not [room for room in found if not re.search(rf"(?<![\w/]){room}\b", text)]
+
+
+def test_the_architecture_says_why_each_dependency_was_chosen() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    text = (ROOT / "docs/architecture.md").read_text("utf-8").split("\n## Dependencies, and why\n")[1]
+    listed = {name.strip() for row in re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE) for name in row.split(",")}
+    needed = [
+        *project["dependencies"],
+        *(each for extra in project["optional-dependencies"].values() for each in extra),
+    ]
+    names = {re.split(r"[^\w.-]", each)[0] for each in needed} - {"torch-tb-profiler", "types-regex"}
+    assert "numpy" in names
+    assert not names - {name.split(" (")[0] for name in listed}

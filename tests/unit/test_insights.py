@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from tests.events import Event, all_reduce, annotation, event, kernel, launch, model_of, op
 from torch_tb_profiler.insights import Finding, diagnosis, findings
 from torch_tb_profiler.model.step_range import StepRange
 
@@ -52,22 +52,7 @@ def test_communication(exposed: float, says: bool) -> None:
 
 def large_all_reduce(start: float, duration: float, ranks: str = "[0, 1]", elements: int = 25_000_000) -> Event:
     """100 MB of floats between two ranks: 10 ms are 10 GB/s on each link."""
-    return kernel(
-        start,
-        duration,
-        0,
-        "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
-        **{
-            "Collective name": "allreduce",
-            "dtype": "Float",
-            "In msg nelems": elements,
-            "Out msg nelems": elements,
-            "Group size": 2,
-            "Process Group Name": "0",
-            "Process Group Description": "default_pg",
-            "Process Group Ranks": ranks,
-        },
-    )
+    return all_reduce(start, duration, elements=elements, **{"Process Group Ranks": ranks})
 
 
 def test_a_bandwidth_that_no_link_has_is_waiting_or_a_broken_link() -> None:
@@ -121,8 +106,11 @@ def test_device_idle() -> None:
     assert finding.saving is not None
     assert finding.saving.after_others_ns == pytest.approx(47_500), "the operators, not the call"
     assert "device_idle" not in found(idle_device(90))
-    nothing = step(kernel(0, 49, 1))
-    assert "device_idle" not in found(nothing) or found(nothing)["device_idle"].saving.refused  # type: ignore[union-attr]
+    unknown = found(step(kernel(60, 40, 1)))["device_idle"]
+    assert unknown.title == "The device idles, and the trace does not show why"
+    assert "ProfilerActivity.CPU" in unknown.advice
+    assert unknown.saving is not None
+    assert unknown.saving.refused is not None
 
 
 def test_what_is_more_specific_replaces_an_idle_device() -> None:

@@ -217,6 +217,16 @@ def test_profiler_steps_go_before_those_of_an_engine() -> None:
     assert (model.steps.rule, model.steps.names) == ("profiler_step", ("3",))
 
 
+def test_profiler_steps_that_are_parts_of_two_batches_are_none() -> None:
+    batches = [annotation("[pl][profile]run_training_batch", i * 100, 90) for i in range(3)]
+    crossing = [annotation(f"ProfilerStep#{i}", i * 100 + 50, 100) for i in range(3)]
+    assert model_of([*batches, *crossing]).steps.rule == "training_framework"
+    chosen = model_of([*batches, *crossing]).with_steps(StepChoice(rule="profiler_step"))
+    assert (chosen.steps.rule, chosen.steps.notes) == ("profiler_step", ())
+    around = [annotation(f"ProfilerStep#{i}", i * 100, 95) for i in range(3)]
+    assert model_of([*batches, *around]).steps.rule == "profiler_step"
+
+
 def test_an_annotation_that_repeats_around_most_of_the_work_is_the_step() -> None:
     marks = [annotation("my iteration", i * 100, 90) for i in range(3)]
     inner = [op("aten::mm", i * 100 + 10, 20) for i in range(3)]

@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.operators.calls import operator_calls
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operator_kernels, operator_stacks, operators
+from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
+
+EVALUATE = "autograd::engine::evaluate_function: "
 
 
 def times(table: OperatorTable) -> dict[str, tuple[float, ...]]:
@@ -91,6 +94,41 @@ def test_backward_outside_modules_stays() -> None:
         "autograd::engine::evaluate_function: NllLossBackward0",
         "NllLossBackward0",
     }
+
+
+def test_backward_with_its_forward() -> None:
+    """A node, what it calls and the gradient that is accumulated behind it are one row of its forward."""
+    number = {"Sequence number": 3, "Fwd thread id": 0}
+    node = {"Sequence number": 3, "Fwd thread id": 1}
+    shapes = {"Input Dims": [[4, 4], [4, 4]]}
+    events = [
+        op("aten::linear", 0, 50, **number),
+        op("aten::mm", 10, 30, **number, **shapes),
+        op(f"{EVALUATE}MmBackward0", 100, 40, tid=2, **node),
+        op("MmBackward0", 105, 30, tid=2, **node),
+        op("aten::mm", 110, 20, tid=2, **{"Input Dims": [[8, 8], [8, 8]]}),
+        launch(115, 1, tid=2),
+        kernel(200, 10, 1),
+        op(f"{EVALUATE}torch::autograd::AccumulateGrad", 150, 20, tid=2, **{"Fwd thread id": 1}),
+        op(f"{EVALUATE}LostBackward0", 180, 10, tid=2, **{"Fwd thread id": 1}),
+    ]
+    model = model_of(events)
+    found = operators(model, "name", with_forward=True)
+    # calls, host self, host total, device self, device total
+    assert times(found) == {
+        "aten::mm (backward)": (1, 55, 60, 10, 10),
+        "aten::mm": (1, 30, 30, 0, 0),
+        "aten::linear": (1, 20, 50, 0, 0),
+        f"{EVALUATE}LostBackward0": (1, 10, 10, 0, 0),
+    }
+    as_run = operators(model)
+    for column in ("host_self_ns", "device_self_ns", "kernels"):
+        assert getattr(found, column).sum() == getattr(as_run, column).sum()
+    shaped = operators(model, "name_shape", with_forward=True)
+    assert shaped.input_shape is not None
+    assert dict(zip(shaped.name, shaped.input_shape, strict=True))["aten::mm (backward)"] == "[[4, 4], [4, 4]]"
+    assert unlinked_share(model) == 0.0
+    assert unlinked_share(model_of(events[:2])) is None
 
 
 def test_annotations_are_labels_on_the_time_of_the_operator_around_them() -> None:

@@ -11,6 +11,7 @@ from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
 from torch_tb_profiler.analysis.program.phase_times import phase_times
+from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.program.question import phase_means
 from torch_tb_profiler.model import Model
 
@@ -213,7 +214,92 @@ def test_a_crossing_step_mark_is_no_parent() -> None:
             annotation("ProfilerStep#0", 200, 800),
         ]
     )
-    assert host(model)["forward"] == 100
+    # the batch is the step, and the mark of the forward pass is whole
+    assert host(model) == {"forward": 200, "other": 300}
+
+
+def test_modules_of_compiled_autograd_are_backward() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 1000),
+            op("CompiledFunction", 100, 100, **{"Sequence number": 3, "Fwd thread id": 0}),
+            frame("torch/_tensor.py(1): backward", 300, 400),
+            frame("nn.Module: OptimizedModule_0", 350, 300),
+            op("Torch-Compiled Region: !0/2/0", 500, 100),
+            annotation("Optimizer.step#SGD.step", 800, 100),
+        ]
+    )
+    assert host(model) == {"forward": 100, "backward": 400, "optimizer": 100, "other": 400}
+    assert micro_batches(model).forward_ns.tolist() == [100 * US]
+
+
+def test_compiled_code_without_a_backward_pass_is_inferred_to_be_forward() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 1000),
+            op("Torch-Compiled Region: 0/0", 100, 300),
+            op("Torch-Compiled Region: 1/0", 200, 100),
+        ]
+    )
+    assert host(model) == {"forward": 300, "other": 700}
+    assert int(phase_times(model).inferred_ns.sum()) == 300 * US
+
+
+def test_a_step_mark_that_crosses_another_mark_does_not_cut_it() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 500),
+            annotation("Optimizer.step#SGD.step", 400, 300),
+            annotation("ProfilerStep#1", 500, 500),
+        ]
+    )
+    assert host(model) == {"optimizer": 300, "other": 700}
+
+
+def test_a_range_that_the_recording_left_open_ends_with_what_was_recorded() -> None:
+    window_end = {"ph": "i", "name": "Record Window End", "pid": 1, "tid": 1, "ts": 1000, "s": "g"}
+    events = [annotation("ProfilerStep#0", 0, 500), annotation("Optimizer.step#SGD.step", 400, 600)]
+    model = model_of([*events, annotation("ProfilerStep#1", 500, 500), op("aten::add_", 510, 20), window_end])
+    assert model.steps.names == ("0",)
+    assert phases(model).segments.end[-1] == 530 * US
+    # what ends with the last event is as long as it says
+    model = model_of([*events, op("aten::add_", 900, 100), window_end])
+    assert phases(model).segments.end[-1] == 1000 * US
+
+
+def test_the_model_on_validation_batches_is_told_apart() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 1000),
+            annotation("training_step", 0, 100),
+            annotation("[pl][profile][Strategy]SingleDeviceStrategy.validation_step", 200, 100),
+            frame("nn.Module: Net_0", 210, 50),
+            annotation("evaluate", 400, 100),
+            annotation("data", 400, 30),
+        ]
+    )
+    assert host(model) == {"data": 30, "forward": 100, "validation": 170, "other": 700}
+
+
+def token_lookup(start: float, tokens: int) -> Event:
+    return op("aten::embedding", start, 5, **{"Input Dims": [[1000, 64], [2, tokens], [], [], []]})
+
+
+def test_passes_of_a_language_model_are_phases() -> None:
+    events = [op("generate", 0, 500)]
+    for start, tokens in ((0, 24), (200, 1), (300, 1)):
+        events += [frame("nn.Module: Gpt_0", start, 80), token_lookup(start + 10, tokens)]
+    assert host(model_of(events)) == {"prefill": 80, "decode": 160, "other": 140}
+    # without frames a pass lasts to the next look-up
+    plain = model_of([each for each in events if "Gpt" not in each["name"]])
+    assert host(plain) == {"prefill": 200, "decode": 290, "other": 10}
+    assert int(phase_times(plain).inferred_ns.sum()) == 490 * US
+
+
+def test_a_model_that_only_reads_generates_nothing() -> None:
+    events = [frame("nn.Module: Encoder_0", start, 80) for start in (0, 100)]
+    model = model_of([*events, token_lookup(10, 24), token_lookup(110, 24)])
+    assert host(model) == {"forward": 160, "other": 20}
 
 
 def test_two_losses_one_after_the_other_are_two_passes() -> None:

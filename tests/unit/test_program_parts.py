@@ -12,8 +12,10 @@ from tests.recorded import SHARED
 from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_question import engine_summary
+from torch_tb_profiler.analysis.program.generated import generated_kernels
+from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
 from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
-from torch_tb_profiler.analysis.program.regions import compilations, generated_kernels, region_sums, regions
+from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
 from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
 
 PROGRAM = SHARED / "program"
@@ -179,6 +181,19 @@ def test_regions_and_what_is_around_them() -> None:
     assert (made.name, made.kind, made.operators) == (("triton_poi_fused_add_relu_0",), ("pointwise",), ("add_relu",))
 
 
+def test_the_configuration_and_the_file_of_a_generated_kernel() -> None:
+    name, told = "triton_red_fused_mean_0", {"kernel_file": "/tmp/c.py", "num_stages": 1}
+    events = []
+    for number, (blocks, warps) in enumerate((("XBLOCK=2,R0_BLOCK=64", 8), ("XBLOCK=4", 4), ("XBLOCK=4", 4))):
+        at = 100 * number
+        events.append(op(name, at, 20, kernel_kwargs=blocks, num_warps=warps, **told))
+        events += [launch(at + 5, number + 1), kernel(at + 50, 10, number + 1, name)]
+    events += [op("x", 395, 30), launch(400, 9), kernel(410, 5, 9, "triton_poi_fused_add_1")]
+    made = generated_kernels(model_of(events))
+    assert made.config == ("XBLOCK=2 R0_BLOCK=64 num_warps=8 num_stages=1; XBLOCK=4 num_warps=4 num_stages=1", None)
+    assert made.file == ("/tmp/c.py", None)
+
+
 @needs_recordings
 def test_compilations_of_a_recording() -> None:
     model = recorded(of("compile_cold"))
@@ -218,6 +233,8 @@ def test_replays_of_one_graph_are_aligned() -> None:
     assert found.inside_ns.tolist() == [10 * US]
     assert found.between_ns.tolist() == [60 * US]
     assert outside_ns(model) == (60 * US, 50 * US)
+    fell_out = outside_graphs(model)
+    assert (fell_out.name, fell_out.total_ns.tolist(), fell_out.replayed.tolist()) == (("c",), [50 * US], [0])
     nodes = graph_nodes(model, 0)
     assert nodes is not None
     assert (nodes.name, nodes.mean_ns.tolist()) == (("a", "b"), [10 * US, 20 * US])
@@ -228,6 +245,14 @@ def test_a_trace_without_graphs() -> None:
     model = model_of([annotation("ProfilerStep#0", 0, 500), op("aten::mm", 10, 5)])
     assert len(graphs(model)) == len(captures(model)) == len(regions(model)) == len(compilations(model)) == 0
     assert outside_ns(model) == (0, 0)
+    assert len(outside_graphs(model)) == 0
+
+
+def test_what_fell_out_of_a_graph_has_the_name_of_what_did_not() -> None:
+    steps = annotation("ProfilerStep#0", 0, 500)
+    owned = [op("aten::mm", 195, 20), launch(200, 3), kernel(300, 50, 3, "a")]
+    found = outside_graphs(model_of([steps, *replay(0, 1), *owned, launch(220, 4), kernel(400, 10, 4, "a")]))
+    assert (found.name, found.owner, found.calls.tolist(), found.replayed.tolist()) == (("a",), ("aten::mm",), [2], [1])
 
 
 @needs_recordings

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.events import Event, annotation, event, kernel, launch, model_of, op, partly_hidden_all_reduce
+from tests.events import Event, all_reduce, annotation, event, kernel, launch, model_of, op, partly_hidden_all_reduce
 from tests.tracegen import Config, Expected, generate_ranks
 from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans
@@ -36,31 +36,15 @@ def gloo(name: str, start: float, duration: float, tid: int = 1, elements: int =
     return event("cpu_op", f"gloo:{name}", start, duration, tid, **shapes)
 
 
-def collective(start: float, duration: float, **arguments: Any) -> Event:
-    """A kernel with the arguments of an all-reduce of 4 kB in the group of ranks 0 and 1."""
-    given = {
-        "Collective name": "allreduce",
-        "dtype": "Float",
-        "In msg nelems": 1000,
-        "Out msg nelems": 1000,
-        "Group size": 2,
-        "Process Group Name": "0",
-        "Process Group Description": "default_pg",
-        "Process Group Ranks": "[0, 1]",
-        **arguments,
-    }
-    return kernel(start, duration, 0, "ncclDevKernel_Generic", **given)
-
-
 def test_the_rank_that_comes_last_does_not_wait() -> None:
-    found = together([collective(0, 100)], [collective(60, 40)])
+    found = together([all_reduce(0, 100)], [all_reduce(60, 40)])
     assert [w.transfer_ns.tolist() for w in found.waits] == [[40_000, 0], [40_000, 0]]
     assert [w.wait_ns.tolist() for w in found.waits] == [[60_000, 0], [0, 0]]
     assert not found.notes
 
 
 def test_clocks_do_not_matter() -> None:
-    here, later = [op("a", 0, 1), collective(0, 100)], [op("a", 5_000_000, 1), collective(5_000_060, 40)]
+    here, later = [op("a", 0, 1), all_reduce(0, 100)], [op("a", 5_000_000, 1), all_reduce(5_000_060, 40)]
     assert [w.wait_ns.sum() for w in together(here, later).waits] == [60_000, 0]
 
 
@@ -77,8 +61,8 @@ def test_transfer_is_the_last_part_of_all_kernels_of_an_operation() -> None:
 
 
 def test_sequence_numbers_match_whatever_the_order() -> None:
-    one = [collective(0, 10, Seq=1), collective(20, 30, Seq=2)]
-    other = [collective(0, 5, Seq=2), collective(20, 7, Seq=3)]
+    one = [all_reduce(0, 10, Seq=1), all_reduce(20, 30, Seq=2)]
+    other = [all_reduce(0, 5, Seq=2), all_reduce(20, 7, Seq=3)]
     matching = together(one, other).matching
     assert [t.tolist() for t in matching.transfer] == [[10_000, 5_000], [5_000, 7_000]]
     assert [r.tolist() for r in matching.ranks] == [[1, 2], [2, 1]]
@@ -87,7 +71,7 @@ def test_sequence_numbers_match_whatever_the_order() -> None:
 def test_two_process_groups_do_not_mix() -> None:
     def of(group: str, ranks: str, start: float, duration: float) -> Event:
         more = {"Process Group Name": group, "Process Group Ranks": ranks, "Process Group Description": "mesh"}
-        return collective(start, duration, **more)
+        return all_reduce(start, duration, **more)
 
     # the groups of a mesh may have one name; ranks 0 and 1 are in one, 2 and 3 in the other
     found = together(
@@ -138,7 +122,7 @@ def test_unequal_counts_are_matched_within_steps_and_said() -> None:
 
 
 def test_one_rank_alone() -> None:
-    found = together([collective(0, 100)])
+    found = together([all_reduce(0, 100)])
     assert found.waits[0].wait_ns.tolist() == found.waits[0].transfer_ns.tolist() == [-1, 0]
     assert found.waits[0].unmatched_ns.tolist() == [100_000, 0]
     assert kinds_of_notes(found) == {"one_rank"}
@@ -149,27 +133,27 @@ def test_one_rank_alone() -> None:
 
 
 def test_a_group_of_one_rank_waits_for_nobody() -> None:
-    found = together([collective(0, 100, **{"Group size": 1, "Process Group Ranks": "[0]"})])
+    found = together([all_reduce(0, 100, **{"Group size": 1, "Process Group Ranks": "[0]"})])
     assert (found.waits[0].transfer_ns.tolist(), found.waits[0].wait_ns.tolist()) == ([100_000, 0], [0, 0])
     assert not found.notes
 
 
 def test_missing_ranks_are_said() -> None:
-    events = collective(0, 10, **{"Group size": 4, "Process Group Ranks": "[0, 1, 2, 3]"})
+    events = all_reduce(0, 10, **{"Group size": 4, "Process Group Ranks": "[0, 1, 2, 3]"})
     (note,) = together([events], [events]).notes
     assert note.kind == "missing_ranks"
     assert "default_pg: 2 of 4" in note.text
 
 
 def test_a_rank_without_communication_is_said() -> None:
-    found = together([collective(0, 10)], [op("a", 0, 10)])
+    found = together([all_reduce(0, 10)], [op("a", 0, 10)])
     assert kinds_of_notes(found) == {"no_communication", "missing_ranks"}
     assert found.waits[1].wait_ns.tolist() == [0, 0]
 
 
 def test_sends_are_not_receives() -> None:
     found = together(
-        [collective(0, 10, **{"Collective name": "send"})], [collective(0, 90, **{"Collective name": "send"})]
+        [all_reduce(0, 10, **{"Collective name": "send"})], [all_reduce(0, 90, **{"Collective name": "send"})]
     )
     assert [t.tolist() for t in found.matching.transfer] == [[10_000], [90_000]]
     assert kinds_of_notes(found) == {"point_to_point"}
@@ -213,7 +197,7 @@ def test_device_work_belongs_to_the_step_that_launched_it() -> None:
 
 
 def test_operations_outside_of_steps() -> None:
-    found = together([annotation("ProfilerStep#1", 0, 10), collective(50, 5)])
+    found = together([annotation("ProfilerStep#1", 0, 10), all_reduce(50, 5)])
     answer = legacy.waittime(found)["data"]
     assert answer == {"all": {"worker0": [5, 0]}, "null": {"worker0": [5, 0]}}
 
@@ -254,7 +238,7 @@ def test_without_the_number_of_ranks() -> None:
 
 def test_bandwidth_uses_the_transfer_time() -> None:
     big = {"In msg nelems": 10_000_000, "Out msg nelems": 10_000_000, "dtype": "Double"}
-    table = operation_table(together([collective(0, 100, **big)], [collective(0, 40, **big)]))
+    table = operation_table(together([all_reduce(0, 100, **big)], [all_reduce(0, 40, **big)]))
     assert table.algbw.tolist() == pytest.approx([80e6 / 40e-6] * 2)
     assert table.busbw.tolist() == pytest.approx([80e6 / 40e-6] * 2), "2 (n − 1) / n is 1 for two ranks"
     assert table.total_bytes.tolist() == [80e6, 80e6]
@@ -276,7 +260,7 @@ def test_gpuinfo() -> None:
     v100 = {"id": 0, "name": "GPU-X", "totalGlobalMem": 34084028416, "computeMajor": 7, "computeMinor": 0}
 
     def rank(worker: str, **header: Any) -> Any:
-        return rank_of(model_of([collective(0, 1)], **header), worker)
+        return rank_of(model_of([all_reduce(0, 1)], **header), worker)
 
     properties = {"deviceProperties": [v100]}
     found = distributed([rank("node1_0", **properties), rank("node1_10", **properties), rank("node2_1")])

@@ -134,3 +134,26 @@ def test_the_command_says_what_is_wrong(logs: Path, tmp_path: Path, capsys: pyte
         assert not (tmp_path / "report.html").exists()
     code, _, said = command(capsys, logs / "a", "--cache-dir", tmp_path / "cache", "-o", tmp_path / "no" / "x.html")
     assert (code, "cannot write" in said) == (2, True)
+
+
+def test_a_baseline_beside_the_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the same name: it gets one of its own, and what is compared is in the report in both directions."""
+    for side in ("old", "new"):
+        for worker in ("w0", "w1"):
+            write_trace(tmp_path / side / "run" / f"{worker}.1.pt.trace.json", steps=4)
+    target = tmp_path / "report.html"
+    paths = [str(tmp_path / "new" / "run~w1"), "--compare", str(tmp_path / "old" / "run")]
+    assert main(["report", *paths, "-o", str(target)]) == 0
+    report = content_of(target.read_text("utf-8"))["report"]
+    runs = {run["name"]: [trace["worker"] for trace in run["traces"]] for run in answer_of(report, "status")["runs"]}
+    assert runs == {"run": ["w1"], "run (baseline)": ["w1"]}
+    names = [{"run": name, "worker": "w1", "span": "1"} for name in runs]
+    for left, right in (names, names[::-1]):
+        asked = left | {f"exp_{key}": value for key, value in right.items()}
+        assert answer_of(report, "compare/change", **asked)["exp"]["run"] == right["run"]
+        base = {f"base_{key}": value for key, value in left.items()}
+        trends = answer_of(report, "compare/trends", of="all", **base)
+        assert trends["traces"][trends["baseline"]] == left
+    capsys.readouterr()
+    assert main(["report", paths[0], "--compare", str(tmp_path / "nowhere"), "-o", str(target)]) == 2
+    assert "nowhere" in capsys.readouterr().err

@@ -24,6 +24,7 @@ from tests.tracegen import (
     trace_of,
 )
 from tests.tracegen.cluster_run import JobRun
+from torch_tb_profiler.ranks.clock_lines import GroupEnds, RankEnds, common_lines
 from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.run_questions import heat_map
@@ -187,6 +188,26 @@ def test_clocks_are_found_within_microseconds() -> None:
     assert found.corrected
     alone = clock([each for each in ranks if each.head.rank not in range(0, 64, 4)][:1] + ranks[4:8])
     assert alone.components == 1
+
+
+def test_clocks_are_chained_over_ranks_that_meet() -> None:
+    """Rank 2 meets rank 1 alone, whose clock is 2 s late; rank 3 meets nobody."""
+    late, number, at = [0, 2_000_000_000, 500_000_000], np.arange(9), 1_000_000 * np.arange(9)
+    met = [[(0, number)], [(0, number), (1, number)], [(1, number)]]
+    ranks = [
+        RankEnds("", 0, 4_000_000, [GroupEnds(group, which, at + by) for group, which in groups])
+        for by, groups in zip(late, met, strict=True)
+    ]
+    found = common_lines([*ranks, RankEnds("", 0, 0, ())])
+    assert found.shift_ns == [0, -2_000_000_000, -500_000_000, None]
+    assert (found.corrected, found.components) == (True, 2)
+    # fewer than a line needs
+    few = [
+        msgspec.structs.replace(each, groups=[GroupEnds(of.group, of.number[:3], of.end[:3]) for of in each.groups])
+        for each in ranks
+    ]
+    assert common_lines(few).shift_ns == [0, None, None]
+    assert common_lines(few, least=1).shift_ns == found.shift_ns[:3]
 
 
 def test_traces_stand_beside_each_other_by_what_they_ended_together() -> None:

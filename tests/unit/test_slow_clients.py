@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import socket
 import threading
 import time
@@ -17,19 +18,27 @@ from tests.served import everything_read
 from tests.tiny import wait_until
 from torch_tb_profiler.web import app as app_module
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.http import HttpError
+from torch_tb_profiler.web.http import HttpError, Stream
 from torch_tb_profiler.web.server import Patience, serve
 from torch_tb_profiler.web.time_limit import TimeLimit
+from torch_tb_profiler.web.wsgi_response import respond
 
 QUICK = Patience(connections=4, head=0.6, piece=0.6, least=0.05)
 LARGE = b"x" * 30_000_000
 Connect = Callable[[bytes], socket.socket]
 
 
+def pieces_until_memory_ends(_packed: bool) -> Iterator[bytes]:
+    yield b"first"
+    raise MemoryError
+
+
 @Request.application
 def answers(request: Request) -> Response:
     if request.path == "/long":
         time.sleep(2)
+    if request.path == "/scarce":
+        return respond(request, Stream("etag", pieces_until_memory_ends))
     return Response(LARGE if request.path == "/large" else b"small")
 
 
@@ -69,6 +78,17 @@ def everything_from(connection: socket.socket) -> bytes:
     except ConnectionError:
         pass
     return b"".join(parts)
+
+
+def test_no_memory_in_the_middle_of_a_stream(connect: Connect, caplog: pytest.LogCaptureFixture) -> None:
+    """The status has been sent: the connection ends without the last chunk, and the log has one line."""
+    answer = everything_from(connect(request("/scarce")))
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert b"first" in answer
+    assert not answer.endswith(b"0\r\n\r\n")
+    assert [record.getMessage() for record in caplog.records if record.levelno > logging.INFO] == [
+        "/scarce was sent in part: MemoryError"
+    ]
 
 
 def test_a_head_that_drips_is_cut_off(connect: Connect) -> None:

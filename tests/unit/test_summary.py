@@ -22,6 +22,7 @@ from torch_tb_profiler.insights.rule import Finding, FindingSaving
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, by_saving, summary
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
 
@@ -141,6 +142,41 @@ def test_command_python_and_route_say_the_same(
     assert answer.status_code == 200
     assert json.loads(answer.data) == printed
     assert said(capsys, *command).startswith("generated_4gpu_h100 · rank1 · span 1: ")
+
+
+def test_a_summary_that_was_given_before_is_read_from_the_cache(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = samples / "generated_4gpu_h100"
+    about = [run, "--cache-dir", tmp_path]
+    first = said(capsys, *about, "--worker", "rank1")
+    other = said(capsys, *about, "--worker", "rank1", "--step-rule", "whole_trace")
+    assert other != first
+
+    def unused(*_: object) -> None:
+        raise AssertionError("the trace was opened")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalWorkspace, "open", unused)
+        assert said(capsys, *about, "--worker", "rank1") == first
+        assert said(capsys, *about, "--worker", "rank1", "--step-rule", "whole_trace") == other
+        assert main(["summary", *map(str, about), "--worker", "rank0"]) == 70  # of this one nothing is kept
+    for kept in tmp_path.glob("*.answers/*"):
+        content = kept.read_bytes()
+        kept.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    assert said(capsys, *about, "--worker", "rank1") == first
+
+
+def test_the_command_gives_the_summary_that_a_server_has_kept(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = samples / "generated_4gpu_h100"
+    with everything_read(run, tmp_path) as workspace:
+        asked = client_of(workspace).get("/api/summary", query_string={"run": run.name, "worker": "rank1"}).json
+
+    monkeypatch.setattr(LocalWorkspace, "open", lambda *_: pytest.fail("the trace was opened"))
+    printed = said(capsys, run, "--worker", "rank1", "--json", "--cache-dir", tmp_path)
+    assert json.loads(printed) == asked
 
 
 def test_the_schema_in_the_docs_holds(

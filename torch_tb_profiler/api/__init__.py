@@ -13,5 +13,17 @@ from torch_tb_profiler.api.profile import Profile, Run, open  # noqa: A004
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile
+from torch_tb_profiler.api.trends import trends
 
-__all__ = ["Compared", "Profile", "ProfileError", "Rows", "Run", "SnapshotProfile", "TraceProfile", "check", "open"]
+__all__ = [
+    "Compared",
+    "Profile",
+    "ProfileError",
+    "Rows",
+    "Run",
+    "SnapshotProfile",
+    "TraceProfile",
+    "check",
+    "open",
+    "trends",
+]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from io import TextIOWrapper
+from pathlib import Path
 
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UserError
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
@@ -46,7 +48,16 @@ def _run(words: Sequence[str]) -> int:
         program_parser().parse_args(words)
         return BAD_INPUT  # not reached: without a command it refuses
     command = COMMANDS[words[0]].load()
-    return command.run(command_parser(command).parse_args(with_orders(words[1:]))) or 0
+    arguments = command_parser(command).parse_args(with_orders(words[1:]))
+    with _quiet() if arguments.quiet else nullcontext():
+        return command.run(arguments) or 0
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What is said beside results goes nowhere; what is wrong is said by `main`, behind this."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stderr(nowhere):
+        yield
 
 
 def _say(text: str) -> None:

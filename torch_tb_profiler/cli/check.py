@@ -41,7 +41,7 @@ class Check:
     name = "check"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        declare_sides(parser, "a log directory, a glob, or a baseline saved with --save")
+        declare_sides(parser, "RUN~WORKER~SPAN, a log directory, a glob, a baseline of --save, or a history")
         parser.add_argument(
             "--fail-on",
             metavar="RULE",
@@ -72,6 +72,12 @@ class Check:
             metavar="FILE",
             help="write the new recordings as a baseline: some ten kilobytes, no trace is needed beside it. Without "
             "--base every PATH is saved and nothing is compared",
+        )
+        parser.add_argument(
+            "--history",
+            metavar="FILE",
+            help="append the new recordings to a file of JSON lines, one each, of which `compare FILE --each` says the "
+            "trend; without --base as --save",
         )
         parser.add_argument("--worker", help="only this worker of each run (default: all ranks together)")
         parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")

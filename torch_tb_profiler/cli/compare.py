@@ -19,11 +19,17 @@ class Compare:
     name = "compare"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        declare_sides(parser, "or a log directory")
+        declare_sides(parser, "RUN~WORKER~SPAN, a log directory, a glob, a baseline of `check --save`, or a history")
         parser.add_argument(
             "--each",
             action="store_true",
-            help="compare each new recording with the baseline by itself, a line each, and not all of them together",
+            help="follow step time and busy time over any number of recordings, all ranks of each together: against "
+            "the first and the one before, the last three against those before them, and where the level changed",
+        )
+        parser.add_argument(
+            "--across-devices",
+            action="store_true",
+            help="with --each: other devices, and another number of processes, forbid no verdict",
         )
         parser.add_argument("--worker", help="which worker of each run (default: the first)")
         parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
@@ -33,14 +39,19 @@ class Compare:
         parser.add_argument(
             "--limit", type=int, default=10, metavar="N", help="rows of each table (default: 10; JSON has 200)"
         )
-        parser.add_argument("--json", action="store_true", help="as JSON, exact: that of /api/compare/change")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="as JSON, exact: that of /api/compare/change, with --each that of /api/compare/trends",
+        )
         declare_color(parser)
         declare_cache_dir(parser)
         parser.epilog = (
             "Examples:\n"
             "  torch-tb-profiler compare before/ after/\n"
             "  torch-tb-profiler compare --base a1 --base a2 b1 b2 --json\n"
-            "  torch-tb-profiler compare main/ branch1/ branch2/ --each"
+            "  torch-tb-profiler compare main/ branch1/ branch2/ --each\n"
+            "  torch-tb-profiler compare history.jsonl --each"
         )
 
     def run(self, arguments: argparse.Namespace) -> None:

@@ -10,7 +10,9 @@ from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None:
     """Which trace. of_run: it is about all ranks of a run."""
     parser.add_argument(
-        "path", metavar="PATH", help="a trace file, a run's directory, or a log directory; - reads a trace from stdin"
+        "path",
+        metavar="PATH",
+        help="a trace file, a run's directory, a log directory, or LOGDIR/RUN~WORKER~SPAN; - reads a trace from stdin",
     )
     parser.add_argument("--run", help="which run of a log directory")
     if not of_run:

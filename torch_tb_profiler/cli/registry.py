@@ -10,7 +10,7 @@ from torch_tb_profiler.cli.command import Command
 from torch_tb_profiler.cli.table_list import TABLES
 
 
-class Place(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command is.
 
     module  that has it
@@ -30,12 +30,12 @@ class Place(NamedTuple):
         return command
 
 
-def _own(made_by: str, text: str) -> Place:
-    return Place(f"{__package__}.{made_by.lower()}", made_by, text)
+def _own(made_by: str, text: str) -> CommandEntry:
+    return CommandEntry(f"{__package__}.{made_by.lower()}", made_by, text)
 
 
 #: by name, in the order of the help
-COMMANDS: Mapping[str, Place] = {
+COMMANDS: Mapping[str, CommandEntry] = {
     "serve": _own("Serve", "Show the profiles below a directory in a browser, without TensorBoard."),
     "report": _own("Report", "Write a trace, or a run, with all views into one HTML file that needs no server."),
     "summary": _own("Summary", "Print a trace in a few numbers: step time, device use, owners of device work, notes."),
@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, Place] = {
     ),
     "export": _own("Export", "Write a cut trace, call stacks for other programs, or a table into a file."),
     "completion": _own("Completion", "Print the script that completes commands and options in a shell."),
+    "cache": _own("Cache", "Say how large the cache of traces that were read is; make it smaller, or empty it."),
     "ingest": _own(
         "Ingest", "Read every rank of a job, on this machine or on a Dask cluster, and say what the ranks say together."
     ),
@@ -59,5 +60,5 @@ COMMANDS: Mapping[str, Place] = {
         "Mcp", "Answer an agent's questions about the traces below a directory, over the Model Context Protocol."
     ),
     "sql": _own("Sql", "Ask a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."),
-    **{each.name: Place(f"{__package__}.tables", "table", each.help, (each.name,)) for each in TABLES.values()},
+    **{each.name: CommandEntry(f"{__package__}.tables", "table", each.help, (each.name,)) for each in TABLES.values()},
 }

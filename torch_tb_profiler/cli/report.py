@@ -25,8 +25,18 @@ class Report:
             help=f"a worker of the run; may be given several times (default: the first {MOST_REPORTED} traces)",
         )
         parser.add_argument("--span", help="which recording of the workers")
+        parser.add_argument(
+            "--compare",
+            metavar="BASE",
+            help="put a baseline beside it, so that the view Diff has both: a trace, a run's directory, or "
+            "LOGDIR/RUN~WORKER~SPAN",
+        )
         declare_cache_dir(parser)
-        parser.epilog = "Example:\n  torch-tb-profiler report LOGDIR/RUN -o report.html"
+        parser.epilog = (
+            "Examples:\n"
+            "  torch-tb-profiler report LOGDIR/RUN -o report.html\n"
+            "  torch-tb-profiler report new/ --compare base/ -o report.html"
+        )
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.cli.work import report

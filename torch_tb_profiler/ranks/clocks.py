@@ -21,8 +21,6 @@ LEAST_AGREEING = 0.8
 MOST_DRIFT = 200e-6
 #: of the shortest run of an operation that has to be common to all ranks
 COMMON = 0.5
-#: an offset is one of the clock when it is more than so many times the deviation of the differences it is of
-CLEAR_OFFSET = 3
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -62,21 +60,6 @@ def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: 
             ended[number[sure]] = np.minimum(ended[number[sure]], end[sure] + shift[sure])
             del waiting[each]
     return shift, known, disputed
-
-
-def clear_offset(late: Int64) -> int:
-    """How much later one clock is than another, ns, when times are to keep their distances: no drift.
-
-    late   shape (n,), ns: how much earlier the same collectives end by it: they end together
-    Returns the median, and 0 where that is small beside what the differences vary by: gloo ends are ms apart.
-
-    >>> clear_offset(np.array([5000, 5002, 4999])), clear_offset(np.array([-40, 90, 10])), clear_offset(np.array([]))
-    (5000, 0, 0)
-    """
-    if not len(late):
-        return 0
-    offset = float(np.median(late))
-    return round(offset) if abs(offset) > CLEAR_OFFSET * float(np.median(np.abs(late - offset))) else 0
 
 
 def have_common_time(start: Int64, end: Int64, number: Int64) -> Bool:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -21,7 +22,7 @@ from torch_tb_profiler.analysis.replay.scenario import Scenario, after, effect_o
 from torch_tb_profiler.analysis.replay.solve import solve
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks.clocks import clear_offset
+from torch_tb_profiler.ranks.clock_lines import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, common_lines
 from torch_tb_profiler.ranks.matching import match
 from torch_tb_profiler.ranks.rank import Rank, rank_of
 from torch_tb_profiler.ranks.stragglers import without_straggler
@@ -195,7 +196,7 @@ class JointGraph:
 def join(ranks: Sequence[Joinable]) -> JointGraph:
     """One graph of all ranks."""
     graphs = tuple(each.graph for each in ranks)
-    matched = _matched_items(ranks)
+    matched = _meetings(ranks)
     shift = _shifts(ranks, matched)
     sizes = [graph.nodes for graph in graphs]
     first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
@@ -205,12 +206,12 @@ def join(ranks: Sequence[Joinable]) -> JointGraph:
     meets: dict[tuple[int, int], int] = {}
     meet_time: list[int] = []
     arriving: list[tuple[int, int]] = []
-    for members in matched:
+    for meeting in matched:
         number = int(first[-1]) + len(meet_time)
-        nodes = [int(item_nodes[rank][item]) for rank, item in members]
+        nodes = [int(item_nodes[rank][item]) for rank, item in meeting.members]
         meet_time.append(max(int(time[node]) for node in nodes))
         arriving += [(node, number) for node in nodes]
-        meets |= dict.fromkeys(members, number)
+        meets |= dict.fromkeys(meeting.members, number)
     time = np.concatenate((time, np.array(meet_time, np.int64)))
     kind = np.concatenate((kind, np.full(len(meet_time), Node.MEET, np.int8)))
     root = len(time)
@@ -327,11 +328,19 @@ def _ordered(
     )
 
 
-def _matched_items(ranks: Sequence[Joinable]) -> list[list[tuple[int, int]]]:
-    """For each collective that several ranks have, its piece of work on each: (rank, item)."""
+class _Meeting(msgspec.Struct, frozen=True):
+    """A collective that several ranks have: its piece of work on each, (rank, item); whether all ranks end together."""
+
+    ends_together: bool
+    members: list[tuple[int, int]]
+
+
+def _meetings(ranks: Sequence[Joinable]) -> list[_Meeting]:
+    """The collectives that several ranks have."""
     matching = match([each.rank for each in ranks])
-    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    found: dict[tuple[int, int], _Meeting] = {}
     for number, each in enumerate(ranks):
+        kinds = each.rank.communications.operations.kind.tolist()
         ranges, items = each.rank.communications.ranges, each.graph.items
         candidates = np.flatnonzero(items.is_communication)
         by_time = dict(
@@ -348,19 +357,28 @@ def _matched_items(ranks: Sequence[Joinable]) -> list[list[tuple[int, int]]]:
             place = nth[operation] = nth.get(operation, -1) + 1
             group, item = int(matching.match[number][operation]), by_time.get((start, end))
             if group >= 0 and item is not None:
-                found.setdefault((group, place), []).append((number, item))
-    return [members for members in found.values() if len({rank for rank, _ in members}) == len(members) > 1]
+                meeting = found.setdefault((group, place), _Meeting(kinds[operation] in TOGETHER, []))
+                meeting.members.append((number, item))
+    return [each for each in found.values() if len({rank for rank, _ in each.members}) == len(each.members) > 1]
 
 
-def _shifts(ranks: Sequence[Joinable], matched: list[list[tuple[int, int]]]) -> list[int]:
-    """Per rank, ns to add to its times: to those since the epoch, and where its clock clearly differs, that."""
-    origins = [each.origin_ns for each in ranks]
-    shift = [origin - origins[0] for origin in origins]
-    for number in range(1, len(ranks)):
-        both = [(dict(members)[0], dict(members)[number]) for members in matched if {0, number} <= dict(members).keys()]
-        if not both:
-            continue
-        mine, theirs = np.array(both, np.int64).T
-        late = ranks[0].graph.items.end[mine] - (ranks[number].graph.items.end[theirs] + shift[number])
-        shift[number] += clear_offset(late)
-    return shift
+def _shifts(ranks: Sequence[Joinable], meetings: Sequence[_Meeting]) -> list[int]:
+    """Per rank, ns to add to its times: where nothing tells of its clock, those since the epoch are compared."""
+    ended: list[list[tuple[int, int]]] = [[] for _ in ranks]
+    for number, meeting in enumerate(meetings):
+        for rank, item in meeting.members if meeting.ends_together else ():
+            ended[rank].append((number, item))
+    clocks = []
+    for each, mine in zip(ranks, ended, strict=True):
+        time, origin = each.graph.time, each.origin_ns
+        middle = origin + (int(time.min()) + int(time.max())) // 2 if len(time) else origin
+        pairs = np.array(mine, np.int64).reshape(-1, 2)
+        ends = GroupEnds(0, pairs[:, 0], each.graph.items.end[pairs[:, 1]] + origin)
+        groups = () if each.rank.backend in LOOSE_BACKENDS else (ends,)
+        clocks.append(RankEnds(each.rank.host_name, origin, middle, groups))
+    # times only have to be near enough for collectives to meet: one that was ended together is enough
+    shifts = common_lines(clocks, least=1).shift_ns
+    return [
+        each.origin_ns - ranks[0].origin_ns if shift is None else shift
+        for each, shift in zip(ranks, shifts, strict=True)
+    ]

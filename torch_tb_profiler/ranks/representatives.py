@@ -7,6 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.ranks.robust import NORMAL
 
 MOST = 16
 #: a rank this near to one that was taken is like it, in deviations
@@ -23,7 +24,7 @@ def representatives(features: Float64, named: Collection[int]) -> tuple[Int64, I
         return np.empty(0, np.int64), np.empty(0, np.int64)
     middle = np.nan_to_num(np.nanmedian(np.where(np.isnan(features), 0, features), axis=0))
     apart = np.abs(np.nan_to_num(features) - middle)
-    scale = np.maximum(np.median(apart, axis=0) / 0.6745, 0.005 * np.abs(middle) + 1)
+    scale = np.maximum(np.median(apart, axis=0) / NORMAL, 0.005 * np.abs(middle) + 1)
     scaled = (np.nan_to_num(features) - middle) / scale
     first = int(np.argmin(np.square(scaled).sum(axis=1)))
     chosen = list(dict.fromkeys([first, *named]))[: MOST + len(named)]

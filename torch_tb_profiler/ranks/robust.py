@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Bool, Float64
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 
 #: makes the median of absolute deviations that of a normal distribution
 NORMAL = 0.6745
@@ -83,7 +83,7 @@ def like_most(excess: Real, least: float) -> Bool:
     return found
 
 
-def deviations(excess: Real, floor: float, among: Bool | slice = slice(None)) -> Float64:
+def deviations(excess: Real, floor: float, among: Bool | Int64 | slice = slice(None)) -> Float64:
     """Shape as given: the excess of each rank in robust deviations of some, which are `floor` at least."""
     some = excess[among]
     apart = middle(np.abs(some - middle(some))) if len(some) > 2 else np.zeros(excess.shape[1:])

@@ -17,7 +17,7 @@ import msgspec
 
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import RANGE_BYTES
-from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
+from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
 #: for worker processes: what gives access to containers, JSON of address → signature, empty for nothing
@@ -105,27 +105,27 @@ class Blobs:
         with self._lock:
             return {ACCESS_VARIABLE: json.dumps(self._signatures)} if self._signatures else {}
 
-    def place(self, url: str) -> Place:
+    def place(self, url: str) -> ObjectAddress:
         found = _parse(url)
         if found.query:
             with self._lock:
                 self._signatures[found.address] = found.query
-        return Place(found.address, found.key)
+        return ObjectAddress(found.address, found.key)
 
-    def url(self, place: Place) -> str:
+    def url(self, place: ObjectAddress) -> str:
         return f"{place.bucket}/{quote(place.key)}" if place.key else place.bucket
 
-    def pages(self, place: Place) -> Iterator[list[Object]]:
+    def pages(self, place: ObjectAddress) -> Iterator[list[Object]]:
         with self._client(place) as client:
             listing = client.list_blobs(name_starts_with=place.key or None, results_per_page=5000)
             for page in listing.by_page():
                 yield [_object(found) for found in page]
 
-    def stat(self, place: Place) -> Object:
+    def stat(self, place: ObjectAddress) -> Object:
         with self._client(place) as client:
             return _object(client.get_blob_client(place.key).get_blob_properties())
 
-    def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
+    def get(self, place: ObjectAddress, start: int, stop: int, etag: str) -> Iterable[bytes]:
         with self._client(place) as client:
             from azure.core import MatchConditions  # noqa: PLC0415
 
@@ -138,16 +138,16 @@ class Blobs:
                 decompress=False,
             ).chunks()
 
-    def put(self, place: Place, source: BinaryIO, absent: bool) -> None:
+    def put(self, place: ObjectAddress, source: BinaryIO, absent: bool) -> None:
         with self._client(place) as client:
             client.upload_blob(place.key, source, overwrite=not absent)
 
-    def delete(self, place: Place) -> None:
+    def delete(self, place: ObjectAddress) -> None:
         with self._client(place) as client:
             client.delete_blob(place.key)
 
     @contextmanager
-    def _client(self, place: Place) -> Iterator[Any]:
+    def _client(self, place: ObjectAddress) -> Iterator[Any]:
         """A client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
         with self._lock:
             signature = self._signatures.get(place.bucket, "")

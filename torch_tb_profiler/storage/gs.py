@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any, BinaryIO
 
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
-from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
+from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
 TIMEOUTS = (3, 20)
@@ -42,18 +42,18 @@ class Google:
         # Looking for the credentials of a machine that has none takes seconds.
         return {"NO_GCE_CHECK": "true"} if _found_nobody.is_set() else {}
 
-    def place(self, url: str) -> Place:
+    def place(self, url: str) -> ObjectAddress:
         match = _ADDRESS.fullmatch(url)
         if match is None or "@" in match["bucket"]:
             raise StorageError(
                 f"{shown(url)}: an address of Google Cloud Storage looks like gs://bucket/folder", "missing"
             )
-        return Place(f"gs://{match['bucket']}", match["key"])
+        return ObjectAddress(f"gs://{match['bucket']}", match["key"])
 
-    def url(self, place: Place) -> str:
+    def url(self, place: ObjectAddress) -> str:
         return f"{place.bucket}/{place.key}" if place.key else place.bucket
 
-    def pages(self, place: Place) -> Iterator[list[Object]]:
+    def pages(self, place: ObjectAddress) -> Iterator[list[Object]]:
         with _client() as client:
             listing = client.list_blobs(
                 _name(place), prefix=place.key or None, fields=_FIELDS, timeout=TIMEOUTS, retry=None
@@ -61,13 +61,13 @@ class Google:
             for page in listing.pages:
                 yield [_object(found) for found in page]
 
-    def stat(self, place: Place) -> Object:
+    def stat(self, place: ObjectAddress) -> Object:
         with _client() as client:
             blob = client.bucket(_name(place)).blob(place.key)
             blob.reload(timeout=TIMEOUTS, retry=None)
             return _object(blob)
 
-    def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
+    def get(self, place: ObjectAddress, start: int, stop: int, etag: str) -> Iterable[bytes]:
         received, trouble = io.BytesIO(), None
         try:
             with _client() as client:
@@ -87,18 +87,18 @@ class Google:
         if trouble:
             raise trouble
 
-    def put(self, place: Place, source: BinaryIO, absent: bool) -> None:
+    def put(self, place: ObjectAddress, source: BinaryIO, absent: bool) -> None:
         with _client() as client:
             client.bucket(_name(place)).blob(place.key).upload_from_file(
                 source, rewind=True, if_generation_match=0 if absent else None, timeout=TIMEOUTS, retry=None
             )
 
-    def delete(self, place: Place) -> None:
+    def delete(self, place: ObjectAddress) -> None:
         with _client() as client:
             client.bucket(_name(place)).blob(place.key).delete(timeout=TIMEOUTS, retry=None)
 
 
-def _name(place: Place) -> str:
+def _name(place: ObjectAddress) -> str:
     return place.bucket.removeprefix("gs://")
 
 

@@ -22,7 +22,7 @@ from torch_tb_profiler.storage.url import is_signed, printable, shown
 T = TypeVar("T")
 
 
-class Place(msgspec.Struct, frozen=True):
+class ObjectAddress(msgspec.Struct, frozen=True):
     """An object, or with an empty key a whole bucket.
 
     bucket: all of the address before the key, without a slash at its end
@@ -54,7 +54,7 @@ class Store(Protocol):
     #: what must be allowed for writing
     writing: str
 
-    def place(self, url: str) -> Place:
+    def place(self, url: str) -> ObjectAddress:
         """Raises StorageError when the address cannot be right."""
         ...
 
@@ -62,25 +62,25 @@ class Store(Protocol):
         """Variables with which a worker process may read what this one may."""
         ...
 
-    def url(self, place: Place) -> str:
+    def url(self, place: ObjectAddress) -> str:
         """Without secrets."""
         ...
 
-    def pages(self, place: Place) -> Iterator[list[Object]]:
+    def pages(self, place: ObjectAddress) -> Iterator[list[Object]]:
         """The objects whose keys begin with the key of `place`, a request per page."""
         ...
 
-    def stat(self, place: Place) -> Object: ...
+    def stat(self, place: ObjectAddress) -> Object: ...
 
-    def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
+    def get(self, place: ObjectAddress, start: int, stop: int, etag: str) -> Iterable[bytes]:
         """The bytes of a range, of the object of this etag only."""
         ...
 
-    def put(self, place: Place, source: BinaryIO, absent: bool) -> None:
+    def put(self, place: ObjectAddress, source: BinaryIO, absent: bool) -> None:
         """Write an object in one request; `absent`: Trouble of the kind `changed` when there is one."""
         ...
 
-    def delete(self, place: Place) -> None: ...
+    def delete(self, place: ObjectAddress) -> None: ...
 
 
 class ObjectStorage:
@@ -171,17 +171,17 @@ class ObjectStorage:
 
         self._writing(place, delete)
 
-    def _writing(self, place: Place, call: Callable[[], T]) -> T:
+    def _writing(self, place: ObjectAddress, call: Callable[[], T]) -> T:
         try:
             return patiently(call)
         except Trouble as trouble:
-            where = self._store.url(Place(place.bucket))
+            where = self._store.url(ObjectAddress(place.bucket))
             raise trouble.unwritable(where, self._store.writing) from None
 
-    def _reading(self, place: Place) -> Attempt:
-        return Attempt("unreadable", self._store.url(Place(place.bucket)))
+    def _reading(self, place: ObjectAddress) -> Attempt:
+        return Attempt("unreadable", self._store.url(ObjectAddress(place.bucket)))
 
-    def _entry(self, place: Place, found: Object, path: str) -> Entry:
+    def _entry(self, place: ObjectAddress, found: Object, path: str) -> Entry:
         return Entry(printable(path), self._store.url(place), found.size, found.modified_ns, found.etag)
 
     def _try(self, tried: Attempt, call: Callable[[], T]) -> T:

@@ -13,7 +13,7 @@ import msgspec
 
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
-from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
+from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
 PIECE_BYTES = 256 * 1024
@@ -105,27 +105,27 @@ class S3:
     def environment(self) -> dict[str, str]:
         return {}
 
-    def place(self, url: str) -> Place:
+    def place(self, url: str) -> ObjectAddress:
         match = _ADDRESS.fullmatch(url)
         if match is None or "@" in match["bucket"]:
             raise StorageError(f"{shown(url)}: an S3 address looks like s3://bucket/folder", "missing")
-        return Place(f"s3://{match['bucket']}", match["key"])
+        return ObjectAddress(f"s3://{match['bucket']}", match["key"])
 
-    def url(self, place: Place) -> str:
+    def url(self, place: ObjectAddress) -> str:
         return f"{place.bucket}/{place.key}" if place.key else place.bucket
 
-    def pages(self, place: Place) -> Iterator[list[Object]]:
+    def pages(self, place: ObjectAddress) -> Iterator[list[Object]]:
         with _client() as client:
             pages = client.get_paginator("list_objects_v2").paginate(Bucket=_name(place), Prefix=place.key)
             for page in pages:
                 yield [_object(found["Key"], found, found["Size"]) for found in page.get("Contents", ())]
 
-    def stat(self, place: Place) -> Object:
+    def stat(self, place: ObjectAddress) -> Object:
         with _client() as client:
             found = client.head_object(Bucket=_name(place), Key=place.key)
             return _object(place.key, found, found["ContentLength"])
 
-    def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
+    def get(self, place: ObjectAddress, start: int, stop: int, etag: str) -> Iterable[bytes]:
         only = {"IfMatch": f'"{etag}"'} if etag else {}
         with _client() as client:
             found = client.get_object(Bucket=_name(place), Key=place.key, Range=f"bytes={start}-{stop - 1}", **only)
@@ -135,17 +135,17 @@ class S3:
                     raise Trouble("failed", "NoRanges", advice="This server cannot send parts of objects")
                 yield from iter(lambda: body.read(PIECE_BYTES), b"")
 
-    def put(self, place: Place, source: BinaryIO, absent: bool) -> None:
+    def put(self, place: ObjectAddress, source: BinaryIO, absent: bool) -> None:
         only = {"IfNoneMatch": "*"} if absent else {}
         with _client() as client:
             client.put_object(Bucket=_name(place), Key=place.key, Body=source, **only)
 
-    def delete(self, place: Place) -> None:
+    def delete(self, place: ObjectAddress) -> None:
         with _client() as client:
             client.delete_object(Bucket=_name(place), Key=place.key)
 
 
-def _name(place: Place) -> str:
+def _name(place: ObjectAddress) -> str:
     return place.bucket.removeprefix("s3://")
 
 

@@ -10,10 +10,12 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.model.idle_threads import are_idle
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.store import Track
+from torch_tb_profiler.trace.vocabulary import FLOW_PHASES
 
 #: some events of the profiler have empty texts for process and thread
 _NAMELESS = "(no name)"
@@ -21,14 +23,9 @@ _NAMELESS = "(no name)"
 #: what only a host thread does
 HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Category.DRIVER)
 
-FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
-
 
 #: the thread that runs the steps, the others that call something, and those that hardly do
 ThreadRole = Literal["main", "active", "idle"]
-
-#: of the time in which the main thread runs operators, annotations and calls: threads with less of it are idle
-_IDLE_SHARE = 0.01
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -180,7 +177,7 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
     if not called.any():
         return ["active"] * len(called)
     main = int(np.lexsort((-called, -steps))[0])
-    roles: list[ThreadRole] = ["idle" if time < _IDLE_SHARE * called[main] else "active" for time in called.tolist()]
+    roles: list[ThreadRole] = ["idle" if idle else "active" for idle in are_idle(called, main).tolist()]
     roles[main] = "main"
     return roles
 

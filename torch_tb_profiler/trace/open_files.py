@@ -26,7 +26,7 @@ def is_scarce(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE)
 
 
-class Place(NamedTuple):
+class FileUser(NamedTuple):
     """Of one user of a file."""
 
     number: int
@@ -49,22 +49,22 @@ class OpenFiles:
     def __len__(self) -> int:
         return len(self._handles)
 
-    def hold(self, user: object, path: Path) -> tuple[Place, int]:
+    def hold(self, user: object, path: Path) -> tuple[FileUser, int]:
         """Keep a file open until its user is gone; the size of the file, bytes. Raises OSError."""
-        place = Place(next(self._numbers), path)
+        place = FileUser(next(self._numbers), path)
         with self._lock:
             size = os.fstat(self._handle(place)).st_size
         weakref.finalize(user, self._let_go, place.number)
         return place, size
 
-    def read(self, place: Place, offset: int, length: int) -> bytes:
+    def read(self, place: FileUser, offset: int, length: int) -> bytes:
         """Up to `length` bytes; fewer at the end of the file. Raises OSError."""
         with self._lock:  # Windows has no way to read at a position that leaves the place in the file alone
             handle = self._handle(place)
             os.lseek(handle, offset, os.SEEK_SET)
             return os.read(handle, length)
 
-    def _handle(self, place: Place) -> int:
+    def _handle(self, place: FileUser) -> int:
         self._close_gone()
         handle = self._handles.get(place.number)
         if handle is None:

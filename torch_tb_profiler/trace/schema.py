@@ -1,12 +1,10 @@
 """Every table and column of a trace, with type, unit, source in the file and when it is missing.
 
-A new field of trace files is declared here and nowhere else: its line in a table says how the field is written in the
-file. The decoder's event types (`events`), the buffers that fill the column (`arguments`), the column file and the
-details of a slice in the timeline are made from it.
+A new field of trace files is declared here and nowhere else: its line in a table says how the file writes it. The
+decoder's event types (`events`), the buffers of the column (`arguments`), the column file, details of a slice follow.
 
 Conventions
-    row         the number of an event in its file, counted from 0; it never changes, and every table points
-                to events by it.
+    row         the number of an event in its file, from 0; it never changes, and every table points to events by it.
     time        integer nanoseconds, relative to `Trace.origin_ns`.
     string      an int32 code into `Trace.strings`; code 0 is the empty string and means "missing".
     missing     -1 in integer columns, NaN in float columns, unless the column says otherwise.
@@ -245,6 +243,10 @@ class Operators(Table):
     input_strides: Int32 = column(JSON_TEXT, "record_shapes only, since 2024", source="Input Strides")
     input_dims: Int32 = column(JSON_TEXT, "record_shapes only", source=("Input Dims", "Input dims"))
     call_stack: Int32 = column(STRING, "frames joined by ;, innermost first; with_stack, verbose", source="Call stack")
+    kernel_file: Int32 = column(STRING, "file of a Triton kernel of Inductor", source="kernel_file")
+    kernel_kwargs: Int32 = column(STRING, "its blocks: XBLOCK=2,R0_BLOCK=2048", source="kernel_kwargs")
+    num_warps: Int32 = column("warps", "Triton kernels", source="num_warps", bounds=(0, 1024))
+    num_stages: Int32 = column("stages", "Triton kernels", source="num_stages", bounds=(0, 1024))
     kernel_flop: Int32 = column(JSON_TEXT, "of a kernel of Inductor; benchmark_kernel", source="kernel_flop")
     kernel_num_gb: Int32 = column(JSON_TEXT, "GB, as kernel_flop; also profile_bandwidth", source="kernel_num_gb")
 
@@ -256,9 +258,7 @@ class Launches(Table):
     table_name: ClassVar[str] = "launches"
     categories = (Category.RUNTIME, Category.DRIVER)
     row: Int32 = column("row", follows=True)
-    external_id: Int64 = column(
-        "id", "equals the correlation in files of 2022-23", source=("External id", "external id"), follows=True
-    )
+    external_id: Int64 = column("id", "2022-23 correlation", source=("External id", "external id"), follows=True)
     kernel: Int32 = column(STRING, "name of the kernel that a call launches; ROCm only", source="kernel")
     correlation: Int64 = column("id", "the device work it started carries the same", source="correlation", follows=True)
 

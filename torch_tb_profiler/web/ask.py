@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.question import NotFound, Refused
+from torch_tb_profiler.analysis.question import AnyQuestion, NotFound, Refused, TraceQuestion
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
@@ -40,7 +40,7 @@ def refusals() -> Iterator[None]:
         raise HttpError(400, str(error), why(error.reason)) from None
 
 
-class Asked(msgspec.Struct, frozen=True):
+class TraceRequest(msgspec.Struct, frozen=True):
     """A question about the trace that a request names.
 
     known_as   what is asked for, with parameters, the same in other processes, too
@@ -63,7 +63,7 @@ class Asked(msgspec.Struct, frozen=True):
         question: Hashable,
         of_run: bool = False,
         of_steps: bool = True,
-    ) -> Asked:
+    ) -> TraceRequest:
         """As a request asks it.
 
         question: what is asked for, with parameters; its `repr` is what the answer is known as
@@ -77,7 +77,7 @@ class Asked(msgspec.Struct, frozen=True):
     @classmethod
     def plainly(
         cls, trace: OpenTrace, question: Hashable, of_run: bool, of_steps: bool, choice: StepChoice | None = None
-    ) -> Asked:
+    ) -> TraceRequest:
         """About the whole of a trace."""
         return cls._of(trace, question, of_run, of_steps, choice or StepChoice(), None)
 
@@ -90,7 +90,7 @@ class Asked(msgspec.Struct, frozen=True):
         of_steps: bool,
         choice: StepChoice,
         steps: StepRange | None,
-    ) -> Asked:
+    ) -> TraceRequest:
         workers = trace.workers_of_run if of_run else None
         known_as = (question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last))
         return cls(trace, repr(known_as), choice, steps, of_steps)
@@ -145,6 +145,18 @@ class Asked(msgspec.Struct, frozen=True):
         if self.once and steps is None and self.choice == StepChoice():
             return _attempted(lambda: workspace.ask_once(self.trace, question))
         return _attempted(lambda: workspace.ask(self.trace, question, self.choice, steps))
+
+
+def known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
+    """What is asked for, with its own parameters."""
+    return question.name, *msgspec.structs.astuple(own)
+
+
+def asked_plainly(
+    question: TraceQuestion[Any, Any], trace: OpenTrace, own: msgspec.Struct, choice: StepChoice | None = None
+) -> TraceRequest:
+    """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
+    return TraceRequest.plainly(trace, known_as(question, own), question.of_run, question.of_steps, choice)
 
 
 def _attempted(make: Callable[[], T]) -> T | Refusal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar, get_args, get_origin, overload
 
@@ -31,7 +31,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
-from torch_tb_profiler.web.ask import Asked, Route, ask_two, refusals, step_choice
+from torch_tb_profiler.web.ask import Route, TraceRequest, ask_two, asked_plainly, known_as, refusals, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried
@@ -76,7 +76,7 @@ def first_of_trace(
     for question in questions:
         if isinstance(question, TraceQuestion) and question.bundle == bundle and is_about(question, model):
             for own in question.asked_first(model):
-                asked = _asked(question, trace, own)
+                asked = asked_plainly(question, trace, own)
                 make = partial(asked.stored, partial(_computed, question, own, None))
                 found[answer_name(trace, asked.known_as)] = partial(_after_alone, question, make)
         if isinstance(question, PartQuestion) and question.part.bundle == bundle and not is_snapshot(model.trace):
@@ -98,8 +98,8 @@ def _after_alone(question: AnyTraceQuestion, make: Callable[[Model], StoredAnswe
 def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Answer:
     parameters.need_all("run", "worker")
     own = read_parameters(question.parameters, parameters)
-    asked = Asked.of(
-        workspace, parameters, _known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
+    asked = TraceRequest.of(
+        workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
     )
     if not _is_table(question):
         return asked.answer(workspace, partial(_computed, question, own, asked.steps))
@@ -123,15 +123,6 @@ def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameter
         return answer
 
     return Answer(asked.packed(workspace, make))
-
-
-def _asked(question: AnyTraceQuestion, trace: OpenTrace, own: msgspec.Struct) -> Asked:
-    """As a request without anything but names asks it."""
-    return Asked.plainly(trace, _known_as(question, own), question.of_run, question.of_steps)
-
-
-def _known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
-    return question.name, *msgspec.structs.astuple(own)
 
 
 def _computed(
@@ -180,8 +171,8 @@ def _sent_as(question: AnyQuestion) -> Any:
 def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Any:
     """The answer to a question about one trace, as its type, for another answer; it is kept."""
     own = read_parameters(question.parameters, parameters)
-    asked = Asked.of(
-        workspace, parameters, _known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
+    asked = TraceRequest.of(
+        workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
     )
     compute = partial(_computed, question, own, asked.steps)
     packed = asked.packed(workspace, lambda: asked.compute(workspace, compute))
@@ -202,13 +193,13 @@ def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace,
 
 def part_of_trace(part: Part[K], workspace: Workspace, parameters: Parameters) -> K:
     """What is kept of the trace that a request names; made when it is not there yet."""
-    asked = replace(Asked.of(workspace, parameters, part.name), once=part.once)
+    asked = replace(TraceRequest.of(workspace, parameters, part.name), once=part.once)
     found: K = asked.read(workspace, partial(_made, part), part.read)  # type: ignore[type-var]
     return found
 
 
-def _asked_part(part: Part[Any], trace: OpenTrace) -> Asked:
-    return Asked.plainly(trace, part.name, of_run=False, of_steps=True)
+def _asked_part(part: Part[Any], trace: OpenTrace) -> TraceRequest:
+    return TraceRequest.plainly(trace, part.name, of_run=False, of_steps=True)
 
 
 def _made(part: Part[Any], model: Model, trace: OpenTrace) -> bytes:
@@ -225,7 +216,7 @@ def _answer_of_pair(question: PairQuestion[Any, Any], workspace: Workspace, para
     def compute(left: tuple[Model, OpenTrace], right: tuple[Model, OpenTrace]) -> Any:
         return question.compute(subject_of(*left), subject_of(*right), own)
 
-    return ask_two(workspace, parameters, _known_as(question, own), compute)
+    return ask_two(workspace, parameters, known_as(question, own), compute)
 
 
 # many traces ----------------------------------------------------------------------------------------------
@@ -254,7 +245,7 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
                 found = question.compute(made, own)
         return pack(dumps(found))
 
-    return Answer(workspace.remember(Key.of_run(opened, _known_as(question, own)), answer))
+    return Answer(workspace.remember(Key.of_run(opened, known_as(question, own)), answer))
 
 
 def _whole(whole: RunPart[Any, W], workspace: Workspace, opened: OpenRun, subject: Callable[[], RunSubject[Any]]) -> W:
@@ -337,7 +328,7 @@ def _typed(
 ) -> Any:
     """The answer of another question about one of the traces, as its type; it is kept. Of a table all rows."""
     opened = workspace.find(run, trace.worker, trace.span)
-    asked = Asked.plainly(opened, _known_as(question, own), question.of_run, question.of_steps, choice)
+    asked = asked_plainly(question, opened, own, choice)
     compute = partial(_computed, question, own, None)
     kept = asked.packed(workspace, lambda: asked.compute(workspace, compute))
     found = msgspec.json.decode(kept.plain(), type=_sent_as(question))

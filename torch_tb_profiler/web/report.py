@@ -39,11 +39,20 @@ _BY_NAME: dict[str, AnyQuestion] = {question.name: question for question in QUES
 
 
 class _Excerpt(msgspec.Struct, frozen=True, dict=True):
-    """Some traces of a run, and what the page is told there is."""
+    """Some traces of a run, what they are compared with, and what the page is told there is.
+
+    traces  worker and span of each
+    beside  traces of another run: run, worker and span of each
+    """
 
     workspace: Workspace
     run: str
     traces: Sequence[tuple[str, str]]
+    beside: Sequence[tuple[str, str, str]] = ()
+
+    @property
+    def all(self) -> list[tuple[str, str, str]]:
+        return [*((self.run, worker, span) for worker, span in self.traces), *self.beside]
 
     @cached_property
     def status(self) -> Status:
@@ -55,11 +64,11 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
             error=None,
             scanning=False,
             skipped=(),
-            runs=tuple(self._of_run(run) for run in found.runs if run.name == self.run),
+            runs=tuple(self._of_run(run) for run in found.runs if run.name in {name for name, *_ in self.all}),
         )
 
     def _of_run(self, run: RunStatus) -> RunStatus:
-        traces = tuple(trace for trace in run.traces if (trace.worker, trace.span) in self.traces)
+        traces = tuple(trace for trace in run.traces if (run.name, trace.worker, trace.span) in self.all)
         return replace(run, traces=traces, skipped=())
 
     def answer(self, name: str, parameters: dict[str, str]) -> Reply:
@@ -81,11 +90,16 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
         return 200, body.decode()
 
 
-def report(workspace: Workspace, run: str, traces: Sequence[tuple[str, str]]) -> bytes:
-    """The file, for some traces of a run: worker and span of each. Raises Unavailable and HttpError."""
-    for worker, span in traces:
-        workspace.find(run, worker, span)
-    excerpt = _Excerpt(workspace, run, tuple(traces))
+def report(
+    workspace: Workspace, run: str, traces: Sequence[tuple[str, str]], beside: Sequence[tuple[str, str, str]] = ()
+) -> bytes:
+    """The file, for some traces of a run: worker and span of each. Raises Unavailable and HttpError.
+
+    beside: run, worker and span of traces that they are compared with
+    """
+    excerpt = _Excerpt(workspace, run, tuple(traces), tuple(beside))
+    for each in excerpt.all:
+        workspace.find(*each)
     answers = {
         _known_as(name, parameters): excerpt.answer(name, parameters) for name, parameters in _questions(excerpt)
     }
@@ -115,9 +129,8 @@ def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
 
 def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
     """What the page asks, as it asks it."""
-    run, traces = excerpt.run, excerpt.traces
     yield STATUS, {}
-    for worker, span in traces:
+    for run, worker, span in excerpt.all:
         of_trace = {"run": run, "worker": worker, "span": span}
         for question in QUESTIONS:
             if isinstance(question, TraceQuestion):
@@ -133,16 +146,30 @@ def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
             yield "traces/names", names | {"of": "runs", "worker": worker}
             yield "traces/names", names | {"of": "run", "run": run}
             yield "traces/names", names | {"of": "all"}
-    yield "traces", {"of": "run", "run": run}
+    for run in dict.fromkeys(run for run, *_ in excerpt.all):
+        yield "traces", {"of": "run", "run": run}
     yield "traces", {"of": "all"}
-    first = traces[0]
-    for worker, span in traces[1:]:
-        for left, right in ((first, (worker, span)), ((worker, span), first)):
-            baseline = {"run": run, "worker": left[0], "span": left[1]}
-            experiment = {"exp_run": run, "exp_worker": right[0], "exp_span": right[1]}
+    yield from _of_trends(excerpt)
+    first, *others = excerpt.all
+    for other in others:
+        for left, right in ((first, other), (other, first)):
+            baseline = dict(zip(("run", "worker", "span"), left, strict=True))
+            experiment = dict(zip(("exp_run", "exp_worker", "exp_span"), right, strict=True))
             yield "compare", baseline | experiment | {"path": "0"}
             yield "compare/roofline", baseline | experiment
             yield "compare/change", baseline | experiment
+
+
+def _of_trends(excerpt: _Excerpt) -> Iterator[PageRequest]:
+    """Without a baseline that was chosen, and with those that are likely to be."""
+    likely = [excerpt.all[0], *excerpt.beside]
+    bases = [dict(zip(("base_run", "base_worker", "base_span"), each, strict=True)) for each in likely]
+    for base in ({}, *bases):
+        for worker in dict.fromkeys(worker for _, worker, _ in excerpt.all):
+            yield "compare/trends", {"of": "runs", "worker": worker} | base
+        for run in dict.fromkeys(run for run, *_ in excerpt.all):
+            yield "compare/trends", {"of": "run", "run": run} | base
+        yield "compare/trends", {"of": "all"} | base
 
 
 def _of_devices(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[PageRequest]:

@@ -17,12 +17,14 @@ from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 from torch_tb_profiler.web.http import dumps
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(__name__)
 
 #: an answer is sent in pieces of so many bytes, each of which has `Patience.piece` seconds
 _PIECE = 64 * 1024
+#: in the WSGI environment: reads so many bytes of the body at most, each time within `Patience.piece`
+READ_BODY = "torch_tb_profiler.read_body"
 #: seconds for what a client still sends when it has its answer
 _LEFT_OVER = 2.0
 
@@ -32,7 +34,7 @@ class Patience(msgspec.Struct, frozen=True):
 
     connections  at once; for a further one the connection that has waited longest for its client is closed
     head         seconds until a connection has sent its request
-    piece        seconds in which a client takes 64 KB of an answer
+    piece        seconds in which a client takes 64 KB of an answer, or sends some more of a file
     least        seconds that a connection may wait before it is closed for a further one
     """
 
@@ -66,6 +68,13 @@ class _Input(io.RawIOBase):
         return self._connection.recv_into(buffer)
 
 
+class _Reader(io.BufferedReader):
+    """In pieces: werkzeug asks for 10 MB of what is left over, which Python would allocate before there is any."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(size if size is None else min(size, _PIECE))
+
+
 class _Output(io.RawIOBase):
     """What a client is sent, piece by piece."""
 
@@ -95,7 +104,7 @@ class _Handler(WSGIRequestHandler):
     def setup(self) -> None:
         super().setup()
         self._input = _Input(self.connection)
-        self.rfile = io.BufferedReader(self._input)
+        self.rfile = _Reader(self._input)
         self.wfile = _Output(self.connection, self.server)  # type: ignore[assignment]
 
     def handle_one_request(self) -> None:
@@ -108,6 +117,18 @@ class _Handler(WSGIRequestHandler):
         self.server.works(self.connection)
         self._input.within(None)
         return parsed
+
+    def make_environ(self) -> WSGIEnvironment:
+        return {**super().make_environ(), READ_BODY: self._read_body}
+
+    def _read_body(self, size: int) -> bytes:
+        self._input.within(self.server.patience.piece)
+        self.server.waits(self.connection)
+        try:
+            return self.rfile.read1(size)
+        finally:
+            self.server.works(self.connection)
+            self._input.within(None)
 
     def version_string(self) -> str:
         return "torch-tb-profiler"

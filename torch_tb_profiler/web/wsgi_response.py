@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -9,11 +11,14 @@ from werkzeug import Request, Response
 from werkzeug.datastructures import Headers
 from werkzeug.http import parse_etags
 
+from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.web.http import JSON, Answer, HttpError, Stream, dumps
 from torch_tb_profiler.workspace.answer_store import PACKED_FROM, Packed, pack
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
+
+log = logging.getLogger(__name__)
 
 _TEXTUAL = ("text/", JSON, "image/svg")
 
@@ -83,8 +88,22 @@ def _respond_with_stream(request: Request, stream: Stream) -> Response:
     if packed:
         headers["Content-Encoding"] = "gzip"
     # what is opened for a HEAD request would never be read to its end
-    body = iter(()) if request.method == "HEAD" else stream.open(packed)
+    body = iter(()) if request.method == "HEAD" else _sent(stream.open(packed), request.path)
     return Response(body, headers=headers, content_type=stream.content_type)
+
+
+def _sent(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
+    """The pieces of a stream. When the system lacks memory in the middle, the connection is dropped.
+
+    The status has been sent by then, so that a client can only tell by the missing end.
+    """
+    try:
+        yield from pieces
+    except Exception as error:
+        if not is_scarce(error):
+            raise
+        log.warning("%s was sent in part: %s", path, str(error) or type(error).__name__)
+        raise ConnectionAbortedError from error
 
 
 def respond_error(request: Request, error: HttpError) -> Response:

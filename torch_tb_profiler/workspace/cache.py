@@ -192,6 +192,18 @@ class Cache:
         finally:
             self._sweeping.release()
 
+    def clear(self) -> None:
+        """Remove everything that `sweep` may: what is no file of a cache stays."""
+        with self._sweeping:
+            self._unswept = 0
+            try:
+                units, _ = self._units()
+            except OSError as error:
+                log.warning("%s cannot be emptied: %s", self.directory, error)
+                return
+            for path in (path for unit in units for path in unit.paths):
+                _remove(path)
+
     def _sweep(self) -> None:
         self._unswept = 0
         try:

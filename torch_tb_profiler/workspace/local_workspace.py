@@ -18,6 +18,7 @@ from torch_tb_profiler.discovery.roots import base_name
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for, without_slash
 from torch_tb_profiler.trace.column_file import ColumnFileError
+from torch_tb_profiler.workspace.answer_store import AnswerFolder, Packed, pack
 from torch_tb_profiler.workspace.cache import open_cache
 from torch_tb_profiler.workspace.heads import look_at
 from torch_tb_profiler.workspace.identity import content_key
@@ -111,6 +112,24 @@ class LocalWorkspace:
         key = self._key(file)
         self._make_columns(file, key)
         return self._cache.columns_here(key)
+
+    def remember(self, file: TraceFile, name: str, make: Callable[[], bytes]) -> bytes:
+        """The answer that is kept under a name beside the columns of a trace; made when there is none.
+
+        Raises Unavailable, and what `make` raises.
+
+        name    see `answer_store.answer_name`
+        """
+        key = self._key(file)
+        folder = AnswerFolder(self._cache.answers(key))
+        known = folder.get(name)
+        if isinstance(known, Packed):
+            self._cache.touch(key)
+            return known.plain()
+        made = make()
+        self._cache.added(folder.put(name, pack(made)))
+        self._cache.sweep_if_due()
+        return made
 
     def forget_columns(self, file: TraceFile, error: ColumnFileError) -> bool:
         """Remove the columns of a trace if an error is about them; whether it is."""

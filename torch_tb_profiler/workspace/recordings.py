@@ -1,8 +1,9 @@
-"""Recordings to be compared: those below a path, and of baselines that were saved."""
+"""Recordings to be compared: those below a path, and those that were saved, as a baseline or as a line of a history."""
 
 from __future__ import annotations
 
 import glob
+import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,8 @@ from torch_tb_profiler.analysis.change.named import Named
 from torch_tb_profiler.analysis.change.together import together
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import StepChoice
-from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.storage import StorageError, is_local, storage_for
+from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 from torch_tb_profiler.workspace.status import Unavailable
 
@@ -27,6 +29,7 @@ _HEAD = 200
 #: a saved baseline is some ten kilobytes for each recording
 _MOST_BYTES = 500_000_000
 _MOST_NS = 2**62
+_BLOCK = 1_048_576
 
 
 class RecordingError(Exception):
@@ -52,38 +55,54 @@ class _Head(msgspec.Struct):
 def recordings_of(
     paths: Sequence[str], workspace: LocalWorkspace, choice: StepChoice | None = None, worker: str | None = None
 ) -> list[RecordingFigures]:
-    """The recordings of paths, in their order; a path is a trace, a run, a log directory, a saved baseline, or a glob.
+    """The recordings of paths, in their order.
 
-    Each recording of a run (`span`) is one, of all its ranks together, or of the worker that is named. Raises
-    RecordingError.
+    A path is a trace, a run, `RUN~WORKER~SPAN`, a log directory, a saved baseline, a history, or a glob. Each recording
+    of a run (`span`) is one, of all its ranks together, or of the worker that is named. Raises RecordingError.
     """
     found = []
     for path in paths:
-        for each in _expanded(path):
-            found += _saved(each) if _is_saved(each) else _read(each, workspace, choice, worker)
+        for each in expanded(path):
+            found += saved_recordings(each) if is_saved(each) else _read(each, workspace, choice, worker)
     return found
 
 
 def saved_text(recordings: Sequence[RecordingFigures]) -> str:
-    """A baseline as text; the same of equal recordings."""
+    """A baseline as one line of text, which may also be a line of a history; the same of equal recordings."""
     saved = SavedBaseline(format=FORMAT, schema=SCHEMA, recordings=list(recordings))
     return msgspec.json.encode(saved, order="sorted").decode() + "\n"
 
 
-def _expanded(path: str) -> list[str]:
-    """A path as the shell would have it, where a command was not run by one."""
+def append_to_history(file: str, recordings: Sequence[RecordingFigures]) -> None:
+    """A line for each recording behind those that the file has. Raises RecordingError: it is something else."""
+    path = Path(file)
+    try:
+        is_new = not path.exists() or path.stat().st_size == 0
+        if not is_new and not is_saved(file):
+            raise RecordingError(f"{file} is no history of recordings: nothing is appended to it", missing=True)
+        with path.open("a", encoding="utf-8", newline="\n") as stream:
+            stream.writelines(saved_text([each]) for each in recordings)
+    except OSError as error:
+        raise RecordingError(f"{file} cannot be written: {error.strerror}", missing=True) from None
+
+
+def expanded(path: str) -> list[str]:
+    """A path as the shell would have it, where a command was not run by one. Raises RecordingError."""
     try:
         if "://" in path or Path(path).exists():
             return [path]
         found = sorted(glob.glob(path))  # noqa: PTH207 - the pattern may be absolute
     except (OSError, ValueError):  # a name that no file can have
         found = []
-    if not found:
-        raise RecordingError(f"{path} does not exist", missing=True)
-    return found
+    if found:
+        return found
+    if address_of(path).worker is not None and Path(address_of(path).path).exists():
+        return [path]
+    raise RecordingError(f"{path} does not exist", missing=True)
 
 
-def _is_saved(path: str) -> bool:
+def is_saved(path: str) -> bool:
+    """Whether it is a saved baseline or a history. Raises RecordingError."""
     file = Path(path)
     if "://" in path or not file.is_file():
         return False
@@ -94,26 +113,38 @@ def _is_saved(path: str) -> bool:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def _saved(path: str) -> list[RecordingFigures]:
+def saved_recordings(path: str) -> list[RecordingFigures]:
+    """Of a baseline, or of a history: a baseline in each line. Raises RecordingError."""
     file = Path(path)
     try:
         if file.stat().st_size > _MOST_BYTES:
-            raise RecordingError(f"{path} is too large for a saved baseline")
+            raise RecordingError(f"{path} is too large for saved recordings")
         text = file.read_bytes()
-        if (schema := msgspec.json.decode(text, type=_Head).schema) > SCHEMA:
-            raise RecordingError(
-                f"{path} was saved by a newer version (schema {schema}, known up to {SCHEMA}): install that version"
-            )
-        found = msgspec.json.decode(text, type=SavedBaseline).recordings
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise RecordingError(f"{path} is no saved baseline, or a damaged one: {error}") from None
-    for each in found:
-        if (wrong := _contradiction(each)) is not None:
-            raise RecordingError(f"{path} is damaged: {wrong}")
+    lines = [line for line in text.splitlines() if line.strip()]
+    is_history = len(lines) > 1 and all(_BEGIN.match(line) for line in lines)
+    found = []
+    for number, line in enumerate(lines if is_history else [text], 1):
+        where = f"{path}, line {number}," if is_history else path
+        found += _of_text(line, where)
     if not found:
         raise RecordingError(f"{path} holds no recording")
+    return found
+
+
+def _of_text(text: bytes, where: str) -> list[RecordingFigures]:
+    try:
+        if (schema := msgspec.json.decode(text, type=_Head).schema) > SCHEMA:
+            raise RecordingError(
+                f"{where} was saved by a newer version (schema {schema}, known up to {SCHEMA}): install that version"
+            )
+        found = msgspec.json.decode(text, type=SavedBaseline).recordings
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise RecordingError(f"{where} is no saved baseline, or a damaged one: {error}") from None
+    for each in found:
+        if (wrong := _contradiction(each)) is not None:
+            raise RecordingError(f"{where} is damaged: {wrong}")
     return found
 
 
@@ -138,32 +169,47 @@ def _contradiction(figures: RecordingFigures) -> str | None:
 def _read(
     path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None
 ) -> list[RecordingFigures]:
+    address = address_of(path)
+    worker = address.worker or worker
     try:
-        found = find_traces(path)
+        found = find_traces(address.path)
     except StorageError as error:
         raise RecordingError(str(error)) from None
     made = []
     for run in found.runs:
-        for files in _recordings(run, worker):
+        for files in _recordings(run, worker, address.span):
             try:
                 ranks = [
                     LocalTrace(workspace, file, choice).ask(lambda model, run=run: recording_figures(model, run.name))  # type: ignore[misc]
                     for file in files
                 ]
+                hashes = [digest for file in files if (digest := _sha256(file)) is not None]
             except (StorageError, Unavailable) as error:
                 raise RecordingError(str(error)) from None
-            made.append(together(ranks))
+            made.append(msgspec.structs.replace(together(ranks), sha256=hashes))
     if not made and worker is not None and found.runs:
-        raise RecordingError(f"{path} holds no trace of a worker {worker!r}", missing=True)
+        of_span = "" if address.span is None else f" and a span {address.span!r}"
+        raise RecordingError(f"{address.path} holds no trace of a worker {worker!r}{of_span}", missing=True)
     if not made:
         raise RecordingError(without_traces(path, found))
     return made
 
 
-def _recordings(run: Run, worker: str | None) -> list[list[TraceFile]]:
+def _sha256(file: TraceFile) -> str | None:
+    """Of the file as it is stored; None of a remote one, which would have to be fetched again."""
+    if not is_local(file.entry.url):
+        return None
+    found = hashlib.sha256()
+    with storage_for(file.entry.url).open(file.entry, ahead=False) as stream:
+        while block := stream.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
+
+
+def _recordings(run: Run, worker: str | None, span: str | None) -> list[list[TraceFile]]:
     """The traces of each span of a run, by worker."""
     by_span: dict[str, list[TraceFile]] = {}
     for file in run.traces:
-        if file.kind == "trace" and worker in (None, file.worker):
+        if file.kind == "trace" and worker in (None, file.worker) and span in (None, file.span):
             by_span.setdefault(file.span, []).append(file)
     return list(by_span.values())

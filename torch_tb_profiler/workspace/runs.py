@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.discovery import Found, Root
+from torch_tb_profiler.discovery import Found, Root, Run, natural_key
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.trace import column_file
@@ -77,6 +77,8 @@ class Runs:
         self._traces: dict[str, TraceState] = {}
         self._runs: list[tuple[str, list[str], tuple[Skipped, ...]]] = []
         self._skipped: tuple[Skipped, ...] = ()
+        self._listing = threading.Lock()
+        self._listed, self._added = Found((), (), complete=False), dict[str, Run]()
         self._scanning = True
         self._error: Reason | None = None
         self._pool = Pool(workers, self._heard, memory=memory_budget())
@@ -222,17 +224,36 @@ class Runs:
 
     def _found(self, found: Found) -> None:
         """Take over what a listing has found. Called by the scanner's thread only."""
+        with self._listing:
+            self._listed = found
+            self._take_over_runs(anew=True)
+            with self._lock:
+                self._error = None
+                self._scanning = self._scanning and not found.complete
+
+    def add(self, run: Run) -> None:
+        """See `Workspace.add`."""
+        with self._listing:
+            self._added[run.name] = run
+            self._take_over_runs(anew=False)
+
+    def _take_over_runs(self, anew: bool) -> None:
+        """Of the last listing, and those that were added. anew: the listing is a new one."""
+        added = [*self._added.values()]
+        runs = (
+            sorted([*self._listed.runs, *added], key=lambda run: natural_key(run.name)) if added else self._listed.runs
+        )
         new: list[TraceState] = []
         gone: list[TraceState] = []
         with self._lock:
             before, self._traces = self._traces, {}
-            for run in found.runs:
+            for run in runs:
                 for file in run.traces:
                     url = file.entry.url
                     if url in self._traces:
                         continue  # log directories that overlap share the trace
                     trace = before.pop(url, None)
-                    if trace is None or self._has_settled_anew(trace, file.entry):
+                    if trace is None or (anew and self._has_settled_anew(trace, file.entry)):
                         if trace is not None:
                             gone.append(trace)
                         trace = TraceState(next(self._ids), run.name, file)
@@ -245,9 +266,8 @@ class Runs:
                         trace.file = dataclasses.replace(file, entry=trace.file.entry)
                     self._traces[url] = trace
             gone += before.values()
-            self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in found.runs]
-            self._skipped = found.skipped
-            self._error = None
+            self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in runs]
+            self._skipped = self._listed.skipped
         for trace in gone:
             self._pool.withdraw(trace.id)
             self._forgotten(trace.key)
@@ -256,8 +276,6 @@ class Runs:
         order = {id(file): place for place, file in enumerate(in_reading_order([trace.file for trace in new]))}
         for trace in sorted(new, key=lambda trace: order[id(trace.file)]):
             self._begin(trace)
-        with self._lock:
-            self._scanning = self._scanning and not found.complete
 
     def _not_found(self, reason: Reason) -> None:
         with self._lock:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NoReturn, Protocol, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.discovery import Found, Root
+from torch_tb_profiler.discovery import Found, Root, Run
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.storage import StorageError, shown, storage_for
@@ -104,6 +104,10 @@ class Workspace:
         """Read what the log directories hold, again and again; once what was `found` where that is known."""
         self._runs.start(found)
         self._unused.start()
+
+    def add(self, run: Run) -> None:
+        """A run of files in no log directory, beside the others; in place of one of its name that was added."""
+        self._runs.add(run)
 
     def close(self) -> None:
         atexit.unregister(self.close)

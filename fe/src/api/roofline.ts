@@ -1,4 +1,4 @@
-/** FLOP, MFU and time beside the roofline; see docs/api.md, /api/flops. */
+/** FLOP, MFU and time below the roofline; see docs/api.md, /api/flops. */
 import { type Result, useTraceQuery } from "./queries";
 import type { FlopsAnswer } from "./schema.gen";
 import type { TraceKey } from "./types";

@@ -420,6 +420,8 @@ export interface OperatorsMeta {
   unattributed_device_ns: number | null;
   /** the same by why */
   unattributed: Unattributed[];
+  /** part of the time of autograd nodes whose forward is not known, 0…1: of their device time, else of their host time; null without any, and where one operator is told of */
+  unlinked_backward: number | null;
   /** share of step time in which devices were busy, 0…1; null without devices, and where one operator is told of */
   device_busy: number | null;
 }
@@ -711,7 +713,7 @@ export interface SummarySteps {
 /** A phase of the average step. */
 export interface PhaseMean {
   /** which one */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** time of the main thread, mean over the steps (nanoseconds) */
   host_ns: number;
   /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
@@ -747,7 +749,7 @@ export interface EngineSummary {
 /** The steps of one phase. Means and medians are of one step; null where no step says it. */
 export interface EnginePhase {
   /** which phase */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** how many */
   steps: number;
   /** median from the beginning of a step to the beginning of the next */
@@ -1126,7 +1128,7 @@ export interface FlopsAnswer {
   busy_mfu: Utilization;
   /** by element type, the most FLOP first */
   elements: OfElement[];
-  /** forward, backward and optimizer; empty without a backward pass */
+  /** what of it is in which phase; empty where nothing tells phases apart */
   phases: OfPhase[];
   /** how much of the time is known; null where nothing took time */
   coverage: Coverage | null;
@@ -1164,8 +1166,8 @@ export interface OfElement {
 
 /** A part of the average step. */
 export interface OfPhase {
-  /** forward, backward or optimizer */
-  phase: "backward" | "forward" | "optimizer";
+  /** which, as the view Program knows it */
+  phase: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** FLOP that are executed */
   flops: number;
   /** time of all kernels, copies and fills that are no communication */
@@ -1281,7 +1283,7 @@ export interface PhasesAnswer {
 /** A phase of the average step, with all that is known of it. */
 export interface PhaseRow {
   /** which one */
-  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "verify" | "zero_grad";
+  name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
   /** time of the main thread, mean over the steps (nanoseconds) */
   host_ns: number;
   /** Σ durations of the device work that the phase launched, mean over the steps (nanoseconds) */
@@ -1422,6 +1424,8 @@ export interface GraphsAnswer {
   graphs: Columns;
   /** a row for each capture, in the whole recording */
   captures: Columns;
+  /** a row for each name of device work that ran in no replay; empty where nothing was replayed */
+  outside: Columns;
   /** of the graph that was asked for; null without one */
   nodes: Columns | null;
 }
@@ -1774,8 +1778,26 @@ export interface StacksMeta {
   has_backward: boolean;
   /** as_run: these stand where they ran; with_forward: below that operator */
   backward: "as_run" | "with_forward";
+  /** id of the only thread that is shown, -1 for all */
+  thread: number;
+  /** that have stacks: by time of this weight, idle ones last */
+  threads: StackThread[];
   /** the entries around `root`, from the top down; null when everything is shown */
   above: { [key: string]: Cell[] } | null;
+}
+
+/** A thread that has stacks. */
+export interface StackThread {
+  /** position of the thread among the tracks of this trace */
+  id: number;
+  /** as the trace names it, else its number */
+  name: string;
+  /** in which any frame, operator or annotation ran on it (nanoseconds) */
+  host_ns: number;
+  /** of the device work that it launched (nanoseconds) */
+  device_ns: number;
+  /** whether operators, annotations and calls of it took less than 1 % of those of the busiest thread */
+  idle: boolean;
 }
 
 /** Modules as a tree in a table: `parent` is an `id`, -1 at the top. */
@@ -2142,7 +2164,7 @@ export interface RooflineSide {
   busy_mfu: Utilization;
   /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
   total_ns: number;
-  /** of an average step, lost beside the roofline; null where the time at the roof is known of nothing */
+  /** of an average step, lost below the roofline; null where no time at the roof is known */
   lost_ns: number | null;
 }
 
@@ -2182,6 +2204,8 @@ export interface ChangeAnswer {
   kinds: { [key: string]: number };
   /** change of causes without kernels or operators, such as waiting for data (nanoseconds) */
   unnamed_ns: number;
+  /** false where a recording was saved as a baseline, without what each kernel has of the step: `unnamed_ns` is then the whole change, and `work` is empty */
+  work_known: boolean;
   /** kernels and operators, the largest change first */
   work: ChangedWork[];
   /** how many more there are */
@@ -2356,6 +2380,198 @@ export interface ChangedName {
   q: number | null;
   /** slower, faster, unchanged (the interval is within ± 2 %), unclear, new, gone, or untested (fewer than four steps, or one in which it did nothing) */
   verdict: "faster" | "gone" | "new" | "slower" | "unchanged" | "unclear" | "untested";
+}
+
+/** One recording: of one process, or of several ranks together (`together.py`). All lists have one entry per step. */
+export interface RecordingFigures {
+  /** which version of this type it is */
+  schema: number;
+  /** name of the run */
+  run: string;
+  /** how many processes it is of */
+  ranks: number;
+  /** whether `causes` are of devices, or of the main thread where no device ran kernels */
+  basis: "devices" | "host";
+  /** how many devices, or main threads, `causes` are added up over */
+  lanes: number;
+  /** names of the steps */
+  steps: string[];
+  /** how many of the first steps are left out of every comparison: 1 where four or more remain */
+  first_kept: number;
+  /** steps that the recording did not hold to their end; they are in no list */
+  cut_off: number;
+  /** the step; of several ranks that of the slowest (one for each step) */
+  step_ns: number[];
+  /** by cause of the waterfall: Σ over `lanes`; of one process they add up to `lanes` × `step_ns` */
+  causes: { [key: string]: number[] };
+  /** false where only calls on the host tell of communication: nothing is known of its exposure */
+  communication_known: boolean;
+  /** kernels that ran (one for each step) */
+  kernel_calls: number[];
+  /** calls that wait for a device, of the runtime's or driver's API; null where it was not recorded */
+  sync_calls: number[] | null;
+  /** calls of compiled code in compiled code; null without compiled code */
+  graph_breaks: number[] | null;
+  /** ranges in which something is compiled (one for each step) */
+  compilations: number[];
+  /** most memory in use at once on the device that used most; null where it was not recorded */
+  peak_bytes: number | null;
+  /** by name; time of device */
+  kernels: NamedTable;
+  /** by name; time on the host is their own, that of devices of what they launched themselves */
+  operators: NamedTable;
+  /** of the device's API by name */
+  calls: NamedTable;
+  /** what is wrong with the recording */
+  notes: RecordedNote[];
+  /** what has to be alike on both sides */
+  fingerprint: Fingerprint;
+  /** of the files that it was made of, by worker, as they are stored; of remote files nothing */
+  sha256: string[];
+}
+
+/** All names of a kind, by time on devices and on the host together, descending, then by name. */
+export interface NamedTable {
+  /** of each what it did; at most 1,000 */
+  names: Named[];
+  /** how many names there were beyond these */
+  left_out: number;
+  /** what those did together; null without any */
+  rest: Named | null;
+}
+
+/** What one name did in each step. */
+export interface Named {
+  /** of the kernel, operator or call */
+  name: string;
+  /** of a kernel: what launched most of its time, an operator by its name; else null */
+  owner: string | null;
+  /** how often it ran (one for each step) */
+  calls: number[];
+  /** Σ durations of the kernel, or of all that the operator launched itself; 0 of a call (one for each step) */
+  device_ns: number[];
+  /** Σ of the operator's own time on the host, or of the call; 0 of a kernel (one for each step) */
+  host_ns: number[];
+}
+
+/** What is wrong with a recording. */
+export interface RecordedNote {
+  /** of docs/health.md */
+  kind: string;
+  /** error: something is lost or wrong; warning: numbers are probably wrong; info: good to know */
+  severity: "error" | "info" | "warning";
+  /** how often it occurred */
+  count: number;
+  /** a sentence */
+  text: string;
+}
+
+/** What has to be alike for two recordings to be comparable. */
+export interface Fingerprint {
+  /** names of the devices that ran kernels, by number; null where the file does not name one */
+  devices: (string | null)[];
+  /** processes of the program; null where the file does not say */
+  world_size: number | null;
+  /** by which the steps were found */
+  step_rule: string;
+  /** what of record_shapes, with_stack, profile_memory, with_modules and with_flops was recorded */
+  options: { [key: string]: boolean };
+  /** of drivers and libraries, as the header says */
+  versions: { [key: string]: string | number | boolean };
+}
+
+/** Any number of traces, in the order of their runs. */
+export interface TracesTrends {
+  /** which of them the others are compared with, from 0 */
+  baseline: number;
+  /** all of them */
+  recordings: TrendRecording[];
+  /** of each metric that all have */
+  trends: Trend[];
+  /** which trace each recording is */
+  traces: TraceNames[];
+  /** which traces are not among them */
+  notes: Note[];
+}
+
+/** A recording. */
+export interface TrendRecording {
+  /** run, worker and span, as far as they differ */
+  name: string;
+  /** that count */
+  steps: number;
+  /** first steps that do not */
+  left_out: number;
+  /** what is not alike here and in the baseline, and what that forbids to judge */
+  differences: Difference[];
+}
+
+/** One metric over all recordings. */
+export interface Trend {
+  /** step_time or device_busy */
+  metric: string;
+  /** of the values */
+  unit: "ns";
+  /** from which relative change on it is judged, 0…1 (0…1) */
+  threshold: number;
+  /** of each recording, in their order */
+  points: TrendPoint[];
+  /** the last three against up to eight before them; null where they are too few for an interval, or a recording cannot be compared with them */
+  last: LevelChange | null;
+  /** where the level changed by the threshold or more for certain, by most; null where nowhere */
+  change_point: LevelChange | null;
+}
+
+/** A recording in a trend. Relative changes: 0.05 is 5 % more. */
+export interface TrendPoint {
+  /** typical value: the median of the steps that count; null where it was not recorded */
+  value: number | null;
+  /** against the baseline: the median of all pairs of steps; null for the baseline itself, and where nothing can be compared */
+  shift: number | null;
+  /** lower bound of its 95 % interval; null with fewer than four steps on a side */
+  low: number | null;
+  /** upper bound */
+  high: number | null;
+  /** least false discovery rate, over all recordings of the trend, at which it differs from the baseline */
+  q: number | null;
+  /** regressed or improved by the threshold or more with q ≤ 0.05, unchanged, inconclusive, or unknown */
+  verdict: "improved" | "inconclusive" | "regressed" | "unchanged" | "unknown";
+  /** against the recording before: the shift; null likewise */
+  since: number | null;
+  /** lower bound of its 95 % interval */
+  since_low: number | null;
+  /** upper bound */
+  since_high: number | null;
+  /** the same, of this pair alone */
+  since_verdict: "improved" | "inconclusive" | "regressed" | "unchanged" | "unknown";
+}
+
+/** Recordings against those before them, a value each. */
+export interface LevelChange {
+  /** the first of the later ones, from 0 */
+  at: number;
+  /** how many are before it */
+  before: number;
+  /** how many are later, itself included */
+  after: number;
+  /** relative change: the median of all pairs (the difference of two numbers 0…1) */
+  shift: number;
+  /** lower bound of its interval (the difference of two numbers 0…1) */
+  low: number;
+  /** upper bound (the difference of two numbers 0…1) */
+  high: number;
+  /** of the interval, 0…1: 0.95, or more where several places were tried (0…1) */
+  level: number;
+}
+
+/** Which trace. */
+export interface TraceNames {
+  /** name of the run */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
 }
 
 /** All ranks of a run. */
@@ -2966,16 +3182,6 @@ export interface NamesMeta {
   traces: TraceNames[];
   /** how many traces there was no column for */
   left_out: number;
-}
-
-/** Which trace. */
-export interface TraceNames {
-  /** name of the run */
-  run: string;
-  /** name of the process that was recorded */
-  worker: string;
-  /** which recording of the worker it is */
-  span: string;
 }
 
 /** A memory snapshot in a few numbers. */
@@ -4210,6 +4416,7 @@ export interface Answers {
   "compare": CompareAnswer;
   "compare/change": ChangeAnswer;
   "compare/roofline": CompareRooflineAnswer;
+  "compare/trends": TracesTrends;
   "compiled": CompiledAnswer;
   "critical_path": CriticalPathAnswer;
   "critical_path/pieces": {
@@ -4224,6 +4431,7 @@ export interface Answers {
   "engine": EngineAnswer;
   "figures": FiguresAnswer;
   "figures/names": StepNames;
+  "figures/recording": RecordingFigures;
   "flops": FlopsAnswer;
   "graphs": GraphsAnswer;
   "health": HealthAnswer;

@@ -40,6 +40,8 @@ export interface StackQuestion {
   files: string;
   /** Autograd nodes stand below the operator that they are the backward of. */
   withForward?: boolean;
+  /** Id of the only thread; empty for all. */
+  thread: string;
   /** Id of the entry to show with all its details; 0 for everything. */
   root: number;
 }
@@ -50,6 +52,7 @@ export function useStacks(sel: TraceKey | null, question: StackQuestion): Result
     direction: question.direction,
     files: question.files || undefined,
     root: question.root || undefined,
+    thread: question.thread || undefined,
     backward: question.withForward ? "with_forward" : undefined,
   }) as Result<unknown> as Result<StacksTable>;
 }

@@ -51,8 +51,11 @@ function handle<R extends TableRoute>(
 
 /** The handles of the tables there are. */
 export const tables = {
-  operators: (sel: TraceKey | null, group: OperatorGroup = "name") =>
-    handle("operators", sel, { group_by: group }),
+  operators: (sel: TraceKey | null, group: OperatorGroup = "name", withForward = false) =>
+    handle("operators", sel, {
+      group_by: group,
+      backward: withForward ? "with_forward" : undefined,
+    }),
   /** The rows of one operator, split by call stack. */
   operatorStacks: (sel: TraceKey | null, name: string, shape: string | null) =>
     handle("operators/stacks", sel, { name, input_shape: shape }),
@@ -91,7 +94,7 @@ export interface TableQuery {
 export type TablePage = Answers[TableRoute];
 
 /** A page, and what it is a page of. */
-export interface Asked {
+export interface PageOf {
   readonly source: TableHandle;
   readonly asked: TableQuery;
   readonly page: TablePage;
@@ -112,8 +115,8 @@ export function isCut(answer: {
  * The first page in a new order or of another filter. The one before stays until it is here; `data.asked` says
  * which it is.
  */
-export function useFirstPage(source: TableHandle | null, asked: TableQuery): Result<Asked> {
-  return useQuery<Asked, ApiError>({
+export function useFirstPage(source: TableHandle | null, asked: TableQuery): Result<PageOf> {
+  return useQuery<PageOf, ApiError>({
     ...pageOptions(source, asked, 0, 0),
     enabled: isAsked(source),
     placeholderData: (previous) =>
@@ -134,7 +137,7 @@ export function usePages(
   asked: TableQuery,
   pages: readonly number[],
 ): Pages {
-  const results = useQueries<UseQueryOptions<Asked, ApiError>[], Combined>({
+  const results = useQueries<UseQueryOptions<PageOf, ApiError>[], Combined>({
     queries: source
       ? pages.map((page) => pageOptions(source, asked, page, page === 0 ? 0 : PATIENCE_MS))
       : [],
@@ -156,7 +159,7 @@ interface Combined {
   readonly retry: () => void;
 }
 
-function combinePages(results: readonly Result<Asked>[]): Combined {
+function combinePages(results: readonly Result<PageOf>[]): Combined {
   return {
     pages: results.map(({ data }) => data?.page),
     error: results.find(({ error }) => error !== null)?.error ?? null,
@@ -197,7 +200,7 @@ export function useRows<R extends TableRoute>(
 function pageOptions(source: TableHandle | null, asked: TableQuery, page: number, wait: number) {
   return {
     queryKey: [...keyOf(source), asked, page],
-    queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Asked> => {
+    queryFn: async ({ signal }: { signal: AbortSignal }): Promise<PageOf> => {
       await pause(wait, signal);
       const range = { offset: page * PAGE_ROWS, limit: PAGE_ROWS };
       if (!source) throw nothingToAsk();

@@ -11,6 +11,7 @@ export type ByNameWhat = "operators" | "kernels";
 
 export type TracesTable = Answers["traces"];
 export type TracesByName = Answers["traces/names"];
+export type Trends = Answers["compare/trends"];
 
 export function useTraces(sel: TraceKey | null, of: TraceScope): Result<TracesTable> {
   return useAboutTraces("traces", sel, { of });
@@ -25,7 +26,21 @@ export function useTracesByName(
   return useAboutTraces("traces/names", sel, { of, what, measure, limit: "all" });
 }
 
-function useAboutTraces<R extends "traces" | "traces/names">(
+/** `base`: the baseline; the first trace where it is none of them, or null. */
+export function useTrends(
+  sel: TraceKey | null,
+  of: TraceScope,
+  base: { run: string; worker: string; span: string } | null,
+): Result<Trends> {
+  return useAboutTraces("compare/trends", sel, {
+    of,
+    base_run: base?.run,
+    base_worker: base?.worker,
+    base_span: base?.span,
+  });
+}
+
+function useAboutTraces<R extends "traces" | "traces/names" | "compare/trends">(
   route: R,
   sel: TraceKey | null,
   query: Query,

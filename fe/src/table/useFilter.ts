@@ -19,12 +19,12 @@ export interface ActiveFilter {
 
 /** What came of a text. `test` is null without a filter and where there is a problem. */
 interface Outcome {
-  readonly asked: Asked;
+  readonly asked: FilterInput;
   readonly test: RowTest | null;
   readonly problem: FilterProblem | null;
 }
 
-interface Asked {
+interface FilterInput {
   readonly parsed: FilterResult;
   readonly text: string;
   readonly rows: Rows;
@@ -41,7 +41,7 @@ export function useFilter(
   here = true,
 ): ActiveFilter {
   const { columns, rows } = table;
-  const asked = useMemo<Asked>(
+  const asked = useMemo<FilterInput>(
     () => ({ parsed: parseFilter(filter, columns, searchKey), text: filter, rows }),
     [filter, columns, searchKey, rows],
   );
@@ -76,7 +76,7 @@ function isAbout({ asked }: Outcome, rows: Rows): boolean {
 }
 
 /** Null where regular expressions are to be matched first. */
-function outcomeAtOnce(asked: Asked, here: boolean): Outcome | null {
+function outcomeAtOnce(asked: FilterInput, here: boolean): Outcome | null {
   const { parsed } = asked;
   if (!parsed.ok) return { asked, test: null, problem: parsed.problem };
   if (here && parsed.patterns.length > 0) return null;
@@ -84,7 +84,7 @@ function outcomeAtOnce(asked: Asked, here: boolean): Outcome | null {
   return { asked, test: parsed.empty || !here ? null : test, problem: null };
 }
 
-async function matched(asked: Asked, signal: AbortSignal): Promise<Outcome> {
+async function matched(asked: FilterInput, signal: AbortSignal): Promise<Outcome> {
   const { parsed, rows } = asked;
   if (!parsed.ok) return { asked, test: null, problem: parsed.problem };
   const found: ReadonlySet<string>[] = [];

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, event, frame, kernel, launch, memory, model_of, op
+from tests.events import Event, all_reduce, annotation, event, frame, kernel, launch, memory, model_of, op
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.insights.run.facts import run_rank
@@ -33,18 +33,8 @@ def collective(
     at: float, length: float, number: int, name: str = "allreduce", given: dict[str, Any] | None = None
 ) -> list[Event]:
     """A call on the host and its kernel."""
-    arguments = {
-        "Collective name": name,
-        "dtype": "Float",
-        "In msg nelems": 1000,
-        "Out msg nelems": 1000,
-        "Group size": 2,
-        "Process Group Name": "0",
-        "Process Group Description": "default_pg",
-        "Process Group Ranks": "[0, 1]",
-        **(given or {}),
-    }
-    return [launch(at, number), kernel(at + 8, length, number, "ncclDevKernel_Generic", **arguments)]
+    arguments = {"Collective name": name, **(given or {})}
+    return [launch(at, number), all_reduce(at + 8, length, number, **arguments)]
 
 
 def findings_of(events: list[Event], **header: Any) -> dict[str, Finding]:

@@ -17,10 +17,14 @@ from torch_tb_profiler.model import Model
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """One recording, with the steps that count of it."""
+    """One recording, with the steps that count of it.
+
+    has_work  whether `shares` has kernels and operators; not of what was saved, which has causes alone
+    """
 
     figures: RecordingFigures
     shares: StepShares
+    has_work: bool = True
 
     @property
     def step_ns(self) -> list[int]:
@@ -34,10 +38,24 @@ def recording(model: Model, run: str) -> Recording:
     return Recording(figures, step_shares(model, tuple(range(len(figures.steps))[figures.kept])))
 
 
+def saved_recording(figures: RecordingFigures) -> Recording:
+    """Of figures that were saved, of one process: of ranks together causes do not add up to the step."""
+    kept = figures.kept
+    sums = {cause: sum(ns[kept]) for cause, ns in figures.causes.items()}
+    shares = StepShares(
+        steps=len(figures.steps[kept]),
+        devices=figures.lanes,
+        step_ns=sum(figures.step_ns[kept]),
+        causes={cause: ns for cause, ns in sums.items() if ns},
+        shares=(),
+    )
+    return Recording(figures, shares, has_work=False)
+
+
 class Changed(msgspec.Struct, frozen=True):
     """Two sides compared.
 
-    parts      None where a side has no steps
+    parts      None where a side has no steps; without any work where a recording has none
     operators  by the time on devices of what they launch themselves; without devices on a side by their own host time
     kernels    by their durations
     """
@@ -53,6 +71,7 @@ def changed(before: Sequence[Recording], after: Sequence[Recording]) -> Changed:
     """Each side has one recording or more; those without steps have no part in it."""
     sides = [[each for each in side if each.step_ns] for side in (before, after)]
     has_steps = all(sides)
+    has_work = all(each.has_work for side in sides for each in side)
     steps = tuple(_mean([ns for each in side for ns in each.step_ns]) for side in sides)
     on_device = all(each.figures.basis == "devices" for side in sides for each in side)
 
@@ -63,10 +82,14 @@ def changed(before: Sequence[Recording], after: Sequence[Recording]) -> Changed:
     return Changed(
         tuple(before),
         tuple(after),
-        step_change(*([each.shares for each in side] for side in sides)) if has_steps else None,
+        step_change(*([_shares(each, has_work) for each in side] for side in sides)) if has_steps else None,
         listed("operators", "device_ns" if on_device else "host_ns"),
         listed("kernels", "device_ns"),
     )
+
+
+def _shares(each: Recording, has_work: bool) -> StepShares:
+    return each.shares if has_work else msgspec.structs.replace(each.shares, shares=())
 
 
 def _mean(values: Sequence[int]) -> float:

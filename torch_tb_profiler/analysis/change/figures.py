@@ -101,6 +101,7 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
     calls                 of the device's API by name
     notes                 what is wrong with the recording
     fingerprint           what has to be alike on both sides
+    sha256                of the files that it was made of, by worker, as they are stored; of remote files nothing
     """
 
     schema: int = SCHEMA
@@ -124,6 +125,7 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
     calls: NamedTable
     notes: list[RecordedNote]
     fingerprint: Fingerprint
+    sha256: list[str] = []
 
     @property
     def kept(self) -> slice:

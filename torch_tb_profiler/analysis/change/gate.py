@@ -28,6 +28,7 @@ class GateSide(msgspec.Struct, frozen=True, kw_only=True):
 
     recordings   how many
     runs         names of their runs
+    sha256       of the trace files of each recording, by worker; nothing of remote files
     ranks        of each recording, together
     steps        that are compared
     dropped      first steps that are not
@@ -39,6 +40,7 @@ class GateSide(msgspec.Struct, frozen=True, kw_only=True):
 
     recordings: Count
     runs: list[str]
+    sha256: list[list[str]]
     ranks: Count
     steps: Count
     dropped: Count
@@ -142,6 +144,7 @@ def _side(side: Sequence[RecordingFigures]) -> GateSide:
     return GateSide(
         recordings=len(side),
         runs=[each.run for each in side],
+        sha256=[each.sha256 for each in side],
         ranks=side[0].ranks,
         steps=sum(len(each.steps[each.kept]) for each in side),
         dropped=sum(each.first_kept for each in side),

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, FractionChange, Ns, NsMean, TraceMeta
+from torch_tb_profiler.analysis.answer import Answer, Count, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.change.change import Changed, Recording, changed, recording
 from torch_tb_profiler.analysis.change.comparable import Difference, differences
 from torch_tb_profiler.analysis.change.figures import RecordingFigures
@@ -22,7 +22,8 @@ from torch_tb_profiler.analysis.change.judged import (
     bounds_of_cause,
     judged,
 )
-from torch_tb_profiler.analysis.change.lists import ListVerdict, NameChange, NameList
+from torch_tb_profiler.analysis.change.lists import ListVerdict
+from torch_tb_profiler.analysis.change.name_answers import CallsMean, ChangedNames, changed_names
 from torch_tb_profiler.analysis.change.names import How
 from torch_tb_profiler.analysis.change.parts import Kind, StepChange, WorkChange, main_operator, rounded
 from torch_tb_profiler.analysis.question import PairQuestion, Subject
@@ -32,9 +33,6 @@ ROWS = 200
 MOST_ROWS = 5_000
 #: names of one row that are told
 _MOST_NAMES = 20
-
-#: of a mean step
-CallsMean = Annotated[float, Meta(ge=0, description="how often in a mean step")]
 
 
 class HowManyRows(msgspec.Struct, frozen=True):
@@ -128,51 +126,6 @@ class ChangedWork(msgspec.Struct, frozen=True, kw_only=True):
     verdict: ListVerdict | None
 
 
-class ChangedName(msgspec.Struct, frozen=True, kw_only=True):
-    """A name on both sides, tested for a change beyond 2 %.
-
-    name           of the operator or kernel
-    before_ns      of a mean step of the baseline
-    exp_ns         the same of the experiment
-    calls          how often in a mean step of the baseline
-    exp_calls      how often in a mean step of the experiment
-    calls_changed  whether each side has the same number of calls in all steps, and the other side another: a fact
-    shift          relative change of the typical time per step, 0.05 is 5 % more; null where it was not tested
-    low            lower bound of its 95 % interval
-    high           upper bound
-    q              least false discovery rate at which a change beyond 2 % is shown
-    verdict        slower, faster, unchanged (the interval is within ± 2 %), unclear, new, gone, or untested (fewer than
-                   four steps, or one in which it did nothing)
-    """
-
-    name: str
-    before_ns: NsMean
-    exp_ns: NsMean
-    calls: CallsMean
-    exp_calls: CallsMean
-    calls_changed: bool
-    shift: FractionChange | None
-    low: FractionChange | None
-    high: FractionChange | None
-    q: Fraction | None
-    verdict: ListVerdict
-
-
-class ChangedNames(msgspec.Struct, frozen=True, kw_only=True):
-    """Names with 0.2 % of a step on a side, the largest change first.
-
-    names      of each what changed
-    smaller    how many others there are
-    before_ns  what those have of a mean step of the baseline, together
-    exp_ns     the same of the experiment
-    """
-
-    names: Sequence[ChangedName]
-    smaller: Count
-    before_ns: NsMean
-    exp_ns: NsMean
-
-
 class ChangeAnswer(Answer, frozen=True, kw_only=True):
     """What changed between two sides, of one recording or more each.
 
@@ -188,6 +141,8 @@ class ChangeAnswer(Answer, frozen=True, kw_only=True):
     causes      the largest change first; the changes add up to delta_ns exactly
     kinds       change of all work by kind; with unnamed_ns they add up to delta_ns exactly
     unnamed_ns  change of causes without kernels or operators, such as waiting for data
+    work_known  false where a recording was saved as a baseline, without what each kernel has of the step: `unnamed_ns`
+                is then the whole change, and `work` is empty
     work        kernels and operators, the largest change first
     left_out    how many more there are
     left_out_ns  Σ of their changes: with those of `work` and unnamed_ns they add up to delta_ns exactly
@@ -207,6 +162,7 @@ class ChangeAnswer(Answer, frozen=True, kw_only=True):
     causes: Sequence[ChangedCause]
     kinds: Mapping[str, Ns]
     unnamed_ns: Ns
+    work_known: bool
     work: Sequence[ChangedWork]
     left_out: Count
     left_out_ns: Ns
@@ -236,11 +192,12 @@ def change_answer(found: Changed, meta: TraceMeta, exp: TraceMeta, limit: int = 
         causes=causes,
         kinds=kinds,
         unnamed_ns=unnamed,
+        work_known=all(each.has_work for each in (*found.before, *found.after)),
         work=work,
         left_out=left_out[0],
         left_out_ns=left_out[1],
-        operators=_names(found.operators),
-        kernels=_names(found.kernels),
+        operators=changed_names(found.operators),
+        kernels=changed_names(found.kernels),
     )
 
 
@@ -355,31 +312,6 @@ def _calls_and_speed(each: WorkChange, delta: int) -> tuple[int, int]:
         return 0, 0
     calls, speed = rounded([each.parts["calls"], each.parts["speed"]], Exact(delta))
     return calls, speed
-
-
-def _names(found: NameList) -> ChangedNames:
-    return ChangedNames(
-        names=[_name(each) for each in found.names],
-        smaller=found.smaller,
-        before_ns=found.before,
-        exp_ns=found.after,
-    )
-
-
-def _name(each: NameChange) -> ChangedName:
-    return ChangedName(
-        name=each.name,
-        before_ns=each.before,
-        exp_ns=each.after,
-        calls=each.calls,
-        exp_calls=each.exp_calls,
-        calls_changed=each.calls_changed,
-        shift=each.shift,
-        low=each.low,
-        high=each.high,
-        q=each.q,
-        verdict=each.verdict,
-    )
 
 
 def _change(left: Subject, right: Subject, asked: HowManyRows) -> ChangeAnswer:

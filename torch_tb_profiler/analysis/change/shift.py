@@ -93,7 +93,7 @@ def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
     counts = len(values[0]), len(values[1])
     if not min(counts):
         return Shift(None, None, None, "step", *counts, 0.0, None, between)
-    estimate, lower, upper = hodges_lehmann(*values)
+    estimate, lower, upper = hodges_lehmann(values[0], values[1])
     correlation = autocorrelation([*sides[0], *sides[1]], sum(counts) / 2)
     if min(counts) < LEAST_VALUES or lower is None or upper is None:
         return Shift(estimate, None, None, "step", *counts, correlation, None, between)
@@ -112,16 +112,17 @@ def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
     )
 
 
-def hodges_lehmann(base: Float64, new: Float64) -> tuple[float, float | None, float | None]:
-    """The median of all differences new − base, and the bounds of its 95 % interval; None where there are too few.
+def hodges_lehmann(base: Float64, new: Float64, level: float = LEVEL) -> tuple[float, float | None, float | None]:
+    """The median of all differences new − base, and the bounds of its interval; None where there are too few.
 
     base, new   shape (n,) and (m,), at least one value each
+    level       how often the interval may miss: 0.05 for one of 95 %; with more than 50 values on a side it is 95 %
 
     >>> hodges_lehmann(np.array([1.0, 2, 3, 4]), np.array([11.0, 12, 13, 14]))
     (10.0, 7.0, 13.0)
     """
     differences = np.sort(np.subtract.outer(new, base).ravel())
-    k = order_statistic(len(base), len(new))
+    k = order_statistic(len(base), len(new), level)
     if k == 0:
         return median(differences), None, None
     return median(differences), float(differences[k - 1]), float(differences[-k])

@@ -146,7 +146,7 @@ class RooflineSide(Answer, frozen=True, kw_only=True):
     hfu       hardware FLOP utilization
     busy_mfu  the same while a compute kernel ran
     total_ns  of an average step, all kernels, copies and fills without communication
-    lost_ns   of an average step, lost beside the roofline; null where the time at the roof is known of nothing
+    lost_ns   of an average step, lost below the roofline; null where no time at the roof is known
     """
 
     steps: Count

@@ -38,8 +38,11 @@ MemoryCategory = Literal[
 CATEGORIES: tuple[MemoryCategory, ...] = get_args(MemoryCategory)
 
 
-class Phase(IntEnum):
-    """The part of a step in which a record lies; NONE for a release that was not recorded."""
+class StepPart(IntEnum):
+    """The part of a step in which a record lies; NONE for a release that was not recorded.
+
+    Coarser than the phases of `analysis.program`, and of certain marks alone: a category is never inferred.
+    """
 
     NONE = 0
     FORWARD = 1
@@ -50,15 +53,15 @@ class Phase(IntEnum):
 _BACKWARD = re.compile(r"autograd::engine::evaluate_function")
 _STEP = re.compile(r"Optimizer\.(?:step|zero_grad)#")
 
-_KEPT: dict[Phase, MemoryCategory] = {
-    Phase.FORWARD: "kept_from_forward",
-    Phase.BACKWARD: "gradient",
-    Phase.STEP: "optimizer_state",
+_KEPT: dict[StepPart, MemoryCategory] = {
+    StepPart.FORWARD: "kept_from_forward",
+    StepPart.BACKWARD: "gradient",
+    StepPart.STEP: "optimizer_state",
 }
-_TEMPORARY: dict[Phase, MemoryCategory] = {
-    Phase.FORWARD: "forward_temporary",
-    Phase.BACKWARD: "backward_temporary",
-    Phase.STEP: "optimizer_temporary",
+_TEMPORARY: dict[StepPart, MemoryCategory] = {
+    StepPart.FORWARD: "forward_temporary",
+    StepPart.BACKWARD: "backward_temporary",
+    StepPart.STEP: "optimizer_temporary",
 }
 
 
@@ -114,14 +117,14 @@ def memory_phases(model: Model) -> Int64:
     names = trace.strings
     row = model.memory.row[records.entry]
     node = model.innermost_node(trace.events.track[row], records.time)
-    phases = np.full(len(records), Phase.FORWARD, np.int64)
+    phases = np.full(len(records), StepPart.FORWARD, np.int64)
     if not len(tree):
         return phases
     backward = names.where(_BACKWARD.match, tree.name)[tree.name]
     step = names.where(_STEP.match, tree.name)[tree.name]
     marked = nearest(tree.parent, backward | step, node)
     inside = np.flatnonzero(marked >= 0)
-    phases[inside] = np.where(backward[marked[inside]], Phase.BACKWARD, Phase.STEP)
+    phases[inside] = np.where(backward[marked[inside]], StepPart.BACKWARD, StepPart.STEP)
     return phases
 
 
@@ -129,15 +132,15 @@ def memory_phases(model: Model) -> Int64:
 def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
     """Of each device with totals."""
     records, blocks, phases = memory_records(model), memory_blocks(model), memory_phases(model)
-    has_phases = bool((phases != Phase.FORWARD).any())
-    born = take_known(phases, blocks.allocation, int(Phase.NONE))
-    ended = take_known(phases, blocks.release, int(Phase.NONE))
+    has_phases = bool((phases != StepPart.FORWARD).any())
+    born = take_known(phases, blocks.allocation, int(StepPart.NONE))
+    ended = take_known(phases, blocks.release, int(StepPart.NONE))
     category = np.full(len(blocks), CATEGORIES.index("in_use"), np.int64)
     if has_phases:
         for phase, kept in _KEPT.items():
             category[born == phase] = CATEGORIES.index(kept)
             category[(born == phase) & (ended == phase)] = CATEGORIES.index(_TEMPORARY[phase])
-        saved = (born == Phase.FORWARD) & (ended == Phase.BACKWARD)
+        saved = (born == StepPart.FORWARD) & (ended == StepPart.BACKWARD)
         category[saved] = CATEGORIES.index("saved_for_backward")
     category[blocks.allocation < 0] = CATEGORIES.index("before_recording")
     found = []

@@ -14,9 +14,12 @@ from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as COLUMNS
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
+from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
 from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+
+Backward = Literal["as_run", "with_forward"]
 
 _DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
 _LAUNCHED_COLUMNS = ("name", "short_name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
@@ -26,6 +29,10 @@ class Grouped(msgspec.Struct, frozen=True):
     """How operators are grouped."""
 
     group_by: Annotated[Literal["name", "name_shape", "name_stack"], Meta(description="What makes a row.")] = "name"
+    backward: Annotated[
+        Backward,
+        Meta(description="as_run, or with_forward: a row `… (backward)` for all that the autograd nodes of it ran."),
+    ] = "as_run"
 
 
 class OneOperator(msgspec.Struct, frozen=True):
@@ -43,6 +50,8 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     host_ns                 Σ of host time of operators
     unattributed_device_ns  Σ of device work that no operator launched, null where none was recorded
     unattributed            the same by why
+    unlinked_backward       part of the time of autograd nodes whose forward is not known, 0…1: of their device time,
+                            else of their host time; null without any, and where one operator is told of
     device_busy             share of step time in which devices were busy, 0…1; null without devices, and where one
                             operator is told of
     """
@@ -52,6 +61,7 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     host_ns: Ns
     unattributed_device_ns: Ns | None
     unattributed: Sequence[Unattributed]
+    unlinked_backward: Fraction | None
     device_busy: Fraction | None
 
 
@@ -71,7 +81,9 @@ class LaunchedMeta(TableMeta, frozen=True, kw_only=True):
 def _operators(subject: Subject, asked: Grouped) -> Table[OperatorsMeta]:
     model = subject.model
     busy = mean_known([use.busy for use in device_use(model)])
-    return _table(TraceMeta(**subject.about("operators")), unattributed(model), operators(model, asked.group_by), busy)
+    found = operators(model, asked.group_by, asked.backward == "with_forward")
+    about = TraceMeta(**subject.about("operators"))
+    return _table(about, unattributed(model), found, busy, unlinked_share(model))
 
 
 def _stacks(known: KnownOperators, asked: OneOperator) -> Table[OperatorsMeta]:
@@ -79,7 +91,11 @@ def _stacks(known: KnownOperators, asked: OneOperator) -> Table[OperatorsMeta]:
 
 
 def _table(
-    about: TraceMeta, work: Sequence[Unattributed], found: OperatorTable, busy: float | None = None
+    about: TraceMeta,
+    work: Sequence[Unattributed],
+    found: OperatorTable,
+    busy: float | None = None,
+    unlinked: float | None = None,
 ) -> Table[OperatorsMeta]:
     has_work = found.has_device_work
     meta = OperatorsMeta(
@@ -89,6 +105,7 @@ def _table(
         host_ns=found.host_ns,
         unattributed_device_ns=found.unattributed_device_ns if has_work else None,
         unattributed=work,
+        unlinked_backward=unlinked,
         device_busy=busy,
     )
     keys = [

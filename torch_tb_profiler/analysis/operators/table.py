@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
+from torch_tb_profiler.analysis.operators.with_forward import keys_of
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks, call_stacks
 from torch_tb_profiler.analysis.tabular import Tabular
@@ -246,14 +247,18 @@ class OperatorDetails:
         return tuple(self.strings[code] for code in codes.tolist())
 
 
-def operators(model: Model, group_by: OperatorGrouping = "name") -> OperatorTable:
-    """All operators, grouped by name and what else `group_by` says."""
-    return _operators(model, group_by)
+def operators(model: Model, group_by: OperatorGrouping = "name", with_forward: bool = False) -> OperatorTable:
+    """All operators, grouped by name and what else `group_by` says.
+
+    with_forward   what autograd nodes ran is a row `… (backward)` of the operator that they are the backward of, with
+                   the shapes and the stack of that one; the sums stay the same
+    """
+    return _operators(model, (group_by, with_forward))
 
 
 @remembered_by
-def _operators(model: Model, group_by: OperatorGrouping) -> OperatorTable:
-    return operator_details(model).table(group_by)
+def _operators(model: Model, how: tuple[OperatorGrouping, bool]) -> OperatorTable:
+    return (_details(model, True) if how[1] else operator_details(model)).table(how[0])
 
 
 def operator_stacks(model: Model, name: str, input_shape: str | None = None) -> OperatorTable:
@@ -268,22 +273,28 @@ def operator_kernels(model: Model, name: str, input_shape: str | None = None) ->
 
 @remembered
 def operator_details(model: Model) -> OperatorDetails:
+    return _details(model, False)
+
+
+def _details(model: Model, with_forward: bool) -> OperatorDetails:
     calls, stacks = operator_calls(model), call_stacks(model)
-    name = model.tree.name[calls.node]
-    shape = model.trace.operators.input_dims[model.tree.operator[calls.node]]
-    stack = stacks.of_node[calls.node]
+    keys = keys_of(model, calls, with_forward)
+    name, counted = keys.name, keys.counted
+    shape = model.trace.operators.input_dims[model.tree.operator[keys.node]]
+    stack = stacks.of_node[keys.node]
     groups = group([name, shape, stack], calls.rank)
     sums: dict[str, Any] = {key: groups.sum(getattr(calls, key)) for key in _SUMS}
+    sums |= {key: groups.sum(getattr(calls, key) * keys.whole) for key in _SUMS if key.endswith("_total")}
     return OperatorDetails(
-        strings=model.trace.strings,
+        strings=keys.strings,
         stacks=stacks.stacks,
         groups=CallGroups(
             name=name[groups.first],
             shape=shape[groups.first],
             stack=stack[groups.first],
-            calls=groups.count(),
-            calls_with_stack=groups.sum(stack > 0),
-            calls_eligible=groups.sum(calls.eligible),
+            calls=groups.sum(counted),
+            calls_with_stack=groups.sum((stack > 0) & counted),
+            calls_eligible=groups.sum(calls.eligible & counted),
             **sums,
             **msgspec.structs.asdict(_work(model, calls, groups)),
         ),

@@ -8,6 +8,7 @@ import numpy as np
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.marks import Marks
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes
+from torch_tb_profiler.analysis.shared.compiled import COMPILED_BACKWARD
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import take_known
@@ -35,9 +36,12 @@ class Runs(msgspec.Struct, frozen=True):
 
 
 def backward_runs(model: Model, marked: Marks, main: int) -> Runs:
-    """All of the trace. With Python frames each call of `backward` or `grad` is one."""
+    """All of the trace. With Python frames each call of `backward` or `grad` is one.
+
+    Compiled autograd runs one region for all nodes, which counts as one.
+    """
     tree = model.structure.tree
-    is_node = autograd_nodes(model)
+    is_node = autograd_nodes(model) | _compiled(model)
     outer = np.flatnonzero(is_node & (nearest(tree.parent, is_node, tree.parent) < 0))
     nesting = marked.nesting
     backward = marked.phase == CODE[Phase.BACKWARD]
@@ -77,6 +81,15 @@ def forward_operators(model: Model, marked: Marks, main: int) -> Int64:
     mark = marked.nesting.innermost(tree.track[at], tree.start[at])
     free = (mark < 0) | one_of(take_known(marked.phase, mark), (CODE[Phase.FORWARD], CODE[Phase.LOSS]))
     return at[free & ~_in_nodes(model)[at]]
+
+
+def _compiled(model: Model) -> Bool:
+    """Shape (call tree,): calls of a compiled backward pass."""
+    tree = model.structure.tree
+    if not len(tree):
+        return np.zeros(0, np.bool_)
+    found: Bool = model.trace.strings.where(lambda name: name.startswith(COMPILED_BACKWARD), tree.name)[tree.name]
+    return found
 
 
 def _in_nodes(model: Model) -> Bool:

@@ -122,6 +122,8 @@ GENERATED = by_key(
     Definition("operators", "Fused operators", "string", None, "The operators in its name, joined by _."),
     Definition("calls", "Calls", "number", "count", "How often it ran in the steps."),
     Definition("total_ns", "Total", "number", "ns", "Σ durations."),
+    Definition("config", "Configuration", "string", None, "Blocks, warps and stages of a Triton kernel."),
+    Definition("file", "File", "string", None, "Where Inductor wrote it, where it was recorded."),
     Definition("row", "First call", "number", None, "Event of its first run."),
 )
 
@@ -149,6 +151,16 @@ GRAPH_NODES = by_key(
     Definition("share", "Share", "number", "fraction", "Part of the time of all nodes."),
     Definition("owner", "Belongs to", "string", None, "Operator of its capture, else what replayed it."),
     Definition("row", "First run", "number", None, "Event of its first run."),
+)
+
+OUTSIDE_GRAPHS = by_key(
+    "outside_graphs",
+    Definition("name", "Work", "string", None, "Name of the kernel, copy or fill."),
+    Definition("owner", "Belongs to", "string", None, "Operator that launched most of it; empty where unknown."),
+    Definition("calls", "Calls", "number", "count", "How often it ran in the steps in no replay."),
+    Definition("total_ns", "Total", "number", "ns", "Σ durations of these."),
+    Definition("replayed", "In replays", "number", "count", "How often work of the same name ran in replays."),
+    Definition("row", "First run", "number", None, "Event of the first of these."),
 )
 
 CAPTURES = by_key(

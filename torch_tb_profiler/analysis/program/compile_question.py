@@ -15,9 +15,12 @@ from torch_tb_profiler.analysis.program.columns import (
     GENERATED,
     GRAPH_NODES,
     GRAPHS,
+    OUTSIDE_GRAPHS,
     REGIONS,
 )
-from torch_tb_profiler.analysis.program.regions import compilations, generated_kernels, region_sums, regions
+from torch_tb_profiler.analysis.program.generated import generated_kernels
+from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
+from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
 from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
 
@@ -110,6 +113,7 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     outside_ns   the same of all other device work
     graphs       a row for each graph that was replayed
     captures     a row for each capture, in the whole recording
+    outside      a row for each name of device work that ran in no replay; empty where nothing was replayed
     nodes        of the graph that was asked for; null without one
     """
 
@@ -118,6 +122,7 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     outside_ns: Ns
     graphs: Columns
     captures: Columns
+    outside: Columns
     nodes: Columns | None
 
 
@@ -136,6 +141,7 @@ def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
         outside_ns=outside,
         graphs=columns_of(table, list(GRAPHS.values()), table.missing_below_zero),
         captures=columns_of(captures(model), list(CAPTURES.values())),
+        outside=columns_of(outside_graphs(model), list(OUTSIDE_GRAPHS.values())),
         nodes=None if nodes is None else columns_of(nodes, list(GRAPH_NODES.values())),
     )
 

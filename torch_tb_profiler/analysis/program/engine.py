@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.analysis.program.engine_names import EngineStep, engine_step
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.known_names import known_names
@@ -173,24 +174,47 @@ def _by_ranges(model: Model) -> _Found | None:
 
 
 def _by_modules(model: Model) -> _Found | None:
-    """Outermost calls of a language model, in a program without a backward pass."""
+    """Outermost calls of a language model that generates, in a program without a backward pass.
+
+    Calls that are captured run nothing. Where every call reads whole sequences it is not told that the model generates.
+    """
     frames = model.frames
     if not len(frames) or evaluates(model).any():
         return None
-    node = _outer_modules(model)
-    node = node[model.trace.strings.where(_LANGUAGE.match, frames.name[node])[frames.name[node]]]
+    looked = lookups(model)
+    outer = _outer_modules(model)
+    node = outer[model.trace.strings.where(_LANGUAGE.match, frames.name[outer])[frames.name[outer]]]
+    if not len(node):
+        node = _generating(model, outer)
     if not len(node):
         return None
     track = _most(frames.track[node])
     node = node[frames.track[node] == track]
-    looked = lookups(model)
+    node = node[~capturing(model).at(track, frames.start[node])]
     steps = [
         _of_lookup("model", looked.within(track, int(frames.start[each]), int(frames.end[each])))
         for each in node.tolist()
     ]
+    if all(each.phase is Phase.PREFILL for each in steps):
+        return None
     return _Found(
         "model", "modules", track, frames.row[node].astype(np.int64), frames.start[node], frames.end[node], steps
     )
+
+
+def _generating(model: Model, outer: Int64) -> Int64:
+    """Calls of the outermost module that looks up tokens, where one of its calls reads one token of each request."""
+    frames, looked = model.frames, lookups(model)
+    of_name: dict[int, list[int]] = {}
+    generates: set[int] = set()
+    for each in outer.tolist():
+        told = looked.within(int(frames.track[each]), int(frames.start[each]), int(frames.end[each]))
+        if told is not None:
+            of_name.setdefault(int(frames.name[each]), []).append(each)
+            if told[0] >= 0 and told[1] == 1:
+                generates.add(int(frames.name[each]))
+    chosen = max(generates, key=lambda name: (len(of_name[name]), -name), default=None)
+    return np.array([] if chosen is None else of_name[chosen], np.int64)
 
 
 def _by_embedding(model: Model) -> _Found | None:
@@ -209,6 +233,10 @@ def _by_embedding(model: Model) -> _Found | None:
     start = tree.start[node]
     top = tree.is_operator & (tree.track == main)
     end = np.append(start[1:], tree.end[top].max())
+    told = looked.batch[mine] >= 0
+    if told.all() and not (looked.length[mine] == 1).any():
+        # a model that reads whole sequences only, an encoder for example, generates nothing
+        return None
     steps = [_of_lookup("model", (looked.batch[at], looked.length[at])) for at in mine.tolist()]
     return _Found("model", "embedding", main, tree.row[node].astype(np.int64), start, end, steps)
 

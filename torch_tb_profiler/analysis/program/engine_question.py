@@ -174,7 +174,7 @@ def _phase(found: Engine, phase: Phase, mine: np.ndarray[tuple[int], np.dtype[np
     )
 
 
-def _gaps(model: Model, found: Engine) -> EngineGaps | None:
+def engine_gaps(model: Model, found: Engine) -> EngineGaps | None:
     """Σ by priority: what a range says comes before waiting, and that before the rest."""
     steps = found.steps
     if not (steps.gap_ns >= 0).any():
@@ -240,7 +240,7 @@ def _engine(subject: Subject, _: NoParameters) -> EngineAnswer:
     return EngineAnswer(
         meta=TraceMeta(**subject.about("overview")),
         engine=engine_summary(model),
-        gaps=None if found is None else _gaps(model, found),
+        gaps=None if found is None else engine_gaps(model, found),
         families={} if found is None else _families(model, found),
         steps=None
         if found is None

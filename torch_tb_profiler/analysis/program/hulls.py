@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.program.backward_runs import Runs, forward_operators
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.marks import Marks
+from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.arrays.distinct import begins_run, one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
@@ -36,7 +37,7 @@ class Hulls(msgspec.Struct, frozen=True):
 
 
 def hulls(model: Model, marked: Marks, runs: Runs, main: int) -> Hulls:
-    """Of the whole trace; none without a backward pass."""
+    """Of the whole trace; without a backward pass only of compiled code."""
     found: list[tuple[int, int, Phase, Evidence]] = []
     if len(runs):
         outer = _Outer.of(model, marked, main)
@@ -45,6 +46,8 @@ def hulls(model: Model, marked: Marks, runs: Runs, main: int) -> Hulls:
         found += _forward(model, marked, outer, runs, main, passes)
         if not ((marked.phase == CODE[Phase.OPTIMIZER]).any()):
             found += _optimizer(outer, runs, passes)
+    else:
+        found += _compiled(model, main)
     columns = list(zip(*found, strict=True)) or [(), (), (), ()]
     start, end = (np.array(each, np.int64) for each in columns[:2])
     nesting = nest(np.zeros(len(start), np.int32), start, end, np.zeros(len(start), np.int32))
@@ -196,6 +199,17 @@ def _forward(
         found += [(first, middle, Phase.FORWARD, evidence)] if middle > first else []
         found += [(middle, last, Phase.LOSS, evidence)] if last > middle else []
     return found
+
+
+def _compiled(model: Model, main: int) -> list[tuple[int, int, Phase, Evidence]]:
+    """Calls of compiled code in a program without a backward pass."""
+    tree, whole = model.structure.tree, model.whole
+    node = compiled(whole).regions
+    node = node[tree.track[node] == main]
+    return [
+        (int(start), int(end), Phase.FORWARD, Evidence.OPERATORS)
+        for start, end in zip(tree.start[node], tree.end[node], strict=True)
+    ]
 
 
 def _optimizer(outer: _Outer, runs: Runs, passes: list[tuple[int, int]]) -> list[tuple[int, int, Phase, Evidence]]:

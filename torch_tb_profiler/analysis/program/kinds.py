@@ -9,8 +9,9 @@ from typing import Literal
 class Phase(str, Enum):
     """What a stretch of time of a program is spent on.
 
-    RECOMPUTE is part of the backward pass: the forward pass again, of what was not kept. OTHER is what no mark says.
-    NO_LAUNCH is device work of which the launch is not in the trace.
+    RECOMPUTE is part of the backward pass: the forward pass again, of what was not kept. VALIDATION is the forward pass
+    of batches that nothing is learnt from, where names say so. OTHER is what no mark says. NO_LAUNCH is device work of
+    which the launch is not in the trace.
     """
 
     DATA = "data"
@@ -20,6 +21,7 @@ class Phase(str, Enum):
     RECOMPUTE = "recompute"
     OPTIMIZER = "optimizer"
     ZERO_GRAD = "zero_grad"
+    VALIDATION = "validation"
     LOGGING = "logging"
     SCHEDULE = "schedule"
     PREFILL = "prefill"
@@ -46,6 +48,7 @@ PhaseName = Literal[
     "recompute",
     "optimizer",
     "zero_grad",
+    "validation",
     "logging",
     "schedule",
     "prefill",
@@ -80,7 +83,7 @@ class Evidence(IntEnum):
     NAMED = 3  # a range that the user, a framework or an engine named
     FRAME = 4  # a Python frame of torch or a framework
     MODULE = 5  # a call of nn.Module or of a loss function
-    OPERATORS = 6  # operators that the backward pass follows; operators that run again
+    OPERATORS = 6  # operators that the backward pass follows; that run again; that look up tokens; compiled code
     BACKWARD_RUN = 7  # from the first to the last autograd node of a backward pass
     OPTIMIZER_OPERATORS = 8  # operators of an optimizer that wrote no range
     NO_NUMBERS = 9  # operators before a backward pass, without sequence numbers

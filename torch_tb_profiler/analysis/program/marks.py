@@ -8,6 +8,8 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.program.capturing import Capturing, capturing
+from torch_tb_profiler.analysis.program.engine import engine, phase_codes
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.remember import remembered
@@ -18,6 +20,7 @@ from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE
+from torch_tb_profiler.model.open_ranges import still_open
 from torch_tb_profiler.trace import Category, Strings
 
 #: a module of a loss
@@ -26,11 +29,12 @@ _LOSS_MODULE = re.compile(r"nn\.Module: \w*Loss(?:_\d+)?$")
 _LOSS_FRAME = re.compile(
     r"(?:^|/)torch/nn/functional\.py\(\d+\): (?:cross_entropy|\w*_loss|binary_cross_entropy(?:_with_logits)?|kl_div)$"
 )
-_BEGIN_CAPTURE, _END_CAPTURE = re.compile(r"\w+StreamBeginCapture"), re.compile(r"\w+StreamEndCapture")
-
-_ENGINE = tuple(CODE[each] for each in (Phase.PREFILL, Phase.DECODE, Phase.MIXED, Phase.DRAFT, Phase.VERIFY))
+_STEPS = (Phase.PREFILL, Phase.DECODE, Phase.MIXED, Phase.DRAFT, Phase.VERIFY)
+_STAGES = (Phase.ENCODE, Phase.DENOISE, Phase.DECODE_IMAGE)
+_ENGINE = tuple(CODE[each] for each in (*_STEPS, *_STAGES))
 _FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
 _ALWAYS = (CODE[Phase.COMPILE], CODE[Phase.CAPTURE])
+_VALIDATION = CODE[Phase.VALIDATION]
 
 
 class Marks(msgspec.Struct, frozen=True):
@@ -75,7 +79,8 @@ def marks(model: Model) -> Marks:
     """All marks of the trace, whatever steps were chosen."""
     tree, frames = model.structure.tree, model.structure.frames
     of_frames, has_backward = _of_frames(model.trace.strings, frames)
-    parts = [_of_ranges(model, tree), of_frames, _of_captures(model), _of_recomputed(model, tree)]
+    captured = _of_captures(capturing(model))
+    parts = [_of_ranges(model, tree), of_frames, captured, _of_recomputed(model, tree), _of_passes(model)]
     joined = {
         name: np.concatenate([getattr(each, name) for each in parts])
         for name in ("track", "start", "end", "phase", "evidence", "row")
@@ -98,6 +103,13 @@ def _settled(nesting: Nesting, given: Int8, evidence: Int8) -> Int8:
     parent = nesting.parent
     in_node = nearest(parent, evidence == Evidence.AUTOGRAD, parent) >= 0
     phase[in_node & one_of(given, _FORWARD)] = CODE[Phase.RECOMPUTE]
+    # what a call of the backward pass runs in no node is compiled autograd: modules of its own, none of the program
+    call = (given == CODE[Phase.BACKWARD]) & (evidence == Evidence.FRAME)
+    in_call = nearest(parent, call, parent) >= 0
+    phase[in_call & ~in_node & (evidence == Evidence.MODULE)] = CODE[Phase.BACKWARD]
+    # the model that is tried out
+    tried = nearest(parent, given == _VALIDATION, parent) >= 0
+    phase[tried & ~in_node & one_of(given, _FORWARD)] = _VALIDATION
     # the model inside a step of an engine is that step's
     engine = nearest(parent, one_of(given, _ENGINE), parent)
     inside = (engine >= 0) & one_of(given, _FORWARD)
@@ -123,7 +135,18 @@ def _of_ranges(model: Model, tree: CallTree) -> _Ranges:
         nodes = autograd_nodes(model)
         phase[nodes], evidence[nodes] = CODE[Phase.BACKWARD], Evidence.AUTOGRAD
     at = np.flatnonzero(phase >= 0)
-    return _Ranges(tree.track[at], tree.start[at], tree.end[at], phase[at], evidence[at], tree.row[at].astype(np.int64))
+    # the call tree cuts a range that ends behind one around it, as ranges of steps may cross all others
+    row = tree.row[at].astype(np.int64)
+    events = model.trace.events
+    end = np.maximum(tree.end[at], events.end[row])
+    is_open = still_open(model.trace)
+    closed = np.flatnonzero(~is_open[tree.row])
+    for track in distinct(tree.track[at[is_open[row]]]).tolist():
+        # what was open when the recording ended lasts as long as anything of its thread was recorded
+        last = int(tree.end[closed[tree.track[closed] == track]].max(initial=0))
+        mine = is_open[row] & (tree.track[at] == track)
+        end[mine] = np.maximum(tree.start[at][mine], last)
+    return _Ranges(tree.track[at], tree.start[at], end, phase[at], evidence[at], row)
 
 
 def _of_frames(strings: Strings, frames: FrameTree) -> tuple[_Ranges, bool]:
@@ -148,27 +171,29 @@ def _of_frames(strings: Strings, frames: FrameTree) -> tuple[_Ranges, bool]:
     return found, has_backward
 
 
-def _of_captures(model: Model) -> _Ranges:
-    """From a call that begins a capture to the next that ends one, on one thread."""
-    events, row = model.trace.events, model.trace.launches.row
-    names = model.trace.strings
-    begins = np.flatnonzero(names.where(_BEGIN_CAPTURE.match, events.name[row])[events.name[row]])
-    ends = np.flatnonzero(names.where(_END_CAPTURE.match, events.name[row])[events.name[row]])
-    pairs = []
-    for call in begins.tolist():
-        same = events.track[row[ends]] == events.track[row[call]]
-        later = ends[same & (events.start[row[ends]] >= events.start[row[call]])]
-        if len(later):
-            pairs.append((call, int(later[np.argmin(events.start[row[later]])])))
-    first = row[np.array([a for a, _ in pairs], np.int64)]
-    last = row[np.array([b for _, b in pairs], np.int64)]
+def _of_captures(found: Capturing) -> _Ranges:
+    count = len(found.row)
+    code, evidence = (np.full(count, each, np.int8) for each in (CODE[Phase.CAPTURE], Evidence.TORCH))
+    return _Ranges(found.track, found.start, found.end, code, evidence, found.row)
+
+
+def _of_passes(model: Model) -> _Ranges:
+    """Passes of inference that no range names: calls of a language model, parts of a pipeline, look-ups of tokens."""
+    found = engine(model.whole)
+    if found is None or found.how in ("names", "ranges"):
+        nothing, code = np.empty(0, np.int64), np.empty(0, np.int8)
+        return _Ranges(nothing.astype(np.int32), nothing, nothing, code, code, nothing)
+    steps = found.steps
+    phase = phase_codes(steps)
+    at = np.flatnonzero(phase != CODE[Phase.OTHER])
+    evidence = Evidence.OPERATORS if found.how == "embedding" else Evidence.MODULE
     return _Ranges(
-        events.track[first],
-        events.start[first],
-        events.end[last],
-        np.full(len(first), CODE[Phase.CAPTURE], np.int8),
-        np.full(len(first), Evidence.TORCH, np.int8),
-        first.astype(np.int64),
+        np.full(len(at), found.track, np.int32),
+        steps.start_ns[at],
+        (steps.start_ns + steps.host_ns)[at],
+        phase[at],
+        np.full(len(at), evidence, np.int8),
+        steps.row[at],
     )
 
 

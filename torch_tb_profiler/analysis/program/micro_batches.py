@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
-from torch_tb_profiler.analysis.program.phase_times import device_phase
-from torch_tb_profiler.analysis.program.phases import phases
+from torch_tb_profiler.analysis.program.phases import device_phase, phases
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals

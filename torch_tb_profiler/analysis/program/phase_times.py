@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Phase
-from torch_tb_profiler.analysis.program.phases import Phases, phases
+from torch_tb_profiler.analysis.program.phases import Phases, device_phase, event_phase, phases
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
 from torch_tb_profiler.analysis.shared.per_step import steps_of_work
@@ -20,10 +20,10 @@ from torch_tb_profiler.arrays.foremost import Pieces, foremost
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, Spans
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
-_OTHER, _NO_LAUNCH = CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH]
+_OTHER = CODE[Phase.OTHER]
 
 
 @dataclass(frozen=True)
@@ -86,17 +86,6 @@ class PhaseAmounts(msgspec.Struct, frozen=True):
 def phase_amounts(model: Model) -> PhaseAmounts:
     found = phases(model)
     return PhaseAmounts(_allocated(model, found), _flops(model, found))
-
-
-def device_phase(model: Model, found: Phases) -> Int8:
-    """Shape (device work,): the phase in which each piece of the selected work was launched."""
-    launch = model.device_links.launch
-    call = take_known(model.launches.row, launch)
-    known = np.flatnonzero(launch >= 0)
-    phase = np.full(len(launch), _NO_LAUNCH, np.int8)
-    events = model.trace.events
-    phase[known] = found.at(events.track[call[known]], events.start[call[known]])[0]
-    return phase
 
 
 def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:
@@ -162,9 +151,8 @@ def _allocated(model: Model, found: Phases) -> dict[Phase, int] | None:
     row, size = inside.memory.row, inside.memory.bytes
     if not len(row) or not memory_records(model).devices:
         return None
-    events = model.trace.events
     at = np.flatnonzero(size > 0)
-    phase = found.at(events.track[row[at]], events.start[row[at]])[0]
+    phase = event_phase(model, found, row[at])
     return _by_phase(sums_at(phase.astype(np.int64), size[at], len(PHASES)))
 
 
@@ -174,8 +162,7 @@ def _flops(model: Model, found: Phases) -> dict[Phase, int] | None:
     flops = np.nan_to_num(calls.numbers("flops"))
     if not flops.any():
         return None
-    tree, node = inside.tree, calls.node
-    phase = found.at(tree.track[node], tree.start[node])[0]
+    phase = event_phase(model, found, calls.row)
     sums = np.bincount(phase.astype(np.int64), flops, len(PHASES))
     return _by_phase(np.rint(sums).astype(np.int64))
 

@@ -18,7 +18,7 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64
 from torch_tb_profiler.model import Model
 
-_OTHER = CODE[Phase.OTHER]
+_OTHER, _NO_LAUNCH = CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,21 @@ def _phases(model: Model) -> Phases:
 def phases(model: Model) -> Phases:
     """Of the whole trace: a choice of steps does not change what a moment is."""
     return _phases(model.whole)
+
+
+def device_phase(model: Model, found: Phases) -> Int8:
+    """Shape (device work,): the phase in which each piece of the selected work was launched."""
+    launch = model.device_links.launch
+    known = np.flatnonzero(launch >= 0)
+    phase = np.full(len(launch), _NO_LAUNCH, np.int8)
+    phase[known] = event_phase(model, found, take_known(model.launches.row, launch)[known])
+    return phase
+
+
+def event_phase(model: Model, found: Phases, row: Int32) -> Int8:
+    """Shape (rows,): the phase in which each of some events of the host begins."""
+    events = model.trace.events
+    return found.at(events.track[row], events.start[row])[0]
 
 
 def _at(main: int, marked: Marks, filled: Hulls, track: Int32, time: Int64) -> tuple[Int8, Int8]:

@@ -1,4 +1,4 @@
-"""Compiled code: regions and what is around them, compilations, breaks, and kernels that were generated."""
+"""Compiled code: regions and what is around them, compilations and breaks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.compiled import BODY, REGION, compiled
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group, sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category
 
 _OVERHEAD = re.compile(r"Pregraph bytecode$|AOTDispatcher Runtime Wrapper Prologue$")
 _LOOKUP = "TorchDynamo Cache Lookup"
@@ -29,16 +27,6 @@ _COMPILATION = re.compile(r"_compile(?:\.compile_inner)? \(dynamo_timed\)$|entir
 #: in a region, but no operators of the program
 _COMPILING = re.compile(r"\(dynamo_timed\)$|entire_frame_compile|^dynamo$|^TorchDynamo Cache Lookup$")
 _RESTART = re.compile(r"compile_attempt_(?P<number>[0-9]{1,6})")
-_GENERATED = re.compile(
-    r"(?:graph_[0-9]+_)?(?P<backend>triton|cpp)_(?:(?P<kind>poi|red|per|tem|for)_)?fused_(?P<operators>\w*?)_?(?P<number>[0-9]+)$"
-)
-_KINDS = {
-    "poi": "pointwise",
-    "red": "reduction",
-    "per": "persistent reduction",
-    "tem": "template",
-    "for": "foreach",
-}
 
 
 @dataclass(frozen=True)
@@ -74,22 +62,6 @@ class CompilationTable(Tabular):
 
     def __len__(self) -> int:
         return len(self.row)
-
-
-@dataclass(frozen=True)
-class GeneratedKernels(Tabular):
-    """One row per kernel that a compiler generated, by time, descending. Keys, units: `columns.GENERATED`."""
-
-    name: tuple[str, ...]
-    backend: tuple[str, ...]
-    kind: tuple[str | None, ...]
-    operators: tuple[str, ...]
-    calls: Int64
-    total_ns: Int64
-    row: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
 
 
 class RegionSums(msgspec.Struct, frozen=True):
@@ -220,40 +192,6 @@ def compilations(model: Model) -> CompilationTable:
         duration_ns=(tree.end - tree.start)[node],
         again=tuple(None if each is None else each.rpartition("/")[2] != "0" for each in ids),
         row=tree.row[node].astype(np.int64),
-    )
-
-
-@remembered
-def generated_kernels(model: Model) -> GeneratedKernels:
-    """Kernels of Inductor: on devices, and C++ ones where they are recorded on the host."""
-    inside = model.in_steps
-    events, strings = model.trace.events, model.trace.strings
-    operators = inside.rows_of(Category.OPERATOR)
-    kernels = inside.device_work.row[inside.device_category == Category.KERNEL]
-    rows = np.concatenate([kernels, operators])
-    parsed = {
-        code: found
-        for code in distinct(events.name[rows]).tolist()
-        if (found := _GENERATED.match(strings[code])) is not None
-    }
-    # a Triton kernel has an operator of its name on the host, which is its launch
-    on_host = np.concatenate([np.zeros(len(kernels), np.bool_), np.ones(len(operators), np.bool_)])
-    triton = np.array([code for code, found in parsed.items() if found["backend"] == "triton"], np.int64)
-    chosen = np.isin(events.name[rows], list(parsed)) & ~(on_host & np.isin(events.name[rows], triton))
-    rows = rows[chosen]
-    groups = group([events.name[rows].astype(np.int64)])
-    total = groups.sum(np.maximum(events.duration[rows], 0))
-    order = descending(total)
-    first = rows[groups.first[order]]
-    matches = [parsed[int(code)] for code in events.name[first]]
-    return GeneratedKernels(
-        name=tuple(strings.texts(events.name[first])),
-        backend=tuple(found["backend"] for found in matches),
-        kind=tuple(_KINDS.get(found["kind"] or "") for found in matches),
-        operators=tuple(found["operators"] for found in matches),
-        calls=groups.count()[order],
-        total_ns=total[order],
-        row=first.astype(np.int64),
     )
 
 

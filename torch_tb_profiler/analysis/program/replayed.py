@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, least_at, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
 from torch_tb_profiler.trace import Category
@@ -216,3 +216,10 @@ def outside_ns(model: Model) -> tuple[int, int]:
     every = int(np.maximum(model.trace.events.duration[rows], 0).sum())
     replayed = int(np.maximum(model.trace.events.duration[model.trace.device_work.row[_replayed(model).work]], 0).sum())
     return replayed, every - replayed
+
+
+def replayed_rows(model: Model) -> Bool:
+    """Shape (events,): device work of replays that were launched in the steps that are chosen."""
+    found = np.zeros(len(model.trace.events), np.bool_)
+    found[model.trace.device_work.row[_replayed(model).work]] = True
+    return found

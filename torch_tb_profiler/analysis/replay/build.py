@@ -231,7 +231,7 @@ def _device_edges(model: Model, facts: _Facts, points: _Points) -> list[Edges]:
     release = calls.release[items.call[known]]
     behind = np.flatnonzero(previous >= 0)
     gap = items.start[behind] - items.end[previous[behind]]
-    waited, waiting = stream_waits(model.trace, items, calls, facts.launched)
+    waited, waiting = stream_waits(model)
     explained = np.full(len(items), np.iinfo(np.int64).min)
     explained[known] = release + np.minimum(items.start[known] - release, lags.launch)
     explained[behind] = np.maximum(explained[behind], items.end[previous[behind]] + np.minimum(gap, lags.gap))

@@ -45,7 +45,7 @@ _ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
 Naming = Literal["none", "optional", "required"]
 
 
-class Kind(msgspec.Struct, frozen=True):
+class ChangeKind(msgspec.Struct, frozen=True):
     """One kind of change.
 
     key       its word
@@ -60,11 +60,11 @@ class Kind(msgspec.Struct, frozen=True):
     make: Callable[[float, str | None], tuple[Change, ...]]
 
 
-def _label(key: str, label: LabelName | None) -> Kind:
-    return Kind(key, "none", True, lambda factor, _: (ScaleHost(factor, label),))
+def _label(key: str, label: LabelName | None) -> ChangeKind:
+    return ChangeKind(key, "none", True, lambda factor, _: (ScaleHost(factor, label),))
 
 
-KINDS: tuple[Kind, ...] = (
+KINDS: tuple[ChangeKind, ...] = (
     _label("data", "data"),
     _label("host", None),
     _label("python", "python"),
@@ -72,17 +72,17 @@ KINDS: tuple[Kind, ...] = (
     _label("launch", "launch"),
     _label("allocator", "allocator"),
     _label("api", "api"),
-    Kind("operator", "required", True, lambda factor, name: (scale(None, factor, operator=name),)),
-    Kind("module", "required", True, lambda factor, name: (scale(None, factor, module=name),)),
-    Kind("function", "required", True, lambda factor, name: (scale(None, factor, frame=name),)),
-    Kind("kernels", "optional", True, lambda factor, name: (kernels(factor, name),)),
-    Kind("copies", "optional", True, lambda factor, name: (copies(factor, name),)),
-    Kind("collectives", "none", True, lambda factor, _: (collectives(factor), ScaleHost(factor, "collective"))),
-    Kind("sync", "optional", False, lambda _, name: (without("sync", name),)),
-    Kind("copy_waits", "optional", False, lambda _, name: (without("copies", name),)),
-    Kind("queue", "none", False, lambda _, __: (without("queue"),)),
-    Kind("pinned", "none", False, lambda _, __: (pinned(),)),
-    Kind("graph", "none", False, lambda _, __: (graphed(),)),
+    ChangeKind("operator", "required", True, lambda factor, name: (scale(None, factor, operator=name),)),
+    ChangeKind("module", "required", True, lambda factor, name: (scale(None, factor, module=name),)),
+    ChangeKind("function", "required", True, lambda factor, name: (scale(None, factor, frame=name),)),
+    ChangeKind("kernels", "optional", True, lambda factor, name: (kernels(factor, name),)),
+    ChangeKind("copies", "optional", True, lambda factor, name: (copies(factor, name),)),
+    ChangeKind("collectives", "none", True, lambda factor, _: (collectives(factor), ScaleHost(factor, "collective"))),
+    ChangeKind("sync", "optional", False, lambda _, name: (without("sync", name),)),
+    ChangeKind("copy_waits", "optional", False, lambda _, name: (without("copies", name),)),
+    ChangeKind("queue", "none", False, lambda _, __: (without("queue"),)),
+    ChangeKind("pinned", "none", False, lambda _, __: (pinned(),)),
+    ChangeKind("graph", "none", False, lambda _, __: (graphed(),)),
 )
 #: what has the names of some kinds; those of others are of ranges and calls of the host
 _CATEGORIES: dict[str, tuple[Category, ...]] = {
@@ -94,7 +94,7 @@ _BY_KEY = {kind.key: kind for kind in KINDS}
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedChange:
     """One change as it was asked for.
 
     text      in its normal form: two texts that mean the same are the same
@@ -115,7 +115,7 @@ class BadChanges(ValueError):
     """A text that is no list of changes. The message is for a person."""
 
 
-def parse_changes(text: str) -> tuple[Asked, ...]:
+def parse_changes(text: str) -> tuple[AskedChange, ...]:
     """The changes that a text means, in its order; none for "". Raises BadChanges.
 
     >>> [(each.kind, each.name, each.factor) for each in parse_changes("kernels:0.8,operator.aten::mm:0,sync")]
@@ -146,7 +146,7 @@ def format_change(kind: str, factor: float | None = None, name: str | None = Non
     return _subject(kind, name) + end
 
 
-def changes_of(asked: Sequence[Asked]) -> tuple[Change, ...]:
+def changes_of(asked: Sequence[AskedChange]) -> tuple[Change, ...]:
     """What the replay does for all of them."""
     return tuple(change for each in asked for change in each.changes)
 
@@ -155,7 +155,7 @@ def _subject(kind: str, name: str | None) -> str:
     return kind if name is None else f"{kind}.{name.replace('%', '%25').replace(',', '%2C')}"
 
 
-def _parse(part: str) -> Asked:
+def _parse(part: str) -> AskedChange:
     key = re.split(r"[.:]", part, maxsplit=1)[0]
     kind = _BY_KEY.get(key)
     if kind is None:
@@ -170,10 +170,10 @@ def _parse(part: str) -> Asked:
             )
         factor = float(number)
     name = _name(part, kind, rest)
-    return Asked(format_change(key, factor, name), key, name, factor, kind.make(factor or 0.0, name))
+    return AskedChange(format_change(key, factor, name), key, name, factor, kind.make(factor or 0.0, name))
 
 
-def _name(part: str, kind: Kind, rest: str) -> str | None:
+def _name(part: str, kind: ChangeKind, rest: str) -> str | None:
     if rest == "":
         if kind.naming == "required":
             raise BadChanges(f"changes: {part!r} needs a name, as in {kind.key}.NAME:0.5")
@@ -189,7 +189,7 @@ def _name(part: str, kind: Kind, rest: str) -> str | None:
         raise BadChanges(f"changes: the name in {part!r} is not UTF-8") from None
 
 
-def _expected(kind: Kind) -> str:
+def _expected(kind: ChangeKind) -> str:
     if kind.naming == "none":
         return "nothing but a factor is expected" if kind.scales else "nothing is expected"
     return "a point and a name are expected"

@@ -5,10 +5,13 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.inputs import Calls, Items
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of
+from torch_tb_profiler.arrays.distinct import distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import each_value, group
+from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace
 
 #: ns: how much later than the start of what waits the end of what it waits for may lie, for rounding
@@ -50,14 +53,22 @@ class Launched(msgspec.Struct, frozen=True):
         place = np.searchsorted(self.release[low:high], time, side="left") - 1
         return np.where(place >= 0, self.item[low:high][np.maximum(place, 0)], -1) if high > low else place * 0 - 1
 
+    def first_after(self, stream: int, time: Int64) -> Int64:
+        """The first item launched on a stream after each time; -1 for none."""
+        low, high = int(self.first[stream]), int(self.first[stream + 1])
+        return np.append(self.item[low:high], -1)[np.searchsorted(self.release[low:high], time, side="right")]
 
-def stream_waits(trace: Trace, items: Items, calls: Calls, launched: Launched) -> tuple[Int64, Int64]:
-    """Pairs of items: the second's stream waited for the first, as `cudaStreamWaitEvent` asked.
+
+@remembered
+def stream_waits(model: Model) -> tuple[Int64, Int64]:
+    """Pairs of items of the model: the second's stream waited for the first, as `cudaStreamWaitEvent` asked.
 
     Where the profiler recorded what was waited for, that is taken. Else the next item of the thread that called waits:
     a collective for the stream that the thread used last, other work for what ends latest on other streams.
     A source that ends after its target began is not one.
     """
+    trace, items, calls = model.trace, items_of(model), calls_of(model)
+    launched = Launched.of(items, calls)
     name = trace.strings.where(lambda text: "StreamWaitEvent" in text, calls.name)[calls.name]
     waits = np.flatnonzero(name)
     if not len(waits) or not len(launched.item):
@@ -103,26 +114,32 @@ def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> d
     for item in on_device[group([items.stream[on_device]]).first].tolist():
         at = items.work[item]
         stream_number[int(work.device[at]), int(work.stream[at])] = int(items.stream[item])
-    call_of = dict(zip(trace.launches.correlation.tolist(), range(len(calls)), strict=True))
     place = np.searchsorted(work.row, syncs.row[chosen])
-    found = {}
-    for sync, at in zip(chosen.tolist(), place.tolist(), strict=True):
-        device, correlation = int(work.device[at]), int(work.correlation[at])
-        record = call_of.get(int(syncs.record_correlation[sync]))
-        waiting = stream_number.get((device, int(work.stream[at])))
-        waited = stream_number.get((device, int(syncs.wait_on_stream[sync])))
-        call = call_of.get(correlation)
-        if record is None or call is None:
-            continue
-        source = target = -1
-        if waited is not None:
-            source = int(launched.last_before(waited, calls.start[[record]])[0])
-        if waiting is not None:
-            low, high = int(launched.first[waiting]), int(launched.first[waiting + 1])
-            after = int(np.searchsorted(launched.release[low:high], calls.start[call], side="right")) + low
-            target = int(launched.item[after]) if after < high else -1
-        found[correlation] = source, target
-    return found
+    device = work.device[place].tolist()
+    waiting, waited = (
+        np.array([stream_number.get(each, -1) for each in zip(device, streams.tolist(), strict=True)], np.int64)
+        for streams in (work.stream[place], syncs.wait_on_stream[chosen])
+    )
+    # of calls with one correlation the last
+    ids, from_end = distinct_first(trace.launches.correlation[::-1])
+    last = len(calls) - 1 - from_end
+    correlation = work.correlation[place]
+    record, call = (take_known(last, find(ids, wanted)) for wanted in (syncs.record_correlation[chosen], correlation))
+    source, target = np.full(len(chosen), -1, np.int64), np.full(len(chosen), -1, np.int64)
+    known = (record >= 0) & (call >= 0)
+    for at, streams, item_of, asked in (
+        (source, waited, launched.last_before, record),
+        (target, waiting, launched.first_after, call),
+    ):
+        of = np.flatnonzero(known & (streams >= 0))
+        for stream, mine in each_value(streams[of]):
+            at[of[mine]] = item_of(stream, calls.start[asked[of[mine]]])
+    return {
+        which: (before, after)
+        for which, before, after in zip(
+            correlation[known].tolist(), source[known].tolist(), target[known].tolist(), strict=True
+        )
+    }
 
 
 def coincidences(items: Items, explained: Int64) -> tuple[Int64, Int64]:

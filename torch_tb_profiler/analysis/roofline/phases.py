@@ -1,29 +1,34 @@
-"""Which part of the step an operator belongs to."""
+"""The phase of what roofline counts: that of the view Program."""
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.backward import evaluates
-from torch_tb_profiler.arrays.distinct import among
-from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Int8, Int64
+from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.program.kinds import CODE, Phase
+from torch_tb_profiler.analysis.program.phases import device_phase, event_phase, phases
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.types import Bool, Int8
 from torch_tb_profiler.model import Model
 
-Phase = Literal["forward", "backward", "optimizer"]
-PHASES: tuple[Phase, ...] = get_args(Phase)
+_NOT_KNOWN = (CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH])
 
 
-def phase_of(model: Model, node: Int64) -> Int8:
-    """Index into PHASES of each node of the call tree, -1 for no node; all but the other two is forward.
+@remembered
+def piece_phase(model: Model) -> Int8:
+    """Shape (pieces,): the code of the phase that launched each piece; on the host that in which it begins."""
+    found, program = counted(model), phases(model)
+    if found.on_host:
+        return event_phase(model, program, found.pieces.row)
+    return device_phase(model, program)[found.pieces.place]
 
-    node   shape (n,): positions in `Model.tree`, -1 for none
-    """
-    tree = model.tree
-    optimizes = among(tree.row, model.optimizer_rows)
-    found = np.where(node >= 0, PHASES.index("forward"), -1).astype(np.int8)
-    found[nearest(tree.parent, optimizes, node) >= 0] = PHASES.index("optimizer")
-    found[nearest(tree.parent, evaluates(model), node) >= 0] = PHASES.index("backward")
-    return found
+
+@remembered
+def call_phase(model: Model) -> Int8:
+    """Shape (calls,): the code of the phase in which each call begins."""
+    return event_phase(model, phases(model), counted(model).calls.row)
+
+
+def tells_phases(phase: Int8) -> Bool:
+    """Shape as `phase`: where it is more than OTHER and NO_LAUNCH."""
+    return ~np.isin(phase, _NOT_KNOWN)

@@ -74,7 +74,7 @@ class FlopsAnswer(Answer, frozen=True, kw_only=True):
     hfu         hardware FLOP utilization: the same of what is executed
     busy_mfu    per_step ÷ peak ÷ busy: what kernels reach while they run
     elements    by element type, the most FLOP first
-    phases      forward, backward and optimizer; empty without a backward pass
+    phases      what of it is in which phase; empty where nothing tells phases apart
     coverage    how much of the time is known; null where nothing took time
     remedies    code that would record what is not known, by why
     devices     what they can do

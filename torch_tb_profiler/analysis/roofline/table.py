@@ -14,10 +14,11 @@ from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.analysis.flops.rates import shared
 from torch_tb_profiler.analysis.flops.work import Sure
 from torch_tb_profiler.analysis.kernels.table import by_owner
+from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
 from torch_tb_profiler.analysis.roofline.columns import ROOFLINE
-from torch_tb_profiler.analysis.roofline.phases import PHASES, phase_of
+from torch_tb_profiler.analysis.roofline.phases import piece_phase
 from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
 from torch_tb_profiler.analysis.roofline.reached import reached_ns
 from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns
@@ -206,8 +207,7 @@ def _keys(model: Model, group_by: RooflineGrouping) -> tuple[Int64, Callable[[in
         element = roof_pieces(model).element.astype(np.int64)
         return element, lambda code: ELEMENTS[code] if code >= 0 else _NO_PRODUCTS, none
     if group_by == "phase":
-        phase = phase_of(model, pieces.node).astype(np.int64)
-        return phase, lambda code: PHASES[code] if code >= 0 else _NOT_KNOWN, none
+        return piece_phase(model).astype(np.int64), lambda code: PHASES[code].value, none
     if group_by == "module":
         return _modules(model, none)
     if group_by == "line":

@@ -17,11 +17,12 @@ from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseName, name_of
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.roofline.phases import PHASES, Phase, phase_of
+from torch_tb_profiler.analysis.roofline.phases import call_phase, piece_phase, tells_phases
 from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roofs
-from torch_tb_profiler.analysis.shared.backward import evaluates, recomputed
+from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import COMPUTING, Role
 from torch_tb_profiler.arrays import intervals
@@ -74,12 +75,12 @@ class OfElement(msgspec.Struct, frozen=True):
 class OfPhase(msgspec.Struct, frozen=True):
     """A part of the average step.
 
-    phase    forward, backward or optimizer
+    phase    which, as the view Program knows it
     flops    FLOP that are executed
     time_ns  time of all kernels, copies and fills that are no communication
     """
 
-    phase: Phase
+    phase: PhaseName
     flops: float
     time_ns: float
 
@@ -98,7 +99,7 @@ class StepFlops:
     mfu, hfu    of `time_ns`
     busy_mfu    the same of `busy_ns`: what kernels reach while they run
     elements    by element type, the most FLOP first
-    phases      of the average step; empty where there is no backward pass
+    phases      of the average step; empty where nothing tells phases apart
     coverage    of the steps; None where nothing took time in them
     """
 
@@ -273,13 +274,15 @@ def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int
 
 
 def _by_phase(model: Model, found: Counted, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
-    """Empty where there is no backward pass: then all is forward."""
-    if not evaluates(model).any():
+    """Those that occur, in the order of `Phase`; together all FLOP and all time. Empty where no phase is known."""
+    calls, pieces = call_phase(model), piece_phase(model)[inside]
+    if not tells_phases(pieces).any():
         return ()
-    calls = phase_of(model, found.calls.node)
-    owned = inside & (found.pieces.node >= 0)
-    pieces, duration = phase_of(model, found.pieces.node[owned]), found.pieces.duration[owned]
+    many = len(PHASES)
+    executed = np.bincount(calls, flops, many)
+    time = np.bincount(pieces, found.pieces.duration[inside], many)
     return tuple(
-        OfPhase(name, float(flops[calls == code].sum()) / steps, float(duration[pieces == code].sum()) / steps)
-        for code, name in enumerate(PHASES)
+        OfPhase(name_of(phase), float(executed[code]) / steps, float(time[code]) / steps)
+        for code, phase in enumerate(PHASES)
+        if executed[code] or time[code]
     )

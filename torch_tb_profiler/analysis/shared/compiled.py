@@ -15,6 +15,8 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree
 
 REGION = "Torch-Compiled Region"
+#: one region for the whole backward pass: `!0/2/0`
+COMPILED_BACKWARD = f"{REGION}: !"
 BODY = "## Call CompiledFxGraph"
 #: outermost of these a compilation is: of Dynamo, of one graph, or of a kernel
 _COMPILING = re.compile(r"dynamo$|entire_frame_compile\b|.*\(dynamo_timed\)$|_compile(?:\.|$)")
@@ -53,7 +55,7 @@ def compiled(model: Model) -> Compiled:
     compilations = np.flatnonzero(compiling & (nearest(tree.parent, compiling, tree.parent) < 0))
     nested = np.flatnonzero(region & (around >= 0))
     # compiled autograd (`!0/2/0`) compiles the backward pass: that it runs inside is no break
-    backward = strings.where(lambda name: name.startswith(f"{REGION}: !"), tree.name)[tree.name]
+    backward = strings.where(lambda name: name.startswith(COMPILED_BACKWARD), tree.name)[tree.name]
     nested = nested[region[around[nested]] & ~backward[nested]]
     frames = model.frames
     resumed = sorted(

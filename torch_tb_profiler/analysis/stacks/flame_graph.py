@@ -32,6 +32,7 @@ def stacks(
     root: int = 0,
     smallest_share: float = SMALLEST_SHARE,
     with_forward: bool = False,
+    thread: int = -1,
 ) -> StackTable | None:
     """Time by call stack; None when there is no entry `root`.
 
@@ -42,8 +43,9 @@ def stacks(
     root            the `id` of an entry: only it and what is below
     smallest_share  entries with less than this share of what is asked for are folded together
     with_forward    autograd nodes stand below the operator that they are the backward of
+    thread          the only one whose stacks are looked at, an index into `Trace.tracks`; -1 for all
     """
-    found = all_stacks(model, with_forward)
+    found = all_stacks(model, with_forward, thread)
     if files.strip():
         found = only_files(found, files)
     chosen = weight or stack_weights(model)[0]

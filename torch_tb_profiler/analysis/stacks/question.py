@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta, columns_of
 from torch_tb_profiler.analysis.health.recording import NO_STACKS
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
+from torch_tb_profiler.analysis.slices.table import track_name
 from torch_tb_profiler.analysis.stacks.columns import STACKS as COLUMNS
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
 from torch_tb_profiler.analysis.stacks.recorded import all_stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
+from torch_tb_profiler.analysis.stacks.threads import StackThreads, stack_threads
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Reason
 
 #: of file filters: longer ones are no words that anybody typed
@@ -47,6 +51,27 @@ class WhichStacks(msgspec.Struct, frozen=True):
         Backward,
         Meta(description="Autograd nodes stand where they ran, or below the operator that they are the backward of."),
     ] = "as_run"
+    thread: Annotated[
+        int,
+        Meta(description="The only thread whose stacks are shown: an `id` of `threads`; -1 for all.", ge=-1, le=2**31),
+    ] = -1
+
+
+class StackThread(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread that has stacks.
+
+    id         position of the thread among the tracks of this trace
+    name       as the trace names it, else its number
+    host_ns    in which any frame, operator or annotation ran on it
+    device_ns  of the device work that it launched
+    idle       whether operators, annotations and calls of it took less than 1 % of those of the busiest thread
+    """
+
+    id: int
+    name: str
+    host_ns: Ns
+    device_ns: Ns
+    idle: bool
 
 
 class StacksMeta(TraceMeta, frozen=True, kw_only=True):
@@ -65,6 +90,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     has_frames   whether Python frames were recorded
     has_backward  whether it is known of some autograd nodes which operator they are the backward of
     backward     as_run: these stand where they ran; with_forward: below that operator
+    thread       id of the only thread that is shown, -1 for all
+    threads      that have stacks: by time of this weight, idle ones last
     above        the entries around `root`, from the top down; null when everything is shown
     """
 
@@ -81,6 +108,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     has_frames: bool
     has_backward: bool
     backward: Backward
+    thread: int
+    threads: Sequence[StackThread]
     above: Rows | None
 
 
@@ -95,7 +124,9 @@ class StacksAnswer(Columns, frozen=True, kw_only=True):
 
 def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
     model, files, with_forward = subject.model, asked.files.strip()[:LONGEST_FILTER], asked.backward == "with_forward"
-    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, with_forward)
+    threads = stack_threads(model)
+    thread = asked.thread if asked.thread in threads.track else -1
+    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, with_forward, thread)
     if found is None:
         raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
     has_frames = all_stacks(model, with_forward).has_frames
@@ -115,10 +146,26 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
         has_frames=has_frames,
         backward=asked.backward,
         has_backward=bool((backward_links(model).forward >= 0).any()),
+        thread=thread,
+        threads=_threads(model, threads, found.weight),
         above=None if found.above is None else columns_of(found.above, columns).rows,
     )
     table = columns_of(found, columns)
     return StacksAnswer(meta=meta, columns=table.columns, rows=table.rows)
+
+
+def _threads(model: Model, found: StackThreads, weight: Weight) -> list[StackThread]:
+    time = found.device_ns if weight == "device" else found.host_ns
+    return [
+        StackThread(
+            id=int(found.track[at]),
+            name=track_name(model.trace.tracks[found.track[at]]),
+            host_ns=int(found.host_ns[at]),
+            device_ns=int(found.device_ns[at]),
+            idle=bool(found.idle[at]),
+        )
+        for at in np.lexsort((found.track, -time, found.idle)).tolist()
+    ]
 
 
 STACKS = TraceQuestion(

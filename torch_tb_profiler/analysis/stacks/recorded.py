@@ -10,10 +10,10 @@ import numpy as np
 from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.shared.backward_links import selected_links
 from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
-from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, StackEntries, merged
+from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryColumns, Labels, StackEntries, merged
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
 from torch_tb_profiler.model.stack_contexts import stack_contexts
@@ -30,16 +30,18 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 BACKWARD = "backward"
 
 
-def all_stacks(model: Model, with_forward: bool = False) -> StackEntries:
+def all_stacks(model: Model, with_forward: bool = False, thread: int = -1) -> StackEntries:
     """Every stack that ran, with the device work that was launched from it at its end, merged.
 
     with_forward   autograd nodes stand below the operator that they are the backward of, in an entry `backward`
+    thread         the only one, an index into `Trace.tracks`; -1 for all
     """
-    return _all_stacks(model, with_forward)
+    return _all_stacks(model, (with_forward, thread))
 
 
 @remembered_by
-def _all_stacks(model: Model, with_forward: bool) -> StackEntries:
+def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
+    with_forward, thread = which
     trace, labels, calls = model.trace, Labels(), model.tree
     strings = trace.strings
     found = stack_contexts(model)
@@ -53,6 +55,8 @@ def _all_stacks(model: Model, with_forward: bool) -> StackEntries:
         found.self_ns,
         np.zeros(len(found.parent), np.int64),
     )
+    if thread >= 0:
+        ran = _only(ran, tracks_of(model)[found.innermost] == thread)
     recorded = not len(model.frames) and bool((trace.operators.call_stack > 0).any())
     if recorded:
         ran = _with_recorded_stacks(model, labels, ran)
@@ -62,6 +66,9 @@ def _all_stacks(model: Model, with_forward: bool) -> StackEntries:
 
     rows = model.device_work.row[model.is_work]
     launch = model.device_links.launch[model.is_work]
+    if thread >= 0:
+        here = (launch >= 0) & (trace.events.track[model.launches.row[launch]] == thread)
+        rows, launch = rows[here], launch[here]
     duration = np.maximum(trace.events.duration[rows], 0)
     known = launch >= 0
     above, api = np.full((2, len(rows)), -1, np.int64)
@@ -81,6 +88,21 @@ def _all_stacks(model: Model, with_forward: bool) -> StackEntries:
     )
     return merged(
         EntryColumns.joined(ran, around, work), labels, int(duration[lost].sum()), recorded or len(model.frames) > 0
+    )
+
+
+def tracks_of(model: Model) -> Int64:
+    """Shape (call tree + frames,): the thread of each range, an index into `Trace.tracks`."""
+    return np.concatenate([model.tree.track, model.frames.track]).astype(np.int64)
+
+
+def _only(ran: EntryColumns, here: Bool) -> EntryColumns:
+    """Without what ran elsewhere; the entries stay, because parents are numbered by place."""
+    return replace(
+        ran,
+        calls=np.where(here, ran.calls, 0),
+        first=np.where(here, ran.first, NEVER_SEEN),
+        self_host=np.where(here, ran.self_host, 0),
     )
 
 

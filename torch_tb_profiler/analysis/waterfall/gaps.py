@@ -8,7 +8,7 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.host_waits import blocking_copies
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
 from torch_tb_profiler.analysis.replay.lags import launch_and_gap, previous_on_stream
-from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Coincidences, Launched, stream_waits
+from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Coincidences, stream_waits
 from torch_tb_profiler.analysis.replay.thread_edges import helpers
 from torch_tb_profiler.analysis.waterfall.causes import LATENCY_FACTOR, LATENCY_NS, SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.analysis.waterfall.host_lanes import HostLanes
@@ -56,7 +56,7 @@ class Facts(msgspec.Struct, frozen=True):
         place = np.full(len(trace.device_work), -1, np.int64)
         place[work] = on_device
         source = np.full(len(items), -1, np.int64)
-        waited_for, waiting = stream_waits(trace, items, calls, Launched.of(items, calls))
+        waited_for, waiting = stream_waits(model)
         order = np.argsort(items.end[waited_for], kind="stable")
         source[waiting[order]] = waited_for[order]
         launch, _ = launch_and_gap(items, calls, previous_on_stream(items))

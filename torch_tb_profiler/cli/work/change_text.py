@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.answer import TraceMeta
+from torch_tb_profiler.analysis.change.name_answers import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
 from torch_tb_profiler.analysis.change.sentence import sentence, sureness
 from torch_tb_profiler.analysis.shown.values import alone
@@ -38,30 +38,8 @@ def as_text(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -
         busy = answer.busy
         moved = "" if busy.shift is None else f" ({100 * busy.shift:+.1f} %, {busy.verdict})"
         lines.append(f"Device busy: {alone(busy.before_ns, 'ns')} -> {alone(busy.exp_ns, 'ns')}{moved}")
-    lines += [*_causes(answer, limit, width, colors), *_work(answer, width, colors)]
+    lines += [*_causes(answer, limit, width, colors), *_work(answer, limit, width, colors)]
     return "\n".join(lines)
-
-
-def lines_of_each(answers: Sequence[ChangeAnswer], width: int | None, colors: bool) -> str:
-    """A line for each new recording beside the same baseline."""
-    steps = [each.step for each in answers]
-    rows: dict[str, list[Any]] = {
-        "delta": [each.delta_ns for each in answers],
-        "before": [each.baseline.step_ns for each in answers],
-        "after": [each.experiment.step_ns for each in answers],
-        "interval": [
-            None if step is None or step.low is None or step.high is None else _interval(step.low, step.high)
-            for step in steps
-        ],
-        "verdict": ["unknown" if step is None else step.verdict for step in steps],
-        "name": [f"{each.exp.run}, {each.exp.worker}, {each.exp.span}" for each in answers],
-    }
-    columns = [*_TIMES, _word("interval", "typical step"), _word("verdict", "verdict"), _word("name", "new recording")]
-    return text_table(columns, rows, width, colors)
-
-
-def _interval(low: float, high: float) -> str:
-    return f"{100 * low:+.1f} … {100 * high:+.1f} %"
 
 
 def _causes(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
@@ -88,7 +66,9 @@ def _noise(each: ChangedCause) -> str:
     return "within the noise" if each.low_ns <= 0 <= each.high_ns else ""
 
 
-def _work(answer: ChangeAnswer, width: int | None, colors: bool) -> list[str]:
+def _work(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
+    if not answer.work_known:
+        return ["", *_names(answer, limit, width, colors)]
     if not answer.work:
         return []
     rows: dict[str, list[Any]] = {
@@ -105,6 +85,37 @@ def _work(answer: ChangeAnswer, width: int | None, colors: bool) -> list[str]:
         lines.append(f"  {answer.left_out} smaller ones: {alone(answer.left_out_ns, 'ns')}")
     lines.append(f"  without kernels or operators: {alone(answer.unnamed_ns, 'ns')}")
     return lines
+
+
+def _names(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
+    """In place of the work: what was saved does not say which part of the step a kernel has, only how long it ran."""
+    said = "What was saved does not hold what each kernel has of the step"
+    found = [
+        each
+        for each in (*answer.kernels.names, *answer.operators.names)
+        if each.verdict not in ("unchanged", "unclear", "untested") or each.calls_changed
+    ]
+    found.sort(key=lambda each: -abs(each.exp_ns - each.before_ns))
+    if not found:
+        return [f"{said}, and no kernel or operator surely changed by more than 2 %."]
+    shown = found[:limit]
+    rows: dict[str, list[Any]] = {
+        "delta": [each.exp_ns - each.before_ns for each in shown],
+        "before": [each.before_ns for each in shown],
+        "after": [each.exp_ns for each in shown],
+        "kind": [_verdict(each) for each in shown],
+        "name": [each.name for each in shown],
+    }
+    columns = [*_TIMES, _word("kind", "what happened"), _word("name", "name")]
+    lines = [f"{said}; kernels and operators by their durations:", text_table(columns, rows, width, colors)]
+    return lines if len(found) == len(shown) else [*lines, f"  and {len(found) - len(shown)} more"]
+
+
+def _verdict(each: ChangedName) -> str:
+    if not each.calls_changed or each.verdict in ("new", "gone"):
+        return each.verdict
+    calls = f"{'more' if each.exp_calls > each.calls else 'fewer'} calls"
+    return f"{each.verdict}, {calls}" if each.verdict in ("slower", "faster") else calls
 
 
 def _side(meta: TraceMeta, recordings: int) -> str:

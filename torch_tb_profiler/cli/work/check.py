@@ -23,7 +23,7 @@ from torch_tb_profiler.cli.work.outputs import put
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import logs
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
-from torch_tb_profiler.workspace.recordings import RecordingError, recordings_of, saved_text
+from torch_tb_profiler.workspace.recordings import RecordingError, append_to_history, recordings_of, saved_text
 
 _STDOUT = "-"
 #: what may be a sign that is not seen
@@ -36,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     logs.configure()
     settings = settings_of(arguments)
     outputs = _outputs(arguments.outputs or [])
-    only_saves = arguments.save is not None and not arguments.base
+    keeps = arguments.save is not None or arguments.history is not None
+    only_saves = keeps and not arguments.base
     if not arguments.base and not only_saves and len(arguments.paths) < 2:
         raise UserError("a baseline and a new recording are needed: check BASE NEW, or --base BASE and NEW")
     choice = step_choice(arguments)
@@ -49,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         first = [] if only_saves or arguments.base else arguments.paths[:1]
         base = read([*first, *arguments.base])
         new = read(arguments.paths[len(first) :])
+        if arguments.history is not None:
+            append_to_history(arguments.history, new)
     except RecordingError as error:
         raise UserError(str(error), BAD_INPUT if error.missing else UNSOUND) from None
     except StorageError as error:

@@ -9,20 +9,25 @@ from collections.abc import Sequence
 import msgspec
 
 from torch_tb_profiler.analysis.answer import TraceMeta
-from torch_tb_profiler.analysis.change.change import Recording, changed, recording
+from torch_tb_profiler.analysis.change.change import Recording, changed, recording, saved_recording
+from torch_tb_profiler.analysis.change.figures import RecordingFigures
 from torch_tb_profiler.analysis.change.question import MOST_ROWS, ROWS, ChangeAnswer, change_answer
+from torch_tb_profiler.analysis.change.trends import Trends, numbered, trends
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
-from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.work.change_text import as_text, lines_of_each
+from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
+from torch_tb_profiler.cli.work.change_text import as_text
 from torch_tb_profiler.cli.work.one_trace import step_choice
 from torch_tb_profiler.cli.work.text_table import safe, stdout_style
+from torch_tb_profiler.cli.work.trends_text import trends_text
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
+from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+from torch_tb_profiler.workspace.recordings import RecordingError, expanded, is_saved, recordings_of, saved_recordings
 
 
 class _Read(msgspec.Struct, frozen=True):
@@ -37,44 +42,89 @@ def run(arguments: argparse.Namespace) -> None:
     logs.configure()
     if not 1 <= arguments.limit <= MOST_ROWS:
         raise UserError(f"--limit: {arguments.limit} is not between 1 and {MOST_ROWS}")
-    if not arguments.base and len(arguments.paths) < 2:
-        raise UserError("a baseline and a new recording are needed: compare BASE NEW, or --base BASE and NEW")
     choice = step_choice(arguments)
     try:
         workspace = LocalWorkspace(arguments.cache_dir)
+        if arguments.each:
+            _say_trends(_trends(arguments, workspace, choice), arguments)
+            return
+        _say_change(_change(arguments, workspace, choice), arguments)
+    except RecordingError as error:
+        raise UserError(str(error), BAD_INPUT if error.missing else UNSOUND) from None
     except StorageError as error:
         raise UserError(str(error)) from None
 
+
+def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> Trends:
+    found = recordings_of([*arguments.base, *arguments.paths], workspace, choice, arguments.worker)
+    return trends(found, numbered(found), across_devices=arguments.across_devices)
+
+
+def _say_trends(found: Trends, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        print(msgspec.json.format(dumps(found)).decode())
+    else:
+        print(trends_text(found, *stdout_style(arguments.color)))
+
+
+def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> ChangeAnswer:
     def read(paths: Sequence[str]) -> list[_Read]:
         return [each for path in paths for each in _read(path, workspace, choice, arguments.worker)]
 
+    if not arguments.base and len(arguments.paths) < 2:
+        raise UserError("a baseline and a new recording are needed: compare BASE NEW, or --base BASE and NEW")
     base = read(arguments.base or arguments.paths[:1])
     new = read(arguments.paths if arguments.base else arguments.paths[1:])
-    limit = ROWS if arguments.json else arguments.limit
-    sides = [[each] for each in new] if arguments.each else [new]
-    answers = [_answer(base, side, limit) for side in sides]
-    if arguments.json:
-        print(msgspec.json.format(dumps(answers if arguments.each else answers[0])).decode())
-    elif arguments.each:
-        print(lines_of_each(answers, *stdout_style(arguments.color)))
-    else:
-        print(as_text(answers[0], arguments.limit, *stdout_style(arguments.color)))
-
-
-def _answer(base: Sequence[_Read], new: Sequence[_Read], limit: int) -> ChangeAnswer:
     found = changed(*([each.recording for each in side] for side in (base, new)))
-    return change_answer(found, base[0].meta, new[0].meta, limit)
+    return change_answer(found, base[0].meta, new[0].meta, ROWS if arguments.json else arguments.limit)
+
+
+def _say_change(found: ChangeAnswer, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        print(msgspec.json.format(dumps(found)).decode())
+    else:
+        print(as_text(found, arguments.limit, *stdout_style(arguments.color)))
 
 
 def _read(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:
+    """The recordings of a path, those that were saved included. Raises UserError, RecordingError."""
+    found = []
+    for each in expanded(path):
+        if is_saved(each):
+            found += [_of_saved(each, figures) for figures in saved_recordings(each)]
+        else:
+            found += _of_traces(each, workspace, choice, worker)
+    return found
+
+
+def _of_saved(path: str, figures: RecordingFigures) -> _Read:
+    if figures.ranks > 1:
+        raise UserError(
+            f"{path} holds {figures.ranks} ranks together, whose causes do not add up to a step: save one of them with "
+            "check --worker, or compare with --each",
+            UNSOUND,
+        )
+    meta = TraceMeta(
+        run=figures.run,
+        worker="saved",
+        span="1",
+        device_type="CPU" if figures.basis == "host" else "GPU",
+        notes=(),
+    )
+    return _Read(meta, saved_recording(figures))
+
+
+def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:
     """Each recording of a path: of every run and span the worker that is named, else the first. Raises UserError."""
+    address = address_of(path)
+    worker = address.worker or worker
     try:
-        found = find_traces(path)
+        found = find_traces(address.path)
     except StorageError as error:
         raise UserError(str(error)) from None
     made = []
     for run in found.runs:
-        for file in _files(run, worker):
+        for file in _files(run, worker, address.span):
             try:
                 trace = LocalTrace(workspace, file, choice)
                 made.append(trace.ask(lambda model, run=run, file=file: _of(model, run, file)))  # type: ignore[misc]
@@ -87,11 +137,11 @@ def _read(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worke
     return made
 
 
-def _files(run: Run, worker: str | None) -> list[TraceFile]:
+def _files(run: Run, worker: str | None, span: str | None) -> list[TraceFile]:
     """One of each span."""
     of_span: dict[str, list[TraceFile]] = {}
     for file in run.traces:
-        if file.kind == "trace" and worker in (None, file.worker):
+        if file.kind == "trace" and worker in (None, file.worker) and span in (None, file.span):
             of_span.setdefault(file.span, []).append(file)
     first = [files[0] for files in of_span.values()]
     if worker is None and len({file.worker for file in run.traces if file.kind == "trace"}) > 1:

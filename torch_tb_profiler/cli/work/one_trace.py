@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.question import Refused, Subject
+from torch_tb_profiler.analysis.question import Refused, Subject, TraceQuestion
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
@@ -28,11 +28,17 @@ from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.workspace import Unavailable
+from torch_tb_profiler.web.ask import asked_plainly
+from torch_tb_profiler.web.http import dumps
+from torch_tb_profiler.workspace import OpenTrace, Unavailable
+from torch_tb_profiler.workspace.addresses import address_of
+from torch_tb_profiler.workspace.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 from torch_tb_profiler.workspace.protocol import Message, Reading
 
 T = TypeVar("T")
+P = TypeVar("P", bound=msgspec.Struct)
+A = TypeVar("A")
 
 STDIN = "-"
 _MOST_NAMES = 8
@@ -69,6 +75,27 @@ class Chosen(msgspec.Struct, frozen=True):
         except (Unavailable, Refused, UnknownStep) as error:
             raise UserError(str(error)) from None
 
+    def answer(self, question: TraceQuestion[P, A], own: P) -> A:
+        """The answer to a declared question about the first trace; one about all of its steps is kept in the cache,
+        where the server keeps it. Raises UserError.
+        """
+        if self.steps is not None:
+            return self.ask(lambda subject: question.compute(subject, own), of_steps=question.of_steps)
+        file, trace = self.files[0], self.traces[0]
+        workers = len({each.worker for each in self.run.traces})
+        opened = OpenTrace(self.run.name, file.worker, file.span, "", file.entry.size, workers)
+        name = answer_name(opened, asked_plainly(question, opened, own, trace.choice).known_as)
+
+        def make() -> bytes:
+            return dumps(self.ask(lambda subject: question.compute(subject, own)))
+
+        try:
+            kept = trace.workspace.remember(trace.file, name, make)
+        except Unavailable as error:
+            raise UserError(str(error)) from None
+        found: A = msgspec.json.decode(kept, type=question.answer)
+        return found
+
 
 @contextlib.contextmanager
 def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str | None = None) -> Iterator[Chosen]:
@@ -78,12 +105,13 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
     ranks: such as `0,2-4`, only these; None for any
     """
     choice = step_choice(arguments)
-    with readable_path(arguments.path) as path:
+    address = address_of(arguments.path)
+    with readable_path(address.path) as path:
         run = chosen_run(path, arguments.run)
-        worker = getattr(arguments, "worker", None)
+        worker = getattr(arguments, "worker", None) or address.worker
         files = [
             file
-            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span)
+            for file in chosen_traces(run, [] if worker is None else [worker], arguments.span or address.span)
             if file.kind == "trace"
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
@@ -185,8 +213,9 @@ def step_choice(arguments: argparse.Namespace) -> StepChoice | None:
     rule, pattern = getattr(arguments, "step_rule", None), getattr(arguments, "step_pattern", None)
     if rule is not None and rule not in RULES:
         raise UserError(f"--step-rule: there is no rule {rule!r}{nearest(rule, list(RULES))}, only {', '.join(RULES)}")
-    try:
-        check_pattern(pattern or "")
-    except ValueError as error:
-        raise UserError(f"--step-pattern: {error}") from None
+    if pattern is not None:
+        try:
+            check_pattern(pattern)
+        except ValueError as error:
+            raise UserError(f"--step-pattern: {error}") from None
     return None if rule is None and pattern is None else StepChoice(rule, pattern)

@@ -20,6 +20,7 @@ from torch_tb_profiler.sql.connection import connect
 from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.drops import Drops, takes_none
 from torch_tb_profiler.web.hosts import is_loopback, only_for, only_from_here
 from torch_tb_profiler.web.queries import PATH, Queries
 from torch_tb_profiler.web.server import serve
@@ -65,9 +66,11 @@ def run(arguments: argparse.Namespace) -> None:
         )
     except StorageError as error:
         raise UserError(str(error)) from None
+    drops = Drops(workspace)
     try:
         routes = queries.routes() if queries else {}
         app = create_app(workspace, TimeLimit(arguments.time_limit), routes)
+        app = drops.around(app) if _is_for_this_machine(arguments) else takes_none(app)
         app = only_for(only_from_here(app, PATH), arguments.host, arguments.allow_host)
         serve(app, arguments.host, arguments.port, _announce_and_open if arguments.open else _announce)
     except (OSError, OverflowError) as error:
@@ -76,17 +79,23 @@ def run(arguments: argparse.Namespace) -> None:
         if queries:
             queries.close()
         workspace.close()
+        drops.close()
 
 
 def _queries(arguments: argparse.Namespace) -> Queries:
     """Raises UserError: not only this machine would reach them, or DuckDB is not installed."""
-    if not is_loopback(arguments.host) or arguments.allow_host:
+    if not _is_for_this_machine(arguments):
         raise UserError("--sql needs a server that only this machine reaches: leave --host and --allow-host out")
     try:
         connect().close()
     except QueryError as error:
         raise UserError(str(error)) from None
     return Queries()
+
+
+def _is_for_this_machine(arguments: argparse.Namespace) -> bool:
+    """Whether nobody else reaches the server, not through a proxy either."""
+    return is_loopback(arguments.host) and not arguments.allow_host
 
 
 def _shared_place(cache_dir: str | None) -> str | None:

@@ -7,9 +7,10 @@ from functools import partial
 
 import msgspec
 
+from torch_tb_profiler.analysis.question import NoParameters
 from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.cli.work.one_trace import Chosen, chosen
-from torch_tb_profiler.insights.summary.summary import summary
+from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.ranks.reduction import clock, reduce, summary_of
 from torch_tb_profiler.ranks.run_answers import RanksSummary
@@ -21,7 +22,7 @@ from torch_tb_profiler.workspace import Unavailable, logs
 def run(arguments: argparse.Namespace) -> None:
     logs.configure()
     with chosen(arguments) as traces:
-        found = traces.ask(summary)
+        found = traces.answer(SUMMARY, NoParameters())
         if arguments.json and arguments.worker is None:
             found = msgspec.structs.replace(found, ranks=_ranks(traces))
     print(msgspec.json.format(dumps(found)).decode() if arguments.json else as_text(found))

@@ -18,6 +18,16 @@ from torch_tb_profiler.insights.needs import DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 
+_UNKNOWN = "The device idles, and the trace does not show why"
+_DO_LESS = (
+    "The Critical path view shows which Python code and operators the steps wait for. Do less of it in each step, or "
+    "let `torch.compile(model)` do it once."
+)
+_RECORD_MORE = (
+    "Record more of the host: `profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`, in "
+    "the process and thread that launches the work. The Trace view shows the gaps, and what ends each of them."
+)
+
 
 def _find(facts: Facts) -> Sequence[Found]:
     least = facts.limit("device_idle", "least_idle_share")
@@ -32,19 +42,23 @@ def _find(facts: Facts) -> Sequence[Found]:
     names = ["GPU " + str(number) for number in idle]
     listed = " and ".join(names) if len(names) < 3 else ", ".join(names[:-1]) + " and " + names[-1]
     mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
+    share = f"{listed} {'is' if len(names) == 1 else 'are'} idle {100 * mean:.0f} % of the time"
+    is_unknown = unknown > USELESS
     return (
         Found(
-            title="The device waits for the host",
+            title=_UNKNOWN if is_unknown else "The device waits for the host",
             detail=(
-                f"{listed} {'is' if len(names) == 1 else 'are'} idle {100 * mean:.0f} % of the time, while the host "
-                "prepares the next work."
+                f"{share}. For {100 * unknown:.0f} % of the steps nothing recorded says what it waits for."
+                if is_unknown
+                else f"{share}, while the host prepares the next work."
             ),
-            advice=(
-                "The Critical path view shows which Python code and operators the steps wait for. Do less of it in "
-                "each step, or let `torch.compile(model)` do it once."
-            ),
+            advice=_RECORD_MORE if is_unknown else _DO_LESS,
             rows=_next_work(facts),
-            values={"gpus": ", ".join(str(number) for number in idle), "idle": mean},
+            values={
+                "gpus": ", ".join(str(number) for number in idle),
+                "idle": mean,
+                **({"unknown": unknown} if is_unknown else {}),
+            },
             changes=(scale("python", 0.5), scale("operator", 0.5)),
             refused=(
                 Refusal(
@@ -53,7 +67,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                     f"The devices idle {100 * unknown:.0f} % of the time, and the trace does not show why.",
                     unknown,
                 )
-                if unknown > USELESS
+                if is_unknown
                 else None
             ),
             confidence="medium",

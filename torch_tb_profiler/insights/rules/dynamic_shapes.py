@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.replay.changes import without
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
-from torch_tb_profiler.insights.shared.waits import SYNC_DEBUG, Asked, Waits, by_line, wait_evidence, waits
+from torch_tb_profiler.insights.shared.waits import SYNC_DEBUG, WaitedFor, Waits, by_line, wait_evidence, waits
 from torch_tb_profiler.insights.shared.wording import ms
 
 _MASK = "Keep the size fixed: "
@@ -44,7 +44,7 @@ _OTHERWISE = (
 
 def _find(facts: Facts) -> Sequence[Found]:
     found = waits(facts.model)
-    groups = by_line(facts, found.take(found.asked == Asked.DYNAMIC), facts.limit("dynamic_shapes", "least_share"))
+    groups = by_line(facts, found.take(found.asked == WaitedFor.DYNAMIC), facts.limit("dynamic_shapes", "least_share"))
     return [_of_group(facts, group) for group in groups]
 
 

@@ -11,7 +11,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
 from torch_tb_profiler.insights.shared.logging_frames import logging_frame
-from torch_tb_profiler.insights.shared.waits import Asked, recurring_waits, wait_evidence, waits
+from torch_tb_profiler.insights.shared.waits import WaitedFor, recurring_waits, wait_evidence, waits
 from torch_tb_profiler.insights.shared.wording import ms
 
 
@@ -19,7 +19,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     model, trace = facts.model, facts.trace
     found = waits(model)
     frame = logging_frame(model, found.row)
-    asked = np.isin(found.asked, (Asked.VALUE, Asked.CONDITION, Asked.COPY_BACK))
+    asked = np.isin(found.asked, (WaitedFor.VALUE, WaitedFor.CONDITION, WaitedFor.COPY_BACK))
     group = recurring_waits(facts, found.take((frame >= 0) & asked))
     share = facts.share(int(group.waited_ns.sum()))
     if not len(group) or share < facts.limit("logging_reads", "least_share"):

@@ -19,7 +19,7 @@ from torch_tb_profiler.insights.shared.waits import (
     ASYNCHRONOUS,
     PINNED_MEMORY,
     SYNC_DEBUG,
-    Asked,
+    WaitedFor,
     Waits,
     by_line,
     wait_evidence,
@@ -71,12 +71,12 @@ _ADVICE: Mapping[str, str] = {
         "needs on the host as Python numbers, or on the device as tensors."
     ),
 }
-_OF: Mapping[Asked, str] = {
-    Asked.CONDITION: "condition",
-    Asked.COPY_BACK: "copy_back",
-    Asked.COPY_TO: "copy_to",
-    Asked.DEVICE: "device",
-    Asked.STREAM: "stream",
+_OF: Mapping[WaitedFor, str] = {
+    WaitedFor.CONDITION: "condition",
+    WaitedFor.COPY_BACK: "copy_back",
+    WaitedFor.COPY_TO: "copy_to",
+    WaitedFor.DEVICE: "device",
+    WaitedFor.STREAM: "stream",
 }
 GRAD_SCALER = re.compile(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
 _LINKS = {
@@ -87,7 +87,7 @@ _LINKS = {
     "runtime": ASYNCHRONOUS,
 }
 #: told by rules of their own
-_OTHERS = (Asked.DYNAMIC, Asked.PAGEABLE)
+_OTHERS = (WaitedFor.DYNAMIC, WaitedFor.PAGEABLE)
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -136,19 +136,19 @@ def _of_line(facts: Facts, group: Waits) -> Found:
 
 
 def _how(facts: Facts, group: Waits, call: str) -> str:
-    kinds = {Asked(each) for each in group.asked.tolist()}
+    kinds = {WaitedFor(each) for each in group.asked.tolist()}
     if len(kinds) > 1:
         return "operator"
     (kind,) = kinds
-    if kind == Asked.VALUE and bool(in_frames(facts.model, group.row[:1], GRAD_SCALER)[0]):
+    if kind == WaitedFor.VALUE and bool(in_frames(facts.model, group.row[:1], GRAD_SCALER)[0]):
         return "grad_scaler"
-    if kind == Asked.VALUE:
+    if kind == WaitedFor.VALUE:
         return "value" if facts.is_training else "value_inference"
     if group.operator[0] >= 0:
         return _OF.get(kind, "operator")
     # torch copies in operators; what it waits for outside of them is the program's own call
     is_torch = call.startswith(("cuda", "hip")) and bool(facts.model.structure.tree.is_operator.any())
-    return _OF[kind] if is_torch and kind in (Asked.DEVICE, Asked.STREAM) else "runtime"
+    return _OF[kind] if is_torch and kind in (WaitedFor.DEVICE, WaitedFor.STREAM) else "runtime"
 
 
 RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find)

@@ -8,14 +8,13 @@ import numpy as np
 
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64
-
-#: makes the median of absolute deviations that of a normal distribution
-NORMAL = 0.6745
+from torch_tb_profiler.ranks.robust import deviations
 
 
 def from_the_middle(values: Sequence[float], least: float) -> tuple[float, Float64]:
     """The median, and z of each: 0.6745 × (value − median) ÷ the median absolute deviation.
 
+    values  of at least three things
     least   of the median: a smaller deviation counts as this
 
     >>> middle, z = from_the_middle([10.0, 10.0, 10.0, 12.0], 0.1)
@@ -24,5 +23,4 @@ def from_the_middle(values: Sequence[float], least: float) -> tuple[float, Float
     """
     of = np.array(values, np.float64)
     middle = median(of)
-    deviation = max(median(np.abs(of - middle)), least * middle, 1.0)
-    return middle, NORMAL * (of - middle) / deviation
+    return middle, deviations(of - middle, max(least * middle, 1.0))

@@ -7,8 +7,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.insights.run.deviations import NORMAL
 from torch_tb_profiler.insights.run.facts import RunFacts
+from torch_tb_profiler.ranks.robust import deviations
 from torch_tb_profiler.ranks.slow_ranks import LEAST_PEERS, LEAST_STEPS
 from torch_tb_profiler.ranks.stragglers import KERNELS
 
@@ -109,7 +109,7 @@ def late_ranks(facts: RunFacts) -> list[Late]:
         middle = np.median(wait, axis=0)
         ahead = middle - wait
         floor = max(limit("least_deviation") * of.step_ns, 1.0)
-        z = NORMAL * ahead / np.maximum(np.median(np.abs(ahead), axis=0), floor)
+        z = deviations(ahead, floor)
         is_late, share = (z > limit("deviations")) & (ahead > limit("least_share") * of.step_ns), limit("steps")
     # what own time says is surer than waiting (docs/ranks.md), where there is enough of it
     is_short = len(wait) <= LEAST_PEERS or len(of.names) < LEAST_STEPS

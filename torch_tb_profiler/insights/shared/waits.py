@@ -64,7 +64,7 @@ CONDITIONS = frozenset(f"aten::{name}" for name in ("is_nonzero", "equal", "allc
 VALUES = frozenset(("aten::_local_scalar_dense", "aten::item"))
 
 
-class Asked(IntEnum):
+class WaitedFor(IntEnum):
     """What the program asked for."""
 
     DYNAMIC = 0  # a result whose size only the device knows
@@ -84,7 +84,7 @@ class Waits:
 
     row        the call
     waited_ns  how long it waited
-    asked      an Asked
+    asked      a WaitedFor
     operator   string: what the program called; the outermost operator that makes the wait; -1 outside of operators
     place      what makes the calls: the innermost operator, as its row; outside of operators the call itself. One such
                operator often makes two calls, a copy and a wait for it
@@ -163,17 +163,21 @@ def _waited(graph: Graph, call: Int64) -> Int64:
 
 
 def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) -> tuple[Int8, Int64]:
-    """Shape (calls,) each: the Asked, and the name of the operator that the program called."""
+    """Shape (calls,) each: the WaitedFor, and the name of the operator that the program called."""
     trace, tree = model.trace, model.structure.tree
     strings, items = trace.strings, graph.items
     name = graph.calls.name[call]
     of_device = strings.where(lambda text: "Device" in text or "Ctx" in text or "Context" in text, name)[name]
-    asked = np.where(of_device, Asked.DEVICE, Asked.STREAM).astype(np.int8)
-    asked[node >= 0] = Asked.OPERATOR
+    asked = np.where(of_device, WaitedFor.DEVICE, WaitedFor.STREAM).astype(np.int8)
+    asked[node >= 0] = WaitedFor.OPERATOR
     copies = np.flatnonzero((items.kind == Work.COPY) & (items.call >= 0))
     text = trace.events.name[items.row[copies]]
     around = model.structure.launch_links.operator_node[items.call[copies]]
-    for kind, wanted in ((Asked.COPY_TO, _is_to), (Asked.PAGEABLE, _is_pageable_to), (Asked.COPY_BACK, _is_back)):
+    for kind, wanted in (
+        (WaitedFor.COPY_TO, _is_to),
+        (WaitedFor.PAGEABLE, _is_pageable_to),
+        (WaitedFor.COPY_BACK, _is_back),
+    ):
         chosen = strings.where(wanted, text)[text]
         # the copy itself, or what waits for it in the same operator
         mine = among(copied, copies[chosen]) | ((node >= 0) & among(node, around[chosen]))
@@ -182,9 +186,9 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
         return asked, np.full(len(call), -1, np.int64)
     top = node.copy()
     for kind, inner, outer in (
-        (Asked.VALUE, VALUES, VALUES),
-        (Asked.CONDITION, CONDITIONS, CONDITIONS),
-        (Asked.DYNAMIC, DYNAMIC, DYNAMIC | AROUND_DYNAMIC),
+        (WaitedFor.VALUE, VALUES, VALUES),
+        (WaitedFor.CONDITION, CONDITIONS, CONDITIONS),
+        (WaitedFor.DYNAMIC, DYNAMIC, DYNAMIC | AROUND_DYNAMIC),
     ):
         found = _outermost(model, node, inner, outer)
         asked[found >= 0] = kind

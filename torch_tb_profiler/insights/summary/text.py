@@ -37,8 +37,9 @@ def as_text(found: SummaryAnswer) -> str:
 
 
 def _bound_line(found: SummaryAnswer) -> str:
-    explained = "" if found.explained is None else f", {_share(found.explained)} of the step time explained"
-    return f"Bound by: {found.bound}{explained}"
+    if found.explained is None or found.bound == "unknown":
+        return f"Bound by: {found.bound}"
+    return f"Bound by: {found.bound}, {_share(found.explained)} of the step time explained"
 
 
 def _finding_line(found: SummaryFinding) -> str:

@@ -63,7 +63,7 @@ def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepCh
             raise ValueError(f"no rule for steps is called {choice.rule!r}; there are {', '.join(RULES)}")
         asked[choice.rule] = RULES[choice.rule]
     for number, (rule, find) in enumerate([*asked.items(), *RULES.items()]):
-        found = find(host)
+        found = find(replace(host, asked=number < len(asked)))
         if found is not None:
             if asked and number >= len(asked):
                 notes = (_not_found(choice),)

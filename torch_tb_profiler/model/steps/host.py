@@ -14,6 +14,7 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
+from torch_tb_profiler.model.open_ranges import still_open
 from torch_tb_profiler.model.steps.launched import is_work, launched_in
 from torch_tb_profiler.model.steps.types import HostSteps
 from torch_tb_profiler.trace import Category, Phase, Trace
@@ -25,19 +26,24 @@ LEAST_COVERAGE = 0.5
 
 
 class Host(msgspec.Struct, frozen=True):
-    """The trace, its call tree, and what launched which device work (parallel to `Trace.device_work`)."""
+    """The trace, its call tree, and what launched which device work (parallel to `Trace.device_work`).
+
+    asked   whether a person asked for the rule
+    """
 
     trace: Trace
     tree: CallTree
     device: DeviceLinks
+    asked: bool = False
 
     def annotations(self, wanted: Callable[[str], object]) -> Int32:
         """Rows of the annotations of one thread with a name that is wanted, in time order.
 
-        The same steps may be marked on several threads; the thread with most of them is taken.
+        The same steps may be marked on several threads; the thread with most of them is taken. What was still open
+        when the recording ended is none: when it would have ended is not known.
         """
         events = self.trace.events
-        rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+        rows = np.flatnonzero((events.category == Category.USER_ANNOTATION) & ~still_open(self.trace))
         named = self.trace.strings.where(wanted, events.name[rows])
         rows = rows[named[events.name[rows]]]
         tracks, counts = distinct_counts(events.track[rows])

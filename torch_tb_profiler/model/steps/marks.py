@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.steps.host import Host
 from torch_tb_profiler.model.steps.types import HostSteps
 
@@ -20,8 +24,14 @@ FRAMEWORK_STEP = re.compile(
 
 
 def profiler_step(host: Host) -> HostSteps | None:
-    """`ProfilerStep#N` of torch.profiler's schedule; never the copies of it on the device."""
+    """`ProfilerStep#N` of torch.profiler's schedule; never the copies of it on the device.
+
+    None, unless a person asks for them, where a framework marks its batches and some steps begin in one and end behind
+    it: such a step is parts of two batches. Lightning does so, which steps the profiler in the middle of a batch.
+    """
     rows = host.annotations(PROFILER_STEP.fullmatch)
+    if not host.asked and _crosses(host, rows):
+        return None
     texts = host.trace.strings.texts(host.trace.events.name[rows])
     return host.steps(rows, [text.removeprefix("ProfilerStep#") for text in texts])
 
@@ -34,3 +44,16 @@ def inference_engine(host: Host) -> HostSteps | None:
 def training_framework(host: Host) -> HostSteps | None:
     """What Lightning, Transformers and MMEngine write around one batch."""
     return host.steps(host.annotations(FRAMEWORK_STEP.search))
+
+
+def _crosses(host: Host, rows: Int32) -> bool:
+    """Whether some of these begin in a batch of a framework, on its thread, and end behind it."""
+    batches = host.annotations(FRAMEWORK_STEP.search)
+    if not len(rows) or not len(batches):
+        return False
+    events = host.trace.events
+    at = np.searchsorted(events.start[batches], events.start[rows], side="right") - 1
+    around = batches[np.maximum(at, 0)]
+    inside = (at >= 0) & (events.start[rows] > events.start[around]) & (events.start[rows] < events.end[around])
+    over = inside & (events.end[rows] > events.end[around] + ROUNDING_NS) & (events.track[rows] == events.track[around])
+    return bool(over.any())

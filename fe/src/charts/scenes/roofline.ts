@@ -50,7 +50,7 @@ const POINTER = 4;
 /** What the name of a roof needs. */
 const LABEL = 200;
 
-type Place = { readonly x: number; readonly y: number; readonly radius: number };
+type Spot = { readonly x: number; readonly y: number; readonly radius: number };
 
 export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: number): Picture {
   const strip = data.points.some(isBeside);
@@ -84,7 +84,7 @@ export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: nu
   ];
   const besideCount = data.points.filter(isBeside).length;
   let nth = 0;
-  const places = data.points.map((point): Place | null => {
+  const places = data.points.map((point): Spot | null => {
     const radius =
       SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(Math.max(0, Math.min(1, point.weight)));
     if (point.intensity !== null && point.rate !== null && point.intensity > 0 && point.rate > 0)
@@ -317,11 +317,11 @@ function circle({ x, y }: { x: number; y: number }, radius: number): string {
   return `M${left} ${pixels(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
 }
 
-function markOf(place: Place | null): Mark | null {
+function markOf(place: Spot | null): Mark | null {
   return place && { outline: circle(place, place.radius + POINTER), x: place.x, y: place.y };
 }
 
-function nearest(places: readonly (Place | null)[], px: number, py: number): number | null {
+function nearest(places: readonly (Spot | null)[], px: number, py: number): number | null {
   let found: number | null = null;
   let least = Number.POSITIVE_INFINITY;
   places.forEach((place, index) => {

@@ -4,6 +4,13 @@ type Severity = "error" | "warning" | "info";
 
 /** What was recorded, and how. */
 export const capture = area("capture", {
+  sentence: (steps: number, events: string, time: string) =>
+    `${steps === 1 ? "1 step" : `${steps} steps`} and ${events} events were recorded over ${time}.`,
+  noted: (notes: number) =>
+    notes === 0
+      ? "Nothing unusual was noticed."
+      : `${notes === 1 ? "1 note" : `${notes} notes`} on trace health below.`,
+
   recording: {
     title: "Recording",
     file: "File",

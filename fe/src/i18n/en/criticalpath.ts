@@ -33,16 +33,16 @@ export const criticalpath = area("criticalpath", {
   },
 
   largest: (resource: string, share: string) =>
-    `Most of the critical path is ${resource}: ${share}.`,
+    `${resource}: ${share} of the critical path, the largest part.`,
   saves: (resource: string, time: string, share: string) =>
-    `If ${resource} took no time, a step would be at most ${time} (${share}) shorter`,
+    `If ${resource.toLowerCase()} took no time, a step would be at most ${time} (${share}) shorter`,
   limitsThen: (resource: string, share: string) =>
-    `then ${resource} would be most of the path (${share}).`,
+    `then ${resource.toLowerCase()} would be most of the path (${share}).`,
   meanOf: (steps: string) => (steps === "1" ? "One step" : `Mean of ${steps} steps`),
   saveToo: (resource: string, time: string, share: string) =>
     `${resource}: at most ${time} (${share}).`,
   nothingSaves: "No single part would make the steps shorter if it took no time.",
-  noThen: "then nothing would be left.",
+  noThen: "nothing else is on the path.",
 
   resources: {
     input: "Input",
@@ -74,8 +74,10 @@ export const criticalpath = area("criticalpath", {
     nextHelp: "What has most time on the path when this takes none.",
     missing: "Not answered; the reason is above",
   },
+  piecesOf: (resource: string, step: string) =>
+    `Show the pieces of ${resource} on the path of step ${step}`,
   withWaiting:
-    "Of one rank alone, communication holds the waiting for other ranks: a faster network may save less.",
+    "This is one rank: its communication includes waiting for the others, so a faster network may save less.",
   notTold: (resources: string) =>
     `Not on the path, and nothing to be saved if it were free: ${resources}.`,
 
@@ -187,7 +189,7 @@ export const criticalpath = area("criticalpath", {
     limitsAfter: (resource: string) => `before: ${resource}`,
     bound: "A bound: something takes no time at all, or nobody waits. A real remedy saves less.",
     withWaiting:
-      "The time of collectives holds the waiting for other ranks: of one rank alone this is no promise.",
+      "On one rank the time of collectives includes waiting for the others, so this saving is not certain.",
     gone: (names: string) => `Not in this trace, so left out: ${names}.`,
     path: "Critical path of the mean step",
     resource: "Resource",

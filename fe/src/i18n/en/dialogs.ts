@@ -44,6 +44,7 @@ export const dialogs = area("dialogs", {
     some: (shown: string, total: string) => `The best ${shown} of ${total}`,
     loading: "names are still loading",
     copyLink: "Copy a link to this page",
+    openFile: "Open a trace or a memory snapshot…",
     refresh: "Refresh: look for new traces and load the answers again",
     theme: (name: string) => `Theme: ${name}`,
     language: (name: string) => `Language: ${name}`,

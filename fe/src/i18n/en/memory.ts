@@ -84,6 +84,9 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
   emptyReason: "The profiler writes down allocations and releases only when asked to.",
   emptyRemedy: "profile(profile_memory=True)",
 
+  sentence: (peak: string, when: string) => `At most ${peak} was in use by tensors, ${when}.`,
+  ofDevice: (reserved: string, total: string, share: string) =>
+    `The allocator held up to ${reserved}, ${share} of the ${total} of the device.`,
   facts: {
     peak: "Peak allocated",
     peakHelp:

@@ -23,6 +23,11 @@ Host total time: time on the host from its start to its end.
 Always by operator name. The number of bars or slices does not change the table.`,
   table: "Operators",
   group: "Group by",
+  backward: "Backward",
+  backwards: { as_run: "Backward as it ran", with_forward: "Backward with its forward" },
+  backwardRow:
+    "All that the autograd nodes of this operator ran. Stacks shows it by operator and kernel, with the same switch.",
+  unlinked: (share: string) => `Of ${share} of the backward pass the forward is not known`,
   groups: { name: "Operator", name_shape: "+ Input shape", name_stack: "+ Call stack" },
 
   empty: "This trace has no operators.",

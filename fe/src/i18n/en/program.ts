@@ -5,7 +5,7 @@ export const program = area("program", {
   questionHelp:
     "Time by phase of the average step. What marks a phase: ranges that the user, torch or a framework named, autograd nodes, Python frames and modules; the rest is inferred from operators.",
   sentence: (phase: string, share: string, step: string) =>
-    `Most of the average step of ${step} is ${phase} (${share}).`,
+    `${phase} takes most of the average step: ${share} of ${step}.`,
   recomputes: (share: string) =>
     `${share} of the backward pass computes again what the forward pass did not keep.`,
   accumulates: (passes: string) => `Each step has ${passes} backward passes.`,
@@ -48,6 +48,7 @@ export const program = area("program", {
     recompute: "Recomputation",
     optimizer: "Optimizer",
     zero_grad: "Zeroing gradients",
+    validation: "Validation",
     logging: "Logging",
     schedule: "Scheduling",
     prefill: "Prefill",
@@ -66,12 +67,13 @@ export const program = area("program", {
   },
   phaseHelp: {
     data: "Loading, waiting for and copying batches.",
-    forward: "The model, also of validation batches.",
+    forward: "The model.",
     loss: "The loss, outside of the model.",
     backward: "The backward pass, without what it computes again.",
     recompute: "Part of the backward pass: activations that were not kept are computed again.",
     optimizer: "The optimizer, clipping of gradients, the scheduler of the learning rate.",
     zero_grad: "Setting gradients to zero or to nothing.",
+    validation: "The model on batches that it does not learn from, where names say so.",
     logging: "Metrics, logs and checkpoints of the program's own.",
     schedule: "Choosing what the next step of inference computes.",
     prefill: "Steps that read prompts.",
@@ -89,7 +91,7 @@ export const program = area("program", {
     no_launch: "Device work whose launch is not in the trace.",
   },
   linked: (share: string) =>
-    `Of ${share} of the backward pass it is known which operator it is the backward of (Stacks can show it there).`,
+    `For ${share} of the backward pass the forward operator is known; Stacks can show it there.`,
   unlinked: {
     script: (share: string) => `${share} is of TorchScript, which writes no numbers.`,
     no_number: (share: string) => `${share} has no sequence number.`,
@@ -204,4 +206,5 @@ export const program = area("program", {
   inTrace: "In the trace",
   nodes: "Nodes, the same over all replays",
   captures: "Captures",
+  fellOut: "Beside the graphs: device work that no replay ran",
 });

@@ -20,7 +20,7 @@ export const query = area("query", {
     `At most ${seconds} s; the first ${rows} rows are shown.`,
   result: "Result of the query",
   found: (rows: string, took: string, prepared: string) =>
-    `${rows} rows in ${took}; the tables took ${prepared}.`,
+    `${rows === "1" ? "1 row" : `${rows} rows`} in ${took}; preparing the tables took ${prepared}.`,
   more: {
     rows: "There are more: these are the first. LIMIT and WHERE choose others.",
     bytes: "There are more, but longer rows are not sent: name fewer columns.",

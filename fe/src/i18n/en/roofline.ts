@@ -13,7 +13,7 @@ export const roofline = area("roofline", {
     `That is ${low} to ${high} of the peak: which peak counts is not known.`,
   ofPeakAtLeast: (mfu: string) => `That is at least ${mfu} of the peak; a part is not known.`,
   lost: (lost: string, total: string, share: string, name: string, most: string) =>
-    `Of ${total} of device time ${lost} (${share}) are lost beside the roofline; ${name} loses most, ${most}.`,
+    `${lost} of ${total} device time (${share}) is lost below the roofline, most of it in ${name}: ${most}.`,
   noLoss: "What it loses is not known.",
   whyNot: {
     no_steps: "There are no steps to measure it by.",
@@ -48,7 +48,7 @@ export const roofline = area("roofline", {
     estimated: (share: string) => `and ${share} estimated`,
   },
 
-  unknown: "Not known",
+  unknown: "Unknown",
   unknownShare: (share: string) => `${share} of the time`,
   why: {
     shapes_off: "shapes were not recorded",
@@ -60,7 +60,7 @@ export const roofline = area("roofline", {
     contents: "depends on the contents of tensors: indices, lengths",
     long_list: "lists of more than 30 tensors",
     weights: "weights are not among the arguments",
-    no_model: "operators that nothing is known of",
+    no_model: "operators without a known formula",
     generated: "generated kernels whose arguments do not say it",
   } as Readonly<Record<string, string>>,
 
@@ -94,10 +94,10 @@ export const roofline = area("roofline", {
     moves: "Moves only",
     wave: "Ring: fewer blocks than multiprocessors",
   },
-  summary: (rows: string, lost: string) => `${rows} points; ${lost} are lost beside the roofline.`,
+  summary: (rows: string, lost: string) => `${rows} points; ${lost} is lost below the roofline.`,
   first: (n: string, all: string) => `The ${n} of ${all} rows that take most time.`,
   noRoofs:
-    "The peaks of this device are not known, so there are no roofs and nothing is lost beside them.",
+    "The peaks of this device are not known, so there are no roofs and nothing is lost below them.",
   estimated: (spread: string) =>
     `This device is not in the table of peaks: those of its architecture are shown, true within ${spread}.`,
   noChart: "No row has a place under the roofs: FLOP or bytes are not known.",
@@ -105,7 +105,7 @@ export const roofline = area("roofline", {
   table: "Lost time",
   tableHelp:
     "What each call takes longer than its time at the roof: the longer of multiplying and moving at the peaks of the device, not less than 2 µs.",
-  total: (lost: string, total: string) => `${lost} of ${total} are lost beside the roofline.`,
+  total: (lost: string, total: string) => `${lost} of ${total} is lost below the roofline.`,
   share: "% of the time",
   shareHelp: "Part of the time of all kernels, copies and fills without communication.",
   bounds: { compute: "compute", memory: "memory", link: "link", launch: "launch" } as Readonly<
@@ -151,7 +151,7 @@ export const roofline = area("roofline", {
 
   compare: {
     title: "FLOP and MFU",
-    help: "What the average step of both sides computes, how much of the peak that is, and what is lost beside the roofline. MFU is (time while computing ÷ time) × (MFU while computing): the change is divided between the two.",
+    help: "What the average step of both sides computes, how much of the peak that is, and what is lost below the roofline. MFU is (time while computing ÷ time) × (MFU while computing): the change is divided between the two.",
     change: (change: string, idle: string, kernels: string) =>
       `MFU changed by ${change} of the peak: ${idle} because devices compute for another part of the time, ${kernels} because of the kernels.`,
     noChange: "At least one side has no MFU, so there is no change to explain.",

@@ -17,6 +17,13 @@ Top-down: from what was called first, in the order in which it was first seen. L
   shows: { flame: "Flame graph", table: "Table" },
   filter: "Call stacks",
 
+  thread: {
+    label: "Thread",
+    all: "All threads",
+    idle: "Idle threads",
+    of: (name: string, time: string) => `${name} (${time})`,
+  },
+
   files: "Files",
   filesHint: "e.g. train.py  or  -site-packages",
   filesHelp: `Only frames of files whose path contains one of these words are shown; words after a minus leave files out. The time of other frames is added to what is around them. Modules, annotations, operators and device work always stay.`,

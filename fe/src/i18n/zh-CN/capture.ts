@@ -3,6 +3,9 @@ import type { capture as en } from "../en/capture";
 const SEVERITIES = { error: "错误", warning: "警告", info: "提示" };
 
 export const capture: typeof en = {
+  sentence: (steps, events, time) => `采集了 ${steps} 步、${events} 个事件，历时 ${time}。`,
+  noted: (notes) => (notes === 0 ? "没有异常。" : `下面有 ${notes} 条关于跟踪健康状况的提示。`),
+
   recording: {
     title: "采集",
     file: "文件",
@@ -128,7 +131,7 @@ export const capture: typeof en = {
   },
 
   health: {
-    title: "跟踪质量",
+    title: "跟踪健康状况",
     help: "修复、略去或缺失了什么，影响哪些视图。偏移量按解压后文本的字节计算。",
     none: "此跟踪没有发现异常。",
     count: (n) => `${n} 次`,

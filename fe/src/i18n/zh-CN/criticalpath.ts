@@ -30,7 +30,7 @@ export const criticalpath: typeof en = {
   meanOf: (steps) => `${steps} 步的平均`,
   saveToo: (resource, time, share) => `“${resource}”：最多 ${time}（${share}）。`,
   nothingSaves: "没有哪一项在不占时间时能单独使各步变短。",
-  noThen: "此后不再剩下什么。",
+  noThen: "路径上没有其他部分。",
 
   resources: {
     input: "输入",
@@ -62,6 +62,7 @@ export const criticalpath: typeof en = {
     nextHelp: "它不占时间后，路径上时间最多的内容。",
     missing: "无法回答；原因见上方",
   },
+  piecesOf: (resource, step) => `显示步 ${step} 的路径上属于“${resource}”的各段`,
   withWaiting: "只看一个 rank 时，通信中含有等待其他 rank 的时间：更快的网络可能省得更少。",
   notTold: (resources) => `不在路径上，且不占时间也无可节省：${resources}。`,
 

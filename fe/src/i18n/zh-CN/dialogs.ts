@@ -40,6 +40,7 @@ export const dialogs: typeof en = {
     some: (shown, total) => `最佳的 ${shown} 项，共 ${total} 项`,
     loading: "名称仍在加载",
     copyLink: "复制本页链接",
+    openFile: "打开跟踪或内存快照…",
     refresh: "刷新：查找新的跟踪并重新加载数据",
     theme: (name) => `主题：${name}`,
     language: (name) => `语言：${name}`,

@@ -79,6 +79,8 @@ export const memory: typeof en = {
   emptyReason: "只有在要求时，profiler 才会记录内存的分配和释放。",
   emptyRemedy: "profile(profile_memory=True)",
 
+  sentence: (peak, when) => `张量最多使用 ${peak}，${when}。`,
+  ofDevice: (reserved, total, share) => `分配器最多占有 ${reserved}，为设备 ${total} 的 ${share}。`,
   facts: {
     peak: "已分配峰值",
     peakHelp: "同时使用的最大内存量，以及首次达到的时刻。取自每一条记录，而不是所画的曲线。",

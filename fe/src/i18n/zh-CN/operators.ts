@@ -23,6 +23,10 @@ export const operators: typeof en = {
 始终按算子名称统计。条数或扇区数的设置不影响表格。`,
   table: "算子",
   group: "分组方式",
+  backward: "反向",
+  backwards: { as_run: "反向按运行位置", with_forward: "反向归入前向" },
+  backwardRow: "此算子的 autograd 节点运行的所有内容。调用栈视图用同样的开关按算子和内核显示。",
+  unlinked: (share) => `反向传播的 ${share} 不知道其前向`,
   groups: { name: "算子", name_shape: "+ 输入形状", name_stack: "+ 调用栈" },
 
   empty: "此跟踪中没有算子。",

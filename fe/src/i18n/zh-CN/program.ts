@@ -40,6 +40,7 @@ export const program: typeof en = {
     recompute: "重计算",
     optimizer: "优化器",
     zero_grad: "梯度清零",
+    validation: "验证集",
     logging: "日志",
     schedule: "调度",
     prefill: "预填充",
@@ -58,12 +59,13 @@ export const program: typeof en = {
   },
   phaseHelp: {
     data: "加载、等待和复制批次。",
-    forward: "模型，包括验证批次。",
+    forward: "模型。",
     loss: "模型之外的损失。",
     backward: "反向传播，不含其中重新计算的部分。",
     recompute: "属于反向传播：重新计算未保留的激活。",
     optimizer: "优化器、梯度裁剪、学习率调度。",
     zero_grad: "将梯度置零或置空。",
+    validation: "模型在不用于学习的批次上运行，名称中有说明。",
     logging: "程序自己的指标、日志和检查点。",
     schedule: "选择下一推理步计算什么。",
     prefill: "读取提示的步。",
@@ -191,4 +193,5 @@ export const program: typeof en = {
   inTrace: "在时间线中查看",
   nodes: "节点，在所有重放中对齐",
   captures: "捕获",
+  fellOut: "图之外：不由任何重放运行的设备工作",
 };

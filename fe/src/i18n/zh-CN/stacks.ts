@@ -17,6 +17,13 @@ export const stacks: typeof en = {
   shows: { flame: "火焰图", table: "表格" },
   filter: "调用栈",
 
+  thread: {
+    label: "线程",
+    all: "所有线程",
+    idle: "空闲线程",
+    of: (name, time) => `${name}（${time}）`,
+  },
+
   files: "文件",
   filesHint: "例如 train.py  或  -site-packages",
   filesHelp:

@@ -7,7 +7,7 @@ const text = overviewTexts.findings;
 /** How many places in the trace a finding lists. */
 const PLACES = 5;
 
-interface Place {
+interface FoundPlace {
   readonly row: number;
   readonly name: string;
   readonly start_ns: number;
@@ -17,7 +17,7 @@ interface Place {
   readonly worker?: string;
 }
 
-interface Props<P extends Place> {
+interface Props<P extends FoundPlace> {
   readonly places: readonly P[];
   readonly count: number;
   readonly onShow: (place: P) => void;
@@ -25,7 +25,7 @@ interface Props<P extends Place> {
   readonly onMark?: () => void;
 }
 
-export function Places<P extends Place>({ places, count, onShow, onMark }: Props<P>) {
+export function Places<P extends FoundPlace>({ places, count, onShow, onMark }: Props<P>) {
   if (places.length === 0) return null;
   return (
     <p className="finding-places">

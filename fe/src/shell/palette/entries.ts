@@ -1,8 +1,9 @@
 /** What the palette offers. */
+import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type ModulesTable, reportMade, type Status, tables, useModules } from "../../api";
 import { duration } from "../../format";
-import { canSave, type ThemeChoice, useThemeChoice } from "../../host";
+import { canSave, inTensorBoard, type ThemeChoice, useThemeChoice } from "../../host";
 import { dialogsTexts, LANGUAGES, type LanguageId, t } from "../../i18n";
 import {
   allViews,
@@ -20,6 +21,7 @@ import {
   workersOf,
 } from "../../state";
 import { textAt, useWhole } from "../../table";
+import { chooseFiles } from "../drop";
 import { modulePath } from "../modulePath";
 import { hasData, isOf } from "../presence";
 import { switchLanguage } from "../switchLanguage";
@@ -114,6 +116,7 @@ function moduleEntries(modules: ModulesTable): Entry[] {
 }
 
 function useActions(current: CurrentTrace, commands: Commands): Entry[] {
+  const client = useQueryClient();
   const [theme, setTheme] = useThemeChoice();
   const [, setRange] = useAddress(page.steps);
   const [selected, setSelected] = usePicked();
@@ -124,6 +127,9 @@ function useActions(current: CurrentTrace, commands: Commands): Entry[] {
   return [
     action(text.copyLink, commands.copyLink),
     ...(reportMade() === null ? [action(text.refresh, commands.refresh)] : []),
+    ...(inTensorBoard() || reportMade() !== null
+      ? []
+      : [action(text.openFile, () => chooseFiles(client))]),
     ...(current.sel && canSave() && reportMade() === null
       ? [action(text.report, commands.report)]
       : []),

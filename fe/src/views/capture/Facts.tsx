@@ -3,15 +3,25 @@ export interface Fact {
   name: string;
   value: string;
   help?: string;
+  /** Leads to what the value is made of. */
+  onOpen?: () => void;
 }
 
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (
     <dl className="facts">
-      {facts.map(({ name, value, help }) => (
+      {facts.map(({ name, value, help, onOpen }) => (
         <div key={name}>
           <dt title={help}>{name}</dt>
-          <dd className="num">{value}</dd>
+          <dd className="num">
+            {onOpen ? (
+              <button type="button" className="link" onClick={onOpen}>
+                {value}
+              </button>
+            ) : (
+              value
+            )}
+          </dd>
         </div>
       ))}
     </dl>

@@ -1,7 +1,7 @@
 import type { Health } from "../../api";
 import { bytes, count, duration, moment } from "../../format";
 import { captureTexts, dialogsTexts } from "../../i18n";
-import { useStepParams } from "../../state";
+import { goToView, useStepParams } from "../../state";
 import { Panel } from "../../ui";
 import { Facts } from "./Facts";
 
@@ -25,9 +25,19 @@ export function Recording({ health: { meta, capture }, file }: { health: Health;
             name: text.recordedAt,
             value: capture.recorded_at ? moment(capture.recorded_at) : text.unknownTime,
           },
-          { name: text.range, value: duration(capture.duration_ns), help: text.rangeHelp },
-          { name: text.tracks, value: count(capture.tracks), help: text.tracksHelp },
-          { name: text.steps, value: steps },
+          {
+            name: text.range,
+            value: duration(capture.duration_ns),
+            help: text.rangeHelp,
+            onOpen: () => goToView("trace", null, { window: null }),
+          },
+          {
+            name: text.tracks,
+            value: count(capture.tracks),
+            help: text.tracksHelp,
+            onOpen: () => goToView("trace"),
+          },
+          { name: text.steps, value: steps, onOpen: () => goToView("steps", null, { filter: "" }) },
           { name: text.deviceType, value: meta.device_type },
           { name: text.host, value: capture.host_name ?? text.unknownHost },
         ]}

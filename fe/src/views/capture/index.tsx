@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import { type Capture, type DistributedInfo, type Health, useHealth, useStatus } from "../../api";
 import { HBars } from "../../charts";
-import { count } from "../../format";
+import { count, duration } from "../../format";
 import { t, captureTexts as text } from "../../i18n";
 import { FilesTable, fileRows } from "../../shell";
 import { useTrace } from "../../state";
@@ -32,6 +32,10 @@ function Content({ health }: { health: Health }) {
   const file = useTrace().trace?.file ?? "";
   return (
     <div className="capture">
+      <p className="capture-answer">
+        {text.sentence(capture.steps, count(capture.events), duration(capture.duration_ns))}{" "}
+        {text.noted(notes.length)}
+      </p>
       <Recording health={health} file={file} />
       <HealthList notes={notes} />
       <Options capture={capture} />

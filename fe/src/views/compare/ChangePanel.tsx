@@ -7,7 +7,7 @@ import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import { goToView, useAddress } from "../../state";
 import { Empty, QueryPanel } from "../../ui";
-import { changeBars } from "./change";
+import { changeBars, kindOf } from "./change";
 import { params } from "./params";
 
 const text = changeTexts;
@@ -202,7 +202,7 @@ function Kinds({ answer: { kinds, unnamed_ns: unnamed } }: { answer: Change }) {
   const [cause] = useAddress(params.cause);
   const said = Object.entries(kinds)
     .filter(([, ns]) => ns !== 0)
-    .map(([kind, ns]) => `${text.kinds[kind] ?? kind} ${signed(ns, "ns")}`);
+    .map(([kind, ns]) => `${text.kinds[kindOf(kind, ns)] ?? kind} ${signed(ns, "ns")}`);
   return (
     <p className="compare-kinds">
       {[...said, `${text.unnamed} ${signed(unnamed, "ns")}`].join(" · ")}

@@ -16,6 +16,7 @@ import { DataTable, rowCount, textAt } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
 import { byNameTable, MEASURES, SCOPES, titleOf, tracesTable } from "./many";
 import { params } from "./params";
+import { TrendsPanel } from "./TrendsPanel";
 
 const text = compareTexts.many;
 const WHATS: readonly ByNameWhat[] = ["operators", "kernels"];
@@ -45,6 +46,7 @@ export function Many() {
       >
         {(answer) => <Traces answer={answer} />}
       </QueryPanel>
+      <TrendsPanel of={of} />
       <ByName of={of} />
     </>
   );

@@ -106,6 +106,18 @@ export function workRows(answer: Change, cause: string): readonly ChangedWork[] 
   return cause === "" ? answer.work : answer.work.filter(({ causes }) => causes.includes(cause));
 }
 
+/** What happened, by the sign of what it made: more calls or fewer, slower or faster. */
+export function kindOf(kind: string, delta: number): string {
+  if (kind === "calls") return delta > 0 ? "moreCalls" : "fewerCalls";
+  if (kind === "speed") return delta > 0 ? "slower" : "faster";
+  return kind;
+}
+
+/** The larger part of a row says what happened to it. */
+function kindOfRow(row: ChangedWork): string {
+  return kindOf(row.kind, row.kind === "calls" ? row.calls_ns : row.delta_ns);
+}
+
 /** Calls of a mean step are whole numbers, but where steps differ. */
 function callsText(calls: number): string {
   return Number.isInteger(calls) ? count(calls) : calls.toFixed(1);
@@ -197,7 +209,7 @@ export function workTable(work: readonly ChangedWork[]): Table {
     rows: {
       name: column(workTitle),
       operator: column((row) => row.exp_operator ?? row.operator),
-      kind: column(({ kind }) => kind),
+      kind: column(kindOfRow),
       delta_ns: column((row) => row.delta_ns),
       delta_percent: column((row) => percentChange(row.before_ns, row.exp_ns)),
       verdict: column(({ verdict }) => verdict),

@@ -65,6 +65,8 @@ function showHowMany(next: "two" | "many"): void {
     change(params.sort, ""),
     change(params.filter2, ""),
     change(params.sort2, ""),
+    change(params.filter3, ""),
+    change(params.sort3, ""),
   );
 }
 

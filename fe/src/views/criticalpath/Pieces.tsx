@@ -18,11 +18,21 @@ import { Panel, QueryPanel } from "../../ui";
 import { params } from "./params";
 
 const text = criticalpath.pieces;
+/** Where the pieces are on the page. */
+export const PIECES = "path-pieces-place";
 /** Another step's path would mislead while this one is on its way. */
 const DETAIL = { keep: false };
 
 /** The path of the step that is chosen. */
-export function Pieces({ steps }: { steps: CriticalPath["steps"] }) {
+export function Pieces(props: { steps: CriticalPath["steps"] }) {
+  return (
+    <div id={PIECES} className="path-pieces-place">
+      <OfChosen {...props} />
+    </div>
+  );
+}
+
+function OfChosen({ steps }: { steps: CriticalPath["steps"] }) {
   const [step] = useAddress(params.step);
   const at = step === null ? -1 : steps.names.indexOf(step);
   if (step === null || at < 0) {

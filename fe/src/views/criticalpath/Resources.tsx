@@ -1,10 +1,13 @@
 import { useMemo } from "react";
-import type { CriticalPath } from "../../api";
+import { type CriticalPath, type ResourceId, reportMade } from "../../api";
 import { count } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
+import { change, setAddress } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import { Panel } from "../../ui";
-import { isTold, madeOf, resourceColor, resourceName } from "./parts";
+import { PIECES } from "./Pieces";
+import { params } from "./params";
+import { isTold, madeOf, piecesOf, resourceColor, resourceName, stepWithMost } from "./parts";
 
 const said = text.columns;
 /** Read against each other: in one unit. */
@@ -26,7 +29,7 @@ export function Resources({ answer }: { answer: CriticalPath }) {
               className="swatch"
               style={{ background: resourceColor(told[row]?.resource ?? "unknown") }}
             />
-            {name}
+            <Door steps={steps} resource={told[row]?.resource ?? "unknown"} name={name} />
             <span className="path-made-of">{told[row] && madeOf(told[row], steps, total_ns)}</span>
           </>
         )}
@@ -40,6 +43,36 @@ export function Resources({ answer }: { answer: CriticalPath }) {
         </p>
       )}
     </Panel>
+  );
+}
+
+interface DoorProps {
+  readonly steps: CriticalPath["steps"];
+  readonly resource: ResourceId;
+  readonly name: string;
+}
+
+/** Leads to the pieces of the path that are of a resource, in the step that has most of it. */
+function Door({ steps, resource, name }: DoorProps) {
+  const step = steps.names[stepWithMost(resource, steps)];
+  // A report has no pieces.
+  if (step === undefined || reportMade() !== null) return name;
+  return (
+    <button
+      type="button"
+      className="link"
+      title={text.piecesOf(name, step)}
+      onClick={() => {
+        setAddress(
+          change(params.step, step),
+          change(params.filter2, piecesOf(resource)),
+          change(params.sort2, "-duration_ns"),
+        );
+        document.getElementById(PIECES)?.scrollIntoView({ block: "start" });
+      }}
+    >
+      {name}
+    </button>
   );
 }
 

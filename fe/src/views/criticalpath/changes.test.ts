@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import {
   CHANGES,
   type Change,
+  type ChangeKind,
   findChange,
   formatChange,
   KINDS,
-  type Kind,
   type KindId,
   MOST_CHANGES,
   withChange,
@@ -28,7 +28,7 @@ describe("changes in the address", () => {
 
   it("come back as they were written", () => {
     const names = ["aten::mm", "100 %", "a,b", ".", ":1", "中文", "a%2Cb", " "];
-    const changes = (Object.entries(KINDS) as [KindId, Kind][]).flatMap(
+    const changes = (Object.entries(KINDS) as [KindId, ChangeKind][]).flatMap(
       ([kind, { naming, scales }]): Change[] => {
         const factor = scales ? 1.25 : null;
         return [

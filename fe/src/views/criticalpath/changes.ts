@@ -7,7 +7,7 @@ import type { Codec } from "../../state/address";
 
 export type Naming = "none" | "optional" | "required";
 
-export interface Kind {
+export interface ChangeKind {
   readonly naming: Naming;
   /** Whether it has a factor; without one it takes something away. */
   readonly scales: boolean;
@@ -33,7 +33,7 @@ export const KINDS = {
   queue: { naming: "none", scales: false },
   pinned: { naming: "none", scales: false },
   graph: { naming: "none", scales: false },
-} as const satisfies Readonly<Record<string, Kind>>;
+} as const satisfies Readonly<Record<string, ChangeKind>>;
 
 export type KindId = keyof typeof KINDS;
 
@@ -78,7 +78,7 @@ export function formatChange({ kind, name, factor }: Change): string {
 function parseChange(part: string): Change | null {
   const key = /^[^.:]*/.exec(part)?.[0] ?? "";
   if (!isKind(key)) return null;
-  const { naming, scales } = KINDS[key] as Kind;
+  const { naming, scales } = KINDS[key] as ChangeKind;
   let rest = part.slice(key.length);
   let factor: number | null = null;
   if (scales) {

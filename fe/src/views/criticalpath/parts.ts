@@ -29,6 +29,23 @@ const PARTS: Readonly<Record<ResourceId, readonly string[]>> = {
   unknown: ["unexplained", "fixed"],
 };
 
+/** The rows of the path that are of a resource, as the table of pieces is filtered. */
+export function piecesOf(resource: ResourceId): string {
+  return `part~^(${PARTS[resource].join("|")})$`;
+}
+
+/** The step whose path has most of a resource; -1 where none has any. */
+export function stepWithMost(
+  resource: ResourceId,
+  { names, part_ns }: CriticalPath["steps"],
+): number {
+  const times = names.map((_, step) =>
+    PARTS[resource].reduce((sum, part) => sum + (part_ns[part]?.[step] ?? 0), 0),
+  );
+  const most = Math.max(0, ...times);
+  return most > 0 ? times.indexOf(most) : -1;
+}
+
 /** The part whose colour a resource has. */
 const PART_OF: Readonly<Record<ResourceId, string>> = {
   input: "input",

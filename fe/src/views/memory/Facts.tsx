@@ -3,7 +3,10 @@ import type { CurveSpan } from "../../charts";
 import { momentIn } from "../../draw";
 import { bytes, exact, fraction } from "../../format";
 import { memoryTexts } from "../../i18n";
+import { change, setAddress } from "../../state";
 import { peakReserved, spanAt } from "./curve";
+import { TABLES } from "./look";
+import { params } from "./params";
 import type { Look } from "./useLook";
 
 const text = memoryTexts.facts;
@@ -25,45 +28,66 @@ export function Facts({ whole, here, spans, look }: Props) {
     const at = text.at(momentIn(time, look.whole));
     return step ? `${at}, ${text.in(step.label)}` : at;
   };
+  /** The blocks that were in use at a moment, null for the peak; of everything, or of the range shown. */
+  const open = (moment: number | null, ofWhole: boolean) => {
+    setAddress(
+      change(params.cursor, moment),
+      ...(ofWhole ? [change(params.range, null)] : []),
+      change(params.tab, null),
+      change(params.filter, ""),
+    );
+    document.getElementById(TABLES)?.scrollIntoView({ block: "start" });
+  };
   return (
-    <dl className="memory-facts">
-      <Fact
-        label={text.peak}
-        help={text.peakHelp}
-        size={peak.allocated}
-        remark={when(peak.time_ns)}
-      />
-      {here && (
+    <>
+      <p className="memory-answer">
+        {memoryTexts.sentence(bytes(peak.allocated), when(peak.time_ns))}{" "}
+        {total !== null &&
+          reserved > 0 &&
+          memoryTexts.ofDevice(bytes(reserved), bytes(total), fraction(reserved / total))}
+      </p>
+      <dl className="memory-facts">
         <Fact
-          label={text.here}
-          help={text.hereHelp}
-          size={here.allocated}
-          remark={when(here.time_ns)}
+          label={text.peak}
+          help={text.peakHelp}
+          size={peak.allocated}
+          remark={when(peak.time_ns)}
+          onOpen={() => open(null, true)}
         />
-      )}
-      {reserved > 0 && (
+        {here && (
+          <Fact
+            label={text.here}
+            help={text.hereHelp}
+            size={here.allocated}
+            remark={when(here.time_ns)}
+            onOpen={() => open(null, false)}
+          />
+        )}
+        {reserved > 0 && (
+          <Fact
+            label={text.reserved}
+            help={text.reservedHelp}
+            size={reserved}
+            remark={text.slack(bytes(Math.max(0, reserved - peak.allocated)))}
+          />
+        )}
+        {total !== null && (
+          <Fact
+            label={text.total}
+            help={text.totalHelp}
+            size={total}
+            remark={text.ofTotal(fraction(Math.max(reserved, peak.allocated) / total))}
+          />
+        )}
         <Fact
-          label={text.reserved}
-          help={text.reservedHelp}
-          size={reserved}
-          remark={text.slack(bytes(Math.max(0, reserved - peak.allocated)))}
+          label={text.baseline}
+          help={text.baselineHelp}
+          size={baseline}
+          remark={peak.allocated > 0 ? text.ofPeak(fraction(baseline / peak.allocated)) : ""}
+          onOpen={baseline > 0 ? () => open(look.whole.start, true) : undefined}
         />
-      )}
-      {total !== null && (
-        <Fact
-          label={text.total}
-          help={text.totalHelp}
-          size={total}
-          remark={text.ofTotal(fraction(Math.max(reserved, peak.allocated) / total))}
-        />
-      )}
-      <Fact
-        label={text.baseline}
-        help={text.baselineHelp}
-        size={baseline}
-        remark={peak.allocated > 0 ? text.ofPeak(fraction(baseline / peak.allocated)) : ""}
-      />
-    </dl>
+      </dl>
+    </>
   );
 }
 
@@ -72,14 +96,27 @@ interface FactProps {
   readonly help: string;
   readonly size: number;
   readonly remark: string;
+  /** Leads to the blocks that are the number. */
+  readonly onOpen?: (() => void) | undefined;
 }
 
-function Fact({ label, help, size, remark }: FactProps) {
+function Fact({ label, help, size, remark, onOpen }: FactProps) {
   return (
     <div title={help}>
       <dt>{label}</dt>
       <dd className="memory-fact num" title={exact(size, "bytes")}>
-        {bytes(size)}
+        {onOpen ? (
+          <button
+            type="button"
+            className="link"
+            aria-label={`${label}: ${bytes(size)}`}
+            onClick={onOpen}
+          >
+            {bytes(size)}
+          </button>
+        ) : (
+          bytes(size)
+        )}
       </dd>
       <dd className="memory-remark num">{remark}</dd>
     </div>

@@ -6,7 +6,7 @@ import { Empty, Panel, QueryPanel } from "../../ui";
 import { CategoriesPanel } from "./Categories";
 import { CurvePanel } from "./CurvePanel";
 import { ErrorTextPanel, FailuresPanel } from "./Failures";
-import { momentOf } from "./look";
+import { momentOf, TABLES } from "./look";
 import { SameProcessPanel } from "./SameProcess";
 import { Tables } from "./Tables";
 import { useLook } from "./useLook";
@@ -59,13 +59,15 @@ function Recorded({ curves, query }: Props) {
       <FailuresPanel />
       <CurvePanel query={query} detail={detail} whole={whole} here={here} look={look} />
       <CategoriesPanel device={look.device} />
-      <Tables
-        look={look}
-        // What is still shown of another trace must not be asked of this one.
-        device={query.isPlaceholderData ? null : look.device}
-        hasCurve={whole !== null}
-        moment={moment}
-      />
+      <div id={TABLES}>
+        <Tables
+          look={look}
+          // What is still shown of another trace must not be asked of this one.
+          device={query.isPlaceholderData ? null : look.device}
+          hasCurve={whole !== null}
+          moment={moment}
+        />
+      </div>
       <SameProcessPanel />
       <ErrorTextPanel />
     </>

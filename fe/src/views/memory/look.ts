@@ -4,6 +4,8 @@ import { formatWindow, NARROWEST_NS, parseWindow, type TimeWindow, within } from
 import type { Codec } from "../../state/address";
 
 export const TABS = ["alive", "holders", "events", "operators"] as const;
+/** Where the tables are on the page. */
+export const TABLES = "memory-tables";
 export type Tab = (typeof TABS)[number];
 
 /** That are asked for at a moment. */

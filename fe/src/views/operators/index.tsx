@@ -21,6 +21,12 @@ const GROUPS = (["name", "name_shape", "name_stack"] as const).map((value) => ({
   value,
   label: text.groups[value],
 }));
+const BACKWARDS = (["as_run", "with_forward"] as const).map((value) => ({
+  value,
+  label: text.backwards[value],
+}));
+/** What is behind the name of a forward operator where its backward has a row of its own. */
+const BACKWARD_OF = " (backward)";
 const CHARTS = (["bars", "donuts"] as const).map((value) => ({ value, label: text[value] }));
 
 const NOTHING = {
@@ -87,16 +93,35 @@ function LargestPanel() {
 
 function TablePanel() {
   const [group, setGroup] = useAddress(params.group);
+  const [backward, setBackward] = useAddress(params.backward);
+  const withForward = backward === "with_forward";
   const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
-    tables.operators(sel, group),
+    tables.operators(sel, group, withForward),
   );
+  const hasBackward = query.data !== undefined && query.data.meta.unlinked_backward !== null;
   return (
     <QueryPanel
       title={text.table}
       query={query}
       empty={(data) => (rowCount(data) === 0 ? NOTHING : null)}
       actions={
-        <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
+        <>
+          <Segmented
+            labelled
+            label={text.group}
+            value={group}
+            options={GROUPS}
+            onChange={setGroup}
+          />
+          {(withForward || hasBackward) && (
+            <Segmented
+              label={text.backward}
+              value={backward}
+              options={BACKWARDS}
+              onChange={setBackward}
+            />
+          )}
+        </>
       }
     >
       {(answer) => (
@@ -137,10 +162,14 @@ function OperatorRows({ answer, shown, baseline }: RowsProps) {
         remote={remote}
         {...state}
         selected={selected?.kind === "op" ? selected.name : null}
-        onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
+        onSelect={(row, rows) =>
+          select({ kind: "op", name: textAt(rows, "name", row).replace(BACKWARD_OF, "") })
+        }
         renderExpanded={(row, rows) =>
           rows.calls?.[row] === 0 ? (
             <p className="muted">{compareTexts.table.gone}</p>
+          ) : textAt(rows, "name", row).endsWith(BACKWARD_OF) ? (
+            <p className="muted">{text.backwardRow}</p>
           ) : (
             <Details rows={rows} row={row} hasDevice={hasDevice} />
           )
@@ -152,6 +181,7 @@ function OperatorRows({ answer, shown, baseline }: RowsProps) {
 
 function Totals({ answer: { meta } }: { answer: OperatorsTable }) {
   const { device_ns: device, host_ns: host, unattributed_device_ns: unattributed } = meta;
+  const unlinked = meta.unlinked_backward;
   return (
     <p className="operators-totals">
       {device ? <span>{text.deviceTotal(duration(device))}</span> : null}
@@ -162,6 +192,7 @@ function Totals({ answer: { meta } }: { answer: OperatorsTable }) {
           <Help title={text.unattributedHelpTitle}>{text.unattributedHelp}</Help>
         </span>
       ) : null}
+      {unlinked !== null && unlinked > 0 && <span>{text.unlinked(fraction(unlinked))}</span>}
     </p>
   );
 }

@@ -41,6 +41,7 @@ const table: OperatorsTable = {
     device_ns: null,
     host_ns: 400,
     unattributed_device_ns: null,
+    unlinked_backward: null,
     device_busy: null,
   },
   columns: [

@@ -12,11 +12,13 @@ export function TopOperators({ overview }: { overview: Overview }) {
   const rows = overview.top_operators;
   const items = useMemo(
     () =>
-      rows.map(({ name, device_self_ns, host_self_ns }) => ({
-        label: name,
-        value: device ? (device_self_ns ?? 0) : host_self_ns,
-        select: formatPicked({ kind: "op", name }),
-      })),
+      rows
+        .map(({ name, device_self_ns, host_self_ns }) => ({
+          label: name,
+          value: device ? (device_self_ns ?? 0) : host_self_ns,
+          select: formatPicked({ kind: "op", name }),
+        }))
+        .filter(({ value }) => value > 0),
     [rows, device],
   );
   return (

@@ -49,7 +49,12 @@ function Content({ overview }: { overview: OverviewAnswer }) {
       <TopOperators overview={overview} />
       {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
       {overview.devices.length > 0 && (
-        <Devices devices={overview.devices} definitions={overview.definitions} />
+        <Devices
+          devices={overview.devices}
+          definitions={overview.definitions}
+          onCause={setCause}
+          onCategory={setCategory}
+        />
       )}
       <Configuration overview={overview} />
     </div>

@@ -113,6 +113,8 @@ it("shows what comes from the trace as text", () => {
       <Findings overview={overviewOf({})} />
       <Devices
         definitions={DEFINITIONS}
+        onCause={() => {}}
+        onCategory={() => {}}
         devices={[
           {
             id: 0,

@@ -57,6 +57,9 @@ function timesOf({ meta }: Phases) {
   return meta.device_type === "GPU" ? times : times.slice(0, 2);
 }
 
+/** What rounds to nothing is not told. */
+const TOLD_SHARE = 0.001;
+
 interface AverageProps {
   readonly answer: Phases;
   readonly picked: Phase | null;
@@ -84,7 +87,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
           recompute.exposed > 0 &&
           ` ${text.recomputes(fraction(recompute.exposed))}`}
         {accumulates && ` ${text.accumulates(range(passes))}`}
-        {inferred !== null && inferred > 0 && ` ${text.inferred(fraction(inferred))}`}
+        {inferred !== null && inferred >= TOLD_SHARE && ` ${text.inferred(fraction(inferred))}`}
       </p>
       <div className="program-bar" aria-hidden="true">
         {phases.map(({ name, exposed_ns: ns }) => (

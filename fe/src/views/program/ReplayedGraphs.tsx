@@ -33,6 +33,7 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
   const graphs = useMemo(() => tableOf(answer.graphs, ["row", "start_ns"]), [answer]);
   const captures = useMemo(() => tableOf(answer.captures, ["row"]), [answer]);
   const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
+  const outside = useMemo(() => nodeTable(answer.outside), [answer]);
   const every = answer.replayed_ns + answer.outside_ns;
   return (
     <Panel title={text.graphs} help={text.graphsHelp}>
@@ -76,6 +77,13 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
       )}
       {nodes && answer.nodes && (
         <SimpleTable caption={text.nodes} table={nodes} doorOf={doorsToEvents(answer.nodes.rows)} />
+      )}
+      {rowsOf(answer.outside) > 0 && (
+        <SimpleTable
+          caption={text.fellOut}
+          table={outside}
+          doorOf={doorsToEvents(answer.outside.rows)}
+        />
       )}
       {rowsOf(answer.captures) > 0 && (
         <SimpleTable

@@ -12,6 +12,7 @@ const LIKE: Readonly<Record<Phase, string>> = {
   recompute: "sync.relaunch",
   optimizer: "operator",
   zero_grad: "copy",
+  validation: "dependency",
   logging: "python",
   schedule: "hand_over",
   prefill: "launch",

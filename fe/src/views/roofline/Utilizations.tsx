@@ -3,6 +3,7 @@ import type { Flops } from "../../api";
 import { flop, fraction } from "../../format";
 import { roofline } from "../../i18n/en/roofline";
 import { shownUtilization, UtilizationTiles } from "../../shell/utilization";
+import { goToView } from "../../state";
 import { Tile } from "../../ui";
 
 const text = roofline.tiles;
@@ -20,6 +21,9 @@ export function Utilizations({ flops }: { flops: Flops }) {
           label={text.perStep}
           help={text.perStepHelp}
           value={flop(flops.per_step)}
+          onOpen={() =>
+            goToView("roofline", null, { group: "operator", filter: "", sort: "-flops" })
+          }
           remark={text.executed(flop(flops.executed))}
         />
       )}

@@ -1,4 +1,5 @@
 import type { RooflineTable } from "../../api";
+import { program } from "../../i18n/en/program";
 import { roofline as text } from "../../i18n/en/roofline";
 import { declared, derive, type Table } from "../../table";
 
@@ -46,7 +47,8 @@ function place(key: string): number {
 export function rooflineTable({ columns, rows, meta }: RooflineTable): Table {
   const ordered = columns.toSorted((a, b) => place(a.key) - place(b.key));
   const shown = ordered.map((column) => {
-    const words = WORDS[column.key];
+    const words =
+      column.key === "name" && meta.group_by === "phase" ? program.phases : WORDS[column.key];
     const hidden = HIDDEN.has(column.key) || (column.key === "mfu" && !MFU_OF.has(meta.group_by));
     return { ...column, hidden, ...(words && { words }) };
   });

@@ -9,9 +9,9 @@ import { numberAt, rowCount, textAt } from "../../table";
 /** More points hide each other. */
 export const MOST_POINTS = 500;
 
-type Kind = "used" | "unused" | "product" | "moves";
-const KINDS: readonly Kind[] = ["used", "unused", "product", "moves"];
-const COLORS: Readonly<Record<Kind, string>> = {
+type PointKind = "used" | "unused" | "product" | "moves";
+const KINDS: readonly PointKind[] = ["used", "unused", "product", "moves"];
+const COLORS: Readonly<Record<PointKind, string>> = {
   used: seriesColor(2),
   unused: seriesColor(5),
   product: seriesColor(0),
@@ -24,7 +24,7 @@ export interface Points {
   readonly data: RooflineData;
   /** The row of each point. */
   readonly rows: readonly number[];
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly PointKind[];
   readonly hasRings: boolean;
 }
 
@@ -69,7 +69,7 @@ function hasPlace({ rows }: RooflineTable, row: number): boolean {
   );
 }
 
-function kindOf({ rows }: RooflineTable, row: number): Kind {
+function kindOf({ rows }: RooflineTable, row: number): PointKind {
   if (!numberAt(rows, "flops", row)) return "moves";
   const cores = textAt(rows, "tensor_cores", row);
   if (cores === "used") return "used";

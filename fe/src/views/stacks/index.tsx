@@ -13,6 +13,7 @@ import { Files } from "./Files";
 import { entriesOf, kindsOf } from "./looks";
 import { params } from "./params";
 import { stackTable, withAbove } from "./rows";
+import { Threads } from "./Threads";
 import { useZoom } from "./useZoom";
 import "./stacks.css";
 
@@ -33,9 +34,17 @@ export default function Stacks() {
   const [root, setRoot] = useAddress(params.zoom);
   const direction = mode === "bottom_up" ? "bottom_up" : "top_down";
   const [backward, setBackward] = useAddress(params.backward);
+  const [thread] = useAddress(params.thread);
   const withForward = backward === "with_forward";
   const { query, shown, gone } = useZoom(
-    { weight: weight ?? undefined, direction, files, withForward },
+    {
+      weight: weight ?? undefined,
+      direction,
+      files,
+      withForward,
+      // Anything else is no thread of any trace.
+      thread: /^\d{1,9}$/.test(thread) ? thread : "",
+    },
     root,
   );
   const weights = query.data?.meta.weights ?? [];
@@ -79,7 +88,16 @@ export default function Stacks() {
     >
       {(answer) => {
         const drawn = shown ?? answer;
-        const filesField = <Files value={files} onChange={setFiles} />;
+        const filesField = (
+          <>
+            <Threads
+              meta={answer.meta}
+              // What is zoomed into may not be on another thread.
+              onChange={(next) => setAddress(change(params.thread, next), change(params.zoom, 0))}
+            />
+            <Files value={files} onChange={setFiles} />
+          </>
+        );
         return (
           <div className="stacks">
             <Totals answer={drawn} />
@@ -114,7 +132,8 @@ function Totals({ answer: { meta } }: { answer: StacksTable }) {
   return (
     <p className="stacks-totals">
       <span>
-        {text.whole(text.weights[weight], duration(all), count(meta.entries))}, {text.threads}
+        {text.whole(text.weights[weight], duration(all), count(meta.entries))},{" "}
+        {meta.threads.find(({ id }) => id === meta.thread)?.name ?? text.threads}
       </span>
       {none > 0 && (
         <span>
@@ -131,7 +150,7 @@ interface PartProps {
   /** Id of what is zoomed into, 0 for everything. */
   readonly root: number;
   readonly onRoot: (root: number) => void;
-  /** The field for files, which stands beside the search. */
+  /** The fields for threads and files, which stand beside the search. */
   readonly files: ReactNode;
 }
 
@@ -207,7 +226,7 @@ function StackTree({ answer, root, onRoot, files }: PartProps) {
   const usuallyOpen = useCallback((row: number) => (rows.total_ns[row] ?? 0) >= hot, [rows, hot]);
   return (
     <>
-      {files}
+      <div className="stacks-search">{files}</div>
       <Crumbs
         chain={chain(rows, focus).map((row) => ({ key: row, label: rows.name[row] ?? "" }))}
         onFocus={(row) => onRoot(rows.id[row] ?? 0)}

@@ -8,6 +8,8 @@ export const params = {
   show: param("c", choice(["flame", "table"])),
   /** Whether autograd nodes stand where they ran, or below the operator that they are the backward of. */
   backward: param("w", choice(["as_run", "with_forward"])),
+  /** Id of the only thread that is shown; empty for all. */
+  thread: param("t", text()),
   /** Part of the paths of files. */
   files: param("p", text()),
   /** Id of the entry that is zoomed into; 0 for everything. */

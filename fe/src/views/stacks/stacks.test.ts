@@ -36,6 +36,8 @@ function answer(shown: StackRows, above: StackRows | null = null): StacksTable {
       has_frames: true,
       has_backward: false,
       backward: "as_run",
+      thread: -1,
+      threads: [],
       above,
     },
     columns: ["id", "parent", "name", "total_ns"].map((key) => ({

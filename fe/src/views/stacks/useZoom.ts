@@ -38,9 +38,9 @@ export function useZoom(question: Omit<StackQuestion, "root">, root: number): Zo
 function sameQuestion({ meta }: StacksTable, whole: StacksTable | undefined): boolean {
   return (
     whole !== undefined &&
-    (["run", "worker", "span", "weight", "direction", "files", "backward"] as const).every(
-      (key) => meta[key] === whole.meta[key],
-    )
+    (
+      ["run", "worker", "span", "weight", "direction", "files", "backward", "thread"] as const
+    ).every((key) => meta[key] === whole.meta[key])
   );
 }
 

@@ -2,6 +2,15 @@ import type { FindingWords } from "../../values";
 import { ms, percent } from "../numbers";
 import { transferAdvice } from "../serverTransfers";
 
+const GAP_ADVICE: Readonly<Record<string, string>> = {
+  sample: "请在设备上对所有请求一起采样，并在下一步再读取词元。",
+  schedule:
+    "请在设备运行当前批次时选择下一批：vLLM 用 `--async-scheduling`，SGLang 默认如此（`--disable-overlap-schedule` 则相反）。",
+  detokenise: "请在另一个进程或线程中把词元变成文本。",
+  wait: "从设备读回的内容（`.item()`、`.tolist()`、`.cpu()`）使上一步结束：请在下一步运行时读取上一步的词元。",
+  other: "请在跟踪视图中查看主机在那里做什么；把对请求的登记移出循环。",
+};
+
 export const findings: Record<string, FindingWords> = {
   communication: {
     title: "各步在等待通信",
@@ -29,11 +38,16 @@ export const findings: Record<string, FindingWords> = {
     advice: () => '请在创建进程组时选择它：`init_process_group(backend="nccl")`。',
   },
   device_idle: {
-    title: "设备在等待主机",
-    detail: ({ gpus, idle }) =>
-      `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`,
-    advice: () =>
-      "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。",
+    title: ({ unknown }) =>
+      unknown === undefined ? "设备在等待主机" : "设备空闲，而跟踪没有说明原因",
+    detail: ({ gpus, idle, unknown }) =>
+      unknown === undefined
+        ? `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`
+        : `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲。各步有 ${percent(unknown, 0)} 的时间，记录的内容没有说明设备在等待什么。`,
+    advice: ({ unknown }) =>
+      unknown === undefined
+        ? "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。"
+        : "请在启动这些工作的进程和线程中记录更多主机信息：`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`。跟踪视图显示这些空隙，以及是什么结束了它们。",
   },
   memory_limit: {
     title: "设备内存几乎用满",
@@ -41,6 +55,19 @@ export const findings: Record<string, FindingWords> = {
       `峰值时程序占用了 GPU ${gpu} 的 ${(Number(capacity_bytes) / 2 ** 30).toFixed(1)} GB 内存的 ${percent(share)}。`,
     advice: () =>
       '请用 `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)` 重新计算激活值而不是保存它们，或用 `torch.autocast("cuda", dtype=torch.bfloat16)` 将其减半。',
+  },
+  step_gaps: {
+    title: "推理各步之间有时间流逝",
+    detail: ({ share, mean_ns, on_device }) =>
+      `从第一步到最后一步的时间有 ${percent(share, 0)} 在各步之间，每步之后 ${ms(mean_ns)}${on_device ? "，此时设备无事可做" : ""}。`,
+    advice: ({ most }) => GAP_ADVICE[String(most)] ?? "",
+  },
+  uneven_accumulation: {
+    title: "各步累积梯度的批次数不同",
+    detail: ({ other, steps, usual, low, high, names }) =>
+      `${steps} 步中有 ${other} 步的反向传播次数不是通常的 ${usual} 次：从 ${low} 到 ${high} 次（步 ${names}）。`,
+    advice: () =>
+      "如果这是数据的末尾，`drop_last=True` 会将其去掉。如果这是有意的，请将损失除以该步的次数：除以通常的次数时，这些步学到的会偏少或偏多。",
   },
   step_jitter: {
     title: "部分步比其他步慢",
@@ -52,6 +79,10 @@ export const findings: Record<string, FindingWords> = {
 };
 
 export const evidence: Record<string, (gpu: number | null) => string> = {
+  step_gaps: () => "各步之间的间隙",
+  step_gap_ns: () => "一个间隙",
+  fewest_passes: () => "一步中最少的反向传播次数",
+  most_passes: () => "一步中最多的反向传播次数",
   slow_steps: () => "慢步",
   excess_per_step: () => "平均步超过中位数的部分",
   grown_part: () => "增长最多的部分的增长",
@@ -70,6 +101,7 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
 };
 
 export const links: Record<string, string> = {
+  accumulation: "梯度累积",
   tuning_guide: "性能调优指南",
   ddp_hooks: "DDP 通信钩子",
   ddp_instead: "用 DistributedDataParallel 代替 DataParallel",

@@ -1,0 +1,234 @@
+"""Files that are dropped onto the page of a stand-alone server."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from werkzeug.test import Client, TestResponse
+
+from tests.snapshots import dumped, fragmented
+from tests.tiny import wait_until, write_trace
+from torch_tb_profiler.discovery import Run, parse_logdir
+from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.drops import CONTENT_TYPE, PATH, DropLimits, Drops, safe_name, takes_none
+from torch_tb_profiler.web.hosts import only_for
+from torch_tb_profiler.web.http import HttpError
+from torch_tb_profiler.workspace import Workspace, open_workspace
+
+LIMITS = DropLimits(file=100_000, all=150_000, files=5, free=0)
+
+
+class Noted:
+    """What a workspace was given; nothing is read."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+
+    def add(self, run: Run) -> None:
+        self.runs.append(run)
+
+    def status(self) -> Noted:
+        return self
+
+
+@pytest.fixture
+def noted() -> Noted:
+    return Noted()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    logs = tmp_path / "logs"
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, reload_interval=0.3)
+    try:
+        wait_until(lambda: not workspace.status().loading, "the log directory is read")
+        yield workspace
+    finally:
+        workspace.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary folders are made."""
+    (tmp_path / "kept").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def drops(noted: Noted, folder: Path) -> Iterator[Drops]:
+    drops = Drops(cast(Workspace, noted), LIMITS)
+    yield drops
+    drops.close()
+
+
+@pytest.fixture
+def client(noted: Noted, drops: Drops) -> Client:
+    """Of a server that reads nothing."""
+    return Client(only_for(drops.around(create_app(cast(Workspace, noted))), "127.0.0.1"))
+
+
+def send(client: Client, name: str, body: bytes, to: str | None = None, **more: Any) -> TestResponse:
+    query = {"name": name} if to is None else {"name": name, "to": to}
+    return client.post(PATH, query_string=query, data=body, content_type=more.pop("content_type", CONTENT_TYPE), **more)
+
+
+def trace_at(folder: Path, name: str = "t.json") -> bytes:
+    write_trace(folder / name)
+    return (folder / name).read_bytes()
+
+
+def kept(tmp_path: Path) -> list[str]:
+    return sorted(file.name for file in (tmp_path / "kept").rglob("*") if file.is_file() and file.name != "in-use")
+
+
+def test_traces_become_runs_at_once_and_stay(workspace: Workspace, folder: Path, tmp_path: Path) -> None:
+    drops = Drops(workspace, LIMITS)
+    client = Client(drops.around(create_app(workspace)))
+    body = trace_at(tmp_path)
+    answer = send(client, "C:\\traces\\..\\my job.json", body)
+    assert (answer.status_code, answer.json) == (200, {"run": "dropped/my job"})
+    assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert [run.name for run in workspace.status().runs] == ["dropped/my job", "run"]
+    assert send(client, "oom.pickle", dumped(fragmented().snapshot()), to="dropped/my job").status_code == 200
+    wait_until(lambda: not workspace.status().loading, "the files are read")
+    found, snapshot = sorted(workspace.run("dropped/my job").traces, key=lambda trace: trace.file)
+    assert (found.state, found.file, snapshot.state, snapshot.kind) == ("ready", "my job.json", "ready", "snapshot")
+    trace = workspace.find("dropped/my job", found.worker)
+    assert workspace.original(trace).stream.read() == body
+    write_trace(tmp_path / "logs" / "later" / "w.pt.trace.json")
+    wait_until(lambda: "later" in [run.name for run in workspace.status().runs], "the next listing")
+    assert workspace.find("dropped/my job", found.worker) == trace
+    drops.close()
+
+
+def test_what_is_dropped_together_is_one_run(client: Client, noted: Noted, tmp_path: Path) -> None:
+    body = trace_at(tmp_path)
+    assert client.get(PATH).json == {"most_bytes": LIMITS.file}
+    first = send(client, "rank0.json", body).json
+    assert first == {"run": "dropped/rank0"}
+    assert send(client, "rank1.json.gz", gzip.compress(body), to="dropped/rank0").json == first
+    assert send(client, "oom.pickle", dumped(fragmented().snapshot()), to="dropped/rank0").json == first
+    assert [trace.kind for trace in noted.runs[-1].traces] == ["trace", "trace", "snapshot"]
+    assert send(client, "rank0.json", body).json == {"run": "dropped/rank0 (2)"}
+    again = send(client, "rank0.json", body, to="dropped/rank0")
+    assert (again.status_code, again.json) == (400, {"error": "rank0.json has been dropped already"})
+    assert send(client, "rank0.json", body, to="run").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "words"),
+    [
+        ("notes.txt", b"hello", "notes.txt"),
+        ("a.json", b'{"a": 1}', "a.json is JSON, but not a trace"),
+        ("torch.pt.trace.json", b'{"a": 1}', "torch.pt.trace.json is JSON, but not a trace"),
+        ("x.json.gz", b"\x1f\x8bnonsense", "x.json.gz cannot be read"),
+        ("evil.pickle", b"cos\nsystem\n(S'true'\ntR.", "evil.pickle"),
+    ],
+)
+def test_what_is_no_trace_is_refused_and_not_kept(
+    client: Client, noted: Noted, tmp_path: Path, name: str, body: bytes, words: str
+) -> None:
+    answer = send(client, name, body)
+    assert answer.status_code == 422
+    assert answer.json["error"].startswith(words)
+    assert noted.runs == []
+    assert kept(tmp_path) == []
+
+
+def test_limits(client: Client, tmp_path: Path) -> None:
+    body = trace_at(tmp_path)
+    large = send(client, "large.json", b" " * (LIMITS.file + 1))
+    assert large.status_code == 413
+    assert "at most 100,000 are taken; `torch-tb-profiler serve FILE`" in large.json["error"]
+    # what was refused takes no room
+    for _ in range(LIMITS.files):
+        assert send(client, "no.json", b"{}").status_code == 422
+    for number in range(LIMITS.files):
+        assert send(client, f"{number}.json", body).status_code == 200
+    full = send(client, "more.json", body)
+    assert full.status_code == 413
+    assert full.json["error"].startswith("5 files with")
+    assert send(client, "", body).status_code == 400
+    assert len(kept(tmp_path)) == LIMITS.files
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),  # a program
+        ({"Origin": "http://127.0.0.1:6007", "Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Origin": "http://127.0.0.1:8888"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "none"}, 403),
+        ({"Host": "evil.example"}, 421),
+    ],
+)
+def test_only_pages_of_this_server_send(client: Client, tmp_path: Path, headers: dict[str, str], status: int) -> None:
+    found = send(client, "a.json", trace_at(tmp_path), headers={"Host": "127.0.0.1:6007", **headers})
+    assert found.status_code == status
+    assert (kept(tmp_path) == ["a.json"]) == (status == 200)
+
+
+def test_forms_cannot_send(client: Client, tmp_path: Path) -> None:
+    for kind in ("text/plain", "multipart/form-data", "application/x-www-form-urlencoded", ""):
+        assert send(client, "a.json", trace_at(tmp_path), content_type=kind).status_code == 415
+    for method in ("PUT", "DELETE", "OPTIONS"):
+        assert client.open(PATH, method=method).status_code == 405
+    assert client.post("/api/status").status_code == 405
+
+
+def test_a_body_that_ends_early_is_not_kept(client: Client, tmp_path: Path) -> None:
+    body = trace_at(tmp_path)
+    answer = send(client, "a.json", body, environ_overrides={"CONTENT_LENGTH": str(len(body) + 1)})
+    assert (answer.status_code, kept(tmp_path)) == (400, [])
+
+
+def test_files_go_with_the_server(client: Client, drops: Drops, folder: Path, tmp_path: Path) -> None:
+    send(client, "a.json", trace_at(tmp_path))
+    (own,) = folder.iterdir()
+    assert own.stat().st_mode & 0o077 == 0
+    drops.close()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_server_for_others_takes_none(noted: Noted, tmp_path: Path) -> None:
+    app = create_app(cast(Workspace, noted))
+    client = Client(takes_none(app))
+    for answer in (send(client, "a.json", trace_at(tmp_path)), client.get(PATH)):
+        assert answer.status_code == 403
+        assert "no other machine" in json.loads(answer.data)["error"]
+    # TensorBoard, whose page never asks
+    assert Client(app).get(PATH).status_code == 404
+    assert send(Client(app), "a.json", b"{}").status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("name", "kept_as"),
+    [
+        ("worker0.1700000000000.pt.trace.json.gz", "worker0.1700000000000.pt.trace.json.gz"),
+        ("../../etc/passwd.json", "passwd.json"),
+        ("..\\x.json", "x.json"),
+        ("a\0\nb:c*.json", "a__b_c_.json"),
+        (".hidden.json", "hidden.json"),
+        ("跟踪.json", "跟踪.json"),
+        ("n" * 300 + ".json", "n" * 145 + ".json"),
+    ],
+)
+def test_names_are_made_safe(name: str, kept_as: str) -> None:
+    assert safe_name(name) == kept_as
+
+
+@pytest.mark.parametrize("name", ["", "..", "/", "a/", " . ", "\0"])
+def test_names_that_are_none(name: str) -> None:
+    with pytest.raises(HttpError):
+        safe_name(name)

@@ -1,0 +1,53 @@
+"""When streams are captured: what is called then runs nothing, and becomes nodes of a graph."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model import Model
+
+_BEGIN, _END = re.compile(r"\w+StreamBeginCapture"), re.compile(r"\w+StreamEndCapture")
+
+
+class Capturing(msgspec.Struct, frozen=True):
+    """Captures of the whole trace; parallel. Times in ns.
+
+    track   index into Trace.tracks
+    row     the call that begins it
+    """
+
+    track: Int32
+    start: Int64
+    end: Int64
+    row: Int64
+
+    def at(self, track: int, time: Int64) -> Bool:
+        """Whether a thread captures at some times."""
+        mine = np.flatnonzero(self.track == track)
+        inside: Bool = (self.start[mine] <= time[:, None]) & (time[:, None] < self.end[mine])
+        return np.asarray(inside.any(axis=1), np.bool_)
+
+
+@remembered
+def capturing(model: Model) -> Capturing:
+    """From a call that begins a capture to the next that ends one, on one thread."""
+    events, row = model.trace.events, model.trace.launches.row
+    names = model.trace.strings
+    begins = np.flatnonzero(names.where(_BEGIN.match, events.name[row])[events.name[row]])
+    ends = np.flatnonzero(names.where(_END.match, events.name[row])[events.name[row]])
+    pairs = []
+    for call in begins.tolist():
+        same = events.track[row[ends]] == events.track[row[call]]
+        later = ends[same & (events.start[row[ends]] >= events.start[row[call]])]
+        if len(later):
+            pairs.append((call, int(later[np.argmin(events.start[row[later]])])))
+    first = row[np.array([a for a, _ in pairs], np.int64)]
+    last = row[np.array([b for _, b in pairs], np.int64)]
+    return Capturing(
+        events.track[first].astype(np.int32), events.start[first], events.end[last], first.astype(np.int64)
+    )

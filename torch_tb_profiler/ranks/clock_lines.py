@@ -1,0 +1,175 @@
+"""Lines between the clocks of ranks, through the ends of collectives that all of their ranks leave together.
+
+The one place that says how far two clocks are apart: `clock_fit` asks for a whole run, `replay` for the ranks that it
+replays together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.ranks.clocks import LEAST_SHARED, line_through
+
+#: kinds of collectives that all ranks end together: none of the ranks is a root
+TOGETHER = tuple(KINDS.index(kind) for kind in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"))
+#: backends whose calls on the host end milliseconds apart: they tell nothing of clocks
+LOOSE_BACKENDS = frozenset({"gloo", "mpi"})
+#: clocks differ when the largest offset is more than so many times the median distance from the lines
+CLEAR_OFFSET = 3
+_FAR = 10**12
+
+
+class GroupEnds(msgspec.Struct, frozen=True):
+    """When one rank left the collectives of one process group.
+
+    group    the same number on all ranks
+    number   shape (collectives,): distinct; equal numbers are the same collective on all ranks
+    end      shape (collectives,), ns since the epoch
+    """
+
+    group: int
+    number: Int64
+    end: Int64
+
+
+class RankEnds(msgspec.Struct, frozen=True):
+    """What is needed of one rank to find its clock.
+
+    host     empty where it is not known
+    origin   ns since the epoch: the start of its trace
+    middle   ns since the epoch: where in its trace the offset is wanted
+    groups   the largest group first
+    """
+
+    host: str
+    origin: int
+    middle: int
+    groups: Sequence[GroupEnds]
+
+
+class CommonClock(msgspec.Struct, frozen=True):
+    """By how much the clock of each rank differs from that of the first.
+
+    offset_ns    at the middle of the trace of each rank; None where nothing leads from it to the first
+    drift        how much faster it runs, ns per ns; None likewise
+    shift_ns     what to add to times since the start of a trace for those since the start of the first; None likewise
+    residual_ns  median distance of the ends from the lines; None where nothing was fitted
+    corrected    whether the largest offset is clearly more than that; else `shift_ns` compares times since the epoch
+    components   how many sets of ranks there are between which nothing leads
+    """
+
+    offset_ns: list[int | None]
+    drift: list[float | None]
+    shift_ns: list[int | None]
+    residual_ns: float | None
+    corrected: bool
+    components: int
+
+
+class _Line(msgspec.Struct, frozen=True):
+    """time of the other clock = t + at + slope × (t − middle), ns."""
+
+    middle: int
+    at: float
+    slope: float
+
+    def __call__(self, time: int) -> float:
+        return self.at + self.slope * (time - self.middle)
+
+    def then(self, other: _Line) -> _Line:
+        """From a clock to the next but one."""
+        return _Line(self.middle, self.at + other(self.middle + round(self.at)), self.slope + other.slope)
+
+
+def common_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> CommonClock:
+    """Each rank is joined to one before it by its largest group that leads to one; ranks of one host share its clock.
+
+    least   how many collectives two ranks must have ended together for a line between their clocks
+    """
+    size = len(ranks)
+    parent = list(range(size))
+    edges: dict[int, list[tuple[int, _Line]]] = {rank: [] for rank in range(size)}
+    residuals: list[float] = []
+    references: dict[int, list[tuple[int, GroupEnds]]] = {}
+
+    def root(rank: int) -> int:
+        while parent[rank] != rank:
+            parent[rank] = parent[parent[rank]]
+            rank = parent[rank]
+        return rank
+
+    for rank, each in enumerate(ranks):
+        for mine in each.groups:
+            known = references.setdefault(mine.group, [])
+            for other, theirs in known:
+                if root(other) == root(rank):
+                    continue
+                _, i, j = np.intersect1d(mine.number, theirs.number, assume_unique=True, return_indices=True)
+                if len(i) < least:
+                    continue
+                line, residual = _fitted(mine.end[i], theirs.end[j])
+                edges[rank].append((other, line))
+                edges[other].append((rank, _Line(line.middle + round(line.at), -line.at, -line.slope)))
+                residuals.append(residual)
+                parent[root(rank)] = root(other)
+            # the first rank of a group, and others that share no clock with it
+            if not any(root(other) == root(rank) for other, _ in known):
+                known.append((rank, mine))
+    lines = _chained(edges, size)
+    _by_host(ranks, lines)
+    offsets = [None if line is None else round(line(each.middle)) for each, line in zip(ranks, lines, strict=True)]
+    apart = float(np.median(residuals)) if residuals else None
+    largest = max((abs(each) for each in offsets if each is not None), default=0)
+    corrected = apart is not None and largest > CLEAR_OFFSET * max(apart, 1.0)
+    return CommonClock(
+        offset_ns=offsets,
+        drift=[None if line is None else line.slope for line in lines],
+        shift_ns=[
+            None if offset is None else each.origin - ranks[0].origin + (offset if corrected else 0)
+            for each, offset in zip(ranks, offsets, strict=True)
+        ],
+        residual_ns=apart,
+        corrected=corrected,
+        components=len({root(rank) for rank in range(size)}),
+    )
+
+
+def _fitted(mine: Int64, other: Int64) -> tuple[_Line, float]:
+    """From my clock to the other, and the median distance from it, ns."""
+    offset = other - mine
+    middle = int(np.median(mine))
+    at, far = line_through(mine, offset, np.array([middle, middle + _FAR]))
+    line = _Line(middle, float(at), float(far - at) / _FAR)
+    apart = np.abs(offset - line.at - line.slope * (mine - middle))
+    return line, float(np.median(apart))
+
+
+def _chained(edges: dict[int, list[tuple[int, _Line]]], size: int) -> list[_Line | None]:
+    """Of each rank the line to the clock of the first; None where none leads there."""
+    lines: list[_Line | None] = [None] * size
+    if size:
+        lines[0] = _Line(0, 0.0, 0.0)
+    waiting = [0] if size else []
+    while waiting:
+        rank = waiting.pop()
+        for other, _ in edges[rank]:
+            if lines[other] is None:
+                line = next(line for to, line in edges[other] if to == rank)
+                known = lines[rank]
+                assert known is not None
+                lines[other] = line.then(known)
+                waiting.append(other)
+    return lines
+
+
+def _by_host(ranks: Sequence[RankEnds], lines: list[_Line | None]) -> None:
+    """Ranks of one host have one clock, whatever else is known."""
+    known = {each.host: line for each, line in zip(ranks, lines, strict=True) if each.host and line is not None}
+    for rank, each in enumerate(ranks):
+        if lines[rank] is None and each.host in known:
+            lines[rank] = known[each.host]

@@ -1,0 +1,258 @@
+"""Files that are dropped onto the page, for a stand-alone server that this machine alone reaches (docs/security.md).
+
+They are kept in a temporary folder of the server, for as long as it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import msgspec
+from werkzeug import Request
+
+from torch_tb_profiler.analysis.answer import Bytes
+from torch_tb_profiler.reason import Reason, reason_of
+from torch_tb_profiler.storage import storage_for
+from torch_tb_profiler.web.http import Answer, HttpError, dumps, why
+from torch_tb_profiler.web.server import READ_BODY
+from torch_tb_profiler.web.wsgi_response import respond, respond_error
+from torch_tb_profiler.workspace import Workspace
+from torch_tb_profiler.workspace.heads import look_at
+from torch_tb_profiler.workspace.local_workspace import find_traces
+from torch_tb_profiler.workspace.temporary import TemporaryDirectory
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+PATH = "/drop"
+#: before the names of their runs
+FOLDER = "dropped"
+#: a form of another page cannot send it without asking first
+CONTENT_TYPE = "application/octet-stream"
+
+_PIECE = 256 * 1024
+_LONGEST_NAME = 150
+_UNWANTED = re.compile(r"[^\w.\-+=@() ]")
+
+
+class DropLimits(msgspec.Struct, frozen=True):
+    """What is taken.
+
+    file   bytes of one file
+    all    bytes of all files together
+    files  how many
+    free   bytes that the disk keeps free
+    """
+
+    file: int = 4 * 1024**3
+    all: int = 8 * 1024**3
+    files: int = 1000
+    free: int = 1024**3
+
+
+class Taking(msgspec.Struct, frozen=True):
+    """What a server says that takes files.
+
+    most_bytes  of one file
+    """
+
+    most_bytes: Bytes
+
+
+class Dropped(msgspec.Struct, frozen=True):
+    """What became of a file.
+
+    run     that it belongs to
+    """
+
+    run: str
+
+
+class Drops:
+    """The files of a server. Thread-safe; `close` it."""
+
+    def __init__(self, workspace: Workspace, limits: DropLimits | None = None) -> None:
+        self._workspace = workspace
+        self._limits = limits or DropLimits()
+        self._folder: TemporaryDirectory | None = None
+        self._runs: dict[str, Path] = {}
+        self._bytes = self._files = 0
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Remove all files."""
+        with self._lock:
+            if self._folder is not None:
+                self._folder.close()
+
+    def around(self, app: WSGIApplication) -> WSGIApplication:
+        """The application, with the route that takes files."""
+        return _with_route(app, self._answer)
+
+    def _answer(self, request: Request) -> Answer:
+        if request.method in ("GET", "HEAD"):
+            return Answer(dumps(Taking(most_bytes=self._limits.file)))
+        _require_own_page(request)
+        size = request.content_length
+        if size is None:
+            raise HttpError(411, "the request must say how long the file is")
+        name = safe_name(request.args.get("name", ""))
+        self._reserve(size)
+        kept = False
+        try:
+            run = self._keep(request, name, size)
+            kept = True
+        except OSError as error:
+            raise HttpError(507, f"{name} cannot be kept: {reason_of(error)}") from None
+        finally:
+            if not kept:
+                with self._lock:
+                    self._bytes, self._files = self._bytes - size, self._files - 1
+        return Answer(dumps(Dropped(run=run)))
+
+    def _reserve(self, size: int) -> None:
+        """Room for a file. Raises HttpError."""
+        limits = self._limits
+        if size > limits.file:
+            raise HttpError(
+                413,
+                f"the file has {size:,} bytes, at most {limits.file:,} are taken; "
+                "`torch-tb-profiler serve FILE` reads it where it is",
+            )
+        with self._lock:
+            if self._folder is None:
+                self._folder = TemporaryDirectory()
+            if self._files >= limits.files or self._bytes + size > limits.all:
+                raise HttpError(
+                    413,
+                    f"{self._files:,} files with {self._bytes:,} bytes have been dropped, no more are taken: at most "
+                    f"{limits.files:,} files with {limits.all:,} bytes; start the server again, or name the file there",
+                )
+            if shutil.disk_usage(self._folder.path).free - size < limits.free:
+                raise HttpError(507, f"there is no room for the file in {self._folder.path.parent}")
+            self._bytes, self._files = self._bytes + size, self._files + 1
+
+    def _keep(self, request: Request, name: str, size: int) -> str:
+        """Write the file, and open it unless it is none that can be; the name of its run."""
+        run, folder = self._place(name, request.args.get("to"))
+        path = folder / name
+        try:
+            file = path.open("xb")
+        except FileExistsError:
+            raise HttpError(400, f"{name} has been dropped already") from None
+        is_good = False
+        try:
+            with file:
+                _write(request, file.write, size)
+            _require_trace(path)
+            is_good = True
+        finally:
+            if not is_good:
+                path.unlink(missing_ok=True)
+        with self._lock:
+            files = sorted(str(each) for each in folder.iterdir())
+            found = find_traces(*files).runs
+            self._runs[run] = folder
+            self._workspace.add(replace(found[0], name=run))
+        return run
+
+    def _place(self, name: str, to: str | None) -> tuple[str, Path]:
+        """The run of a file and its folder: a new one, or that of the files which were dropped with it."""
+        with self._lock:
+            if to is not None:
+                if to not in self._runs:
+                    raise HttpError(400, f"nothing was dropped as {to!r}")
+                return to, self._runs[to]
+            assert self._folder is not None
+            base = name.partition(".")[0] or name
+            taken = {run.name for run in self._workspace.status().runs} | self._runs.keys()
+            run, number = f"{FOLDER}/{base}", 2
+            while run in taken:
+                run, number = f"{FOLDER}/{base} ({number})", number + 1
+            folder = self._folder.path / str(len(self._runs))
+            folder.mkdir(mode=0o700)
+            self._runs[run] = folder
+            return run, folder
+
+
+def takes_none(app: WSGIApplication) -> WSGIApplication:
+    """The application of a server that others reach, too: it says why it takes no files."""
+
+    def answer(_: Request) -> Answer:
+        raise HttpError(403, "only a server that no other machine reaches takes files; name the file when you start it")
+
+    return _with_route(app, answer)
+
+
+def _with_route(app: WSGIApplication, route: Callable[[Request], Answer]) -> WSGIApplication:
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        request = Request(environ)
+        if request.path != PATH or request.method not in ("GET", "HEAD", "POST"):
+            return app(environ, start_response)
+        try:
+            response = respond(request, route(request))
+        except HttpError as error:
+            response = respond_error(request, error)
+        return response(environ, start_response)
+
+    return answer
+
+
+def _require_own_page(request: Request) -> None:
+    """Only a page of this server, or a program, may send a file. Raises HttpError.
+
+    A browser says whose page asks, in one of two headers at least; and it sends bodies of this type for pages of others
+    only where a server has allowed it, which this one never does.
+    """
+    origin = request.headers.get("Origin")
+    own = origin is None or urlsplit(origin).netloc.lower() == request.headers.get("Host", "").lower()
+    if not own or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        raise HttpError(403, "only pages of this server may send files")
+    if request.mimetype != CONTENT_TYPE:
+        raise HttpError(415, f"the body must be {CONTENT_TYPE}")
+
+
+def safe_name(name: str) -> str:
+    """The name of a file as it is kept: without folders, control characters and what systems give a meaning.
+
+    Raises HttpError where nothing is left.
+
+    >>> safe_name("../../etc/.rank0?.json")
+    'rank0_.json'
+    """
+    last = _UNWANTED.sub("_", re.split(r"[\\/]", name)[-1]).lstrip(". ").rstrip(". ")
+    if not last.strip("_"):
+        raise HttpError(400, "the file has no name")
+    return last[-_LONGEST_NAME:]
+
+
+def _write(request: Request, write: Callable[[bytes], object], size: int) -> None:
+    """Take the body from the client. Raises HttpError when it ends early."""
+    read: Callable[[int], bytes] = request.environ.get(READ_BODY) or request.environ["wsgi.input"].read
+    left = size
+    while left:
+        try:
+            piece = read(min(left, _PIECE))
+        except TimeoutError:
+            raise HttpError(408, "the file did not come in time") from None
+        if not piece:
+            raise HttpError(400, "the file ended early")
+        write(piece)
+        left -= len(piece)
+
+
+def _require_trace(path: Path) -> None:
+    """Raises HttpError, with the reason, for a file that is neither a trace nor a memory snapshot."""
+    entry = storage_for(str(path)).stat(os.fspath(path))
+    found = look_at(entry)
+    reason = found if isinstance(found, Reason) else found.reason
+    if reason is not None:
+        raise HttpError(422, f"{path.name} {reason}", why(reason))
