@@ -1,4 +1,4 @@
-"""What the help of commands names: limits, and variables of the environment. Imports nothing, so that help is quick."""
+"""Limits and environment variables that the help of commands names. Imports nothing, so that help is quick."""
 
 from __future__ import annotations
 

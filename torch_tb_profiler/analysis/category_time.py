@@ -1,4 +1,4 @@
-"""What a category of the steps is made of: stretches of time, each with the event that it is time of."""
+"""What the time of one category consists of: stretches of time, each with the event that accounts for it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class CategoryTime(msgspec.Struct, frozen=True):
 
 
 def category_time(model: Model, category: str) -> CategoryTime:
-    """Of moments with several events of the category that is the one which began first; on one thread the innermost.
+    """Where several events of the category overlap, the one that began first counts; on one thread, the innermost.
 
     What is in no category has the innermost Python frame of the main thread when it began.
     """

@@ -1,4 +1,4 @@
-"""What the docstring of a type says of each of its fields: the one place where fields are described."""
+"""Reads the descriptions of fields from the docstrings of types, the one place where fields are described."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Units that a person may write behind a number, and how much each is."""
+"""Units that a person may write after a number, and their factors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _COUNTS = {"k": 1e3, "m": 1e6}
 
 
 def factor_of(written: str, unit: str | None) -> float | None:
-    """How much one of a unit is in the unit of a column; 1 where none is written, None of one that does not fit.
+    """The factor from a written unit to the unit of a column: 1 if none is written, None if the unit does not fit.
 
     >>> factor_of("ms", "ns"), factor_of("µs", "ns"), factor_of("ms", "bytes")
     (1000000.0, 1000.0, None)

@@ -1,4 +1,4 @@
-"""Whether new recordings are slower than a baseline: what `torch-tb-profiler check` says."""
+"""Tells whether new recordings are slower than a baseline, as `torch-tb-profiler check` does."""
 
 from __future__ import annotations
 

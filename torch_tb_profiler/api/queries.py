@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Queried:
-    """What can be asked in SQL. A subclass says which traces it has."""
+    """SQL queries over traces; a subclass says which traces."""
 
     def _named_traces(self) -> Sequence[tuple[str, LocalTrace]]:
         """The name of its run and the trace, for each."""
@@ -38,7 +38,7 @@ class Queried:
             raise ProfileError(str(error)) from None
 
     def connect(self, tables: Sequence[str] | None = None) -> duckdb.DuckDBPyConnection:
-        """A DuckDB connection with the tables (all, or some of them), for a program of your own: nothing is locked.
+        """A DuckDB connection with all or some of the tables, for your own program: nothing is locked.
 
         Raises ProfileError: there is no such table, DuckDB is not installed.
         """

@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.types import Bool
 
 T = TypeVar("T", bound=np.integer[Any])
 
-#: values are counted if there are at most so many times as many possible ones as given ones, else they are sorted
+#: values are counted if at most this many times as many values are possible as are given, else they are sorted
 _DENSE = 4
 
 

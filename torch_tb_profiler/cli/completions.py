@@ -1,4 +1,4 @@
-"""Scripts that complete commands and options, made of the parsers: the shell asks no Python while somebody types."""
+"""Completion scripts generated from the parsers, so that completing starts no Python."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Command(NamedTuple):
 
 
 def script(shell: str) -> str:
-    """For bash, zsh or fish."""
+    """The script for bash, zsh or fish."""
     commands = [_command(name) for name in COMMANDS]
     return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](commands)
 

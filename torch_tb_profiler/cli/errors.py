@@ -11,7 +11,7 @@ UNSOUND = 3
 #: our own fault; Python ends with 1, which would read as a regression
 OUR_FAULT = 70
 INTERRUPTED = 130
-#: whoever read the output has gone
+#: the reader of the output has closed the pipe
 CLOSED_PIPE = 141
 
 

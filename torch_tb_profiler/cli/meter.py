@@ -11,7 +11,7 @@ from torch_tb_profiler.ingest.runner import Progress
 #: seconds between two lines
 _TERMINAL, _ELSEWHERE = 0.2, 10.0
 _BAR = 24
-#: before so many seconds and such a part of the bytes nobody can tell how long it takes
+#: the time left is estimated only after this many seconds and this part of the bytes
 _TELLING, _LEAST_SHARE = 1.0, 0.01
 _MB = 1000**2
 

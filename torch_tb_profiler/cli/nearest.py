@@ -1,4 +1,4 @@
-"""What somebody probably meant."""
+"""Suggests the name that was probably meant."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_NAMES = 1000
 
 
 def nearest(text: str, known: Sequence[str]) -> str:
-    """For a message about a name that is not there; empty where none is near.
+    """The end of a message about an unknown name; empty if no known name is similar.
 
     >>> nearest("callz", ["calls", "name"])
     " (did you mean 'calls'?)"

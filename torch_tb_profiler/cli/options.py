@@ -8,7 +8,7 @@ from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 
 
 def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None:
-    """Which trace. of_run: it is about all ranks of a run."""
+    """Declare the options that choose a trace. of_run: the command is about all ranks of a run."""
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -28,14 +28,14 @@ def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None
 
 
 def declare_steps(parser: argparse.ArgumentParser) -> None:
-    """Which of the steps."""
+    """Declare the options that choose steps."""
     parser.add_argument(
         "--steps", metavar="FIRST[:LAST]", help="only these steps: by name, or by the number that ends the name"
     )
 
 
 def declare_outputs(parser: argparse.ArgumentParser) -> None:
-    """How a table is written; without any of these as text for people."""
+    """Declare the options for the format of a table; the default is text for people."""
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="one JSON object: that of the HTTP interface, exact numbers")
     form.add_argument("--jsonl", action="store_true", help="a JSON object for each row, in a line each")
@@ -51,7 +51,7 @@ def declare_outputs(parser: argparse.ArgumentParser) -> None:
 
 
 def declare_color(parser: argparse.ArgumentParser) -> None:
-    """Whether text has colors."""
+    """Declare the option for colors."""
     parser.add_argument(
         "--color",
         choices=("auto", "always", "never"),

@@ -51,7 +51,7 @@ def _docstring(command: Command) -> str:
 
 
 def program_parser() -> argparse.ArgumentParser:
-    """Knows the names of the commands, and not their arguments."""
+    """The parser of the program: it knows the names of the commands, not their arguments."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description=_DESCRIPTION, epilog=f"`{PROGRAM} COMMAND --help` says more of a command."
     )
@@ -70,7 +70,7 @@ class _Intermixed(argparse.ArgumentParser):
 
 
 def command_parser(command: Command) -> argparse.ArgumentParser:
-    """With all arguments of the command."""
+    """The parser of one command with all its arguments."""
     made_by = _Intermixed if getattr(command, "intermixed", False) else argparse.ArgumentParser
     parser = made_by(prog=f"{PROGRAM} {command.name}", description=_docstring(command), formatter_class=_Help)
     command.declare(parser)
@@ -79,7 +79,7 @@ def command_parser(command: Command) -> argparse.ArgumentParser:
 
 
 def with_orders(words: Sequence[str]) -> list[str]:
-    """`--sort -calls` as argparse takes it: `--sort=-calls`."""
+    """Rewrite `--sort -calls` as `--sort=-calls`, which argparse accepts."""
     found: list[str] = []
     for word in words:
         if found and found[-1] in _ORDERS and "--" not in found[:-1] and word[:1] == "-" and word[:2] != "--":

@@ -1,4 +1,4 @@
-"""How far reading a trace is: a line of a terminal that changes; nothing elsewhere, and nothing of what is quick."""
+"""Progress of reading a trace: a line redrawn on a terminal. Silent elsewhere, and for what is read quickly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MB = 1000**2
 
 
 class ReadingLine:
-    """Of one file after the other."""
+    """Shows the progress of one file after another."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -32,7 +32,7 @@ class ReadingLine:
         self._width = len(text)
 
     def end(self) -> None:
-        """Nothing more comes: the line is as if it had not been there."""
+        """Erase the line when reading has ended."""
         if self._width:
             self._out.write("\r" + " " * self._width + "\r")
             self._out.flush()
@@ -40,7 +40,7 @@ class ReadingLine:
 
 
 def as_text(file: str, size: int, bytes_done: int, events: int, seconds: float) -> str:
-    """File, bytes, events, time left.
+    """The line: file, bytes, events, time left.
 
     >>> as_text("w.pt.trace.json.gz", 40_000_000, 10_000_000, 500_000, 2.0)
     'reading w.pt.trace.json.gz: 10.0 of 40.0 MB, 500,000 events, 6 s left'

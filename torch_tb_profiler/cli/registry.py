@@ -1,4 +1,4 @@
-"""The list of commands. None is imported before it is run or asked for help."""
+"""The list of commands. A command is imported only when it runs or its help is shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch_tb_profiler.cli.table_list import TABLES
 
 
 class CommandEntry(NamedTuple):
-    """Where a command is.
+    """Where to find a command.
 
     module  that has it
     made_by  its class, or a function
@@ -25,7 +25,7 @@ class CommandEntry(NamedTuple):
     arguments: tuple[str, ...] = ()
 
     def load(self) -> Command:
-        """Import it."""
+        """Import the command."""
         command: Command = getattr(import_module(self.module), self.made_by)(*self.arguments)
         return command
 

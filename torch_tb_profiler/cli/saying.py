@@ -1,4 +1,4 @@
-"""What is said beside results: on stderr, and so that no name of a file or of a trace can steer the terminal."""
+"""Messages on stderr. Names of files and from traces are made harmless to the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _IS_ASCII = re.compile(r"[ -~]*\Z")
 
 
 def safe(text: str) -> str:
-    """Without signs that steer a terminal or break a line: what cannot be printed is U+FFFD.
+    """Replace control characters and line breaks by U+FFFD.
 
     >>> safe(f"a{chr(27)}[2J") == f"a{chr(0xFFFD)}[2J"
     True
@@ -20,5 +20,5 @@ def safe(text: str) -> str:
 
 
 def tell(text: str) -> None:
-    """A line on stderr."""
+    """Print a line on stderr."""
     print(safe(text), file=sys.stderr)

@@ -6,7 +6,7 @@ import argparse
 
 
 def declare_sides(parser: argparse.ArgumentParser, kinds: str) -> None:
-    """The baseline and what is new. kinds: what a path may be."""
+    """Declare the arguments for the baseline and the new recordings. kinds: what a path may be."""
     parser.add_argument(
         "paths",
         metavar="PATH",

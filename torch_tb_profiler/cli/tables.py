@@ -48,5 +48,5 @@ class TableCommand:
 
 
 def table(name: str) -> TableCommand:
-    """The command of this name."""
+    """The command that prints the table of this name."""
     return TableCommand(TABLES[name])

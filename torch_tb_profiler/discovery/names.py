@@ -25,7 +25,7 @@ _MOMENT_FOLDER = re.compile(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", r
 _PACKED = re.compile(r"\.(?:gz|zst)\Z", re.IGNORECASE)
 _OTHERWISE_PACKED = re.compile(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\.pt\.trace\.json", re.IGNORECASE)
-#: ns in the unit of a stamp with so many digits; so many they have from 2001 to 2286
+#: ns in the unit of a time stamp, by its number of digits; valid from 2001 to 2286
 _UNITS = {10: 10**9, 13: 10**6, 16: 10**3, 19: 1}
 _DIGITS = re.compile(r"([0-9]+)")
 

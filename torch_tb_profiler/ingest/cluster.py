@@ -159,7 +159,7 @@ def _connect(scheduler: str) -> Client:
 
 
 def _require_answer(scheduler: str) -> None:
-    """Raises CannotBegin: nobody listens at the address. A client would try for long, and take long to give up."""
+    """Raises CannotBegin: nothing listens at the address. A client would try for long before it gave up."""
     match = _ADDRESS.fullmatch(scheduler)
     if match is None:
         raise CannotBegin(f"{scheduler} is no address of a scheduler; one looks like tcp://127.0.0.1:8786")

@@ -1,4 +1,4 @@
-"""What is sent to whoever reads a rank, and what comes back. Nothing else travels, and no code."""
+"""What is sent to the process that reads a rank, and what comes back. Nothing else is sent, and no code."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Task(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct, frozen=True, tag="kept"):
-    """The rank is in the place under `key`. was_there: somebody had read it before."""
+    """The rank is in the shared cache under `key`. was_there: it had been read before."""
 
     number: int
     key: str

@@ -31,7 +31,7 @@ class Listing(msgspec.Struct, frozen=True):
 
 
 class Catalog:
-    """Every tool names its trace or run by an id of this. Thread-safe: a listing is made anew and replaced."""
+    """Finds traces and runs by the ids that tools are given. Thread-safe: a new listing replaces the old one."""
 
     def __init__(self, root: str, cache_dir: str | Path | None = None) -> None:
         """Raises ProfileError: the root cannot be listed."""
@@ -82,11 +82,11 @@ class Catalog:
         raise ProfileError("there is no run of this id; the tool traces lists them")
 
     def id_of(self, trace: TraceProfile) -> str:
-        """What agents know a trace by."""
+        """The id of a trace for agents."""
         return next(name for name, each in self.listing.traces.items() if each.file == trace.file)
 
     def id_of_run(self, trace: TraceProfile) -> str:
-        """What agents know the run of a trace by."""
+        """The id of the run of a trace for agents."""
         return next(
             name for name, run in self.listing.runs.items() if any(each.file == trace.file for each in run.traces)
         )

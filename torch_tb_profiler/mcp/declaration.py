@@ -1,4 +1,4 @@
-"""What a tool is: declared once in its file, listed in `tools`."""
+"""The type of a tool. Each is declared in its own file and listed in `tools`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TraceId = Annotated[str, Meta(description="A trace, as the tool traces lists it.
 
 
 class Wrong(Exception):
-    """What an agent asks for cannot be; the message is a sentence without any name from a trace."""
+    """The request is invalid; the message is a sentence without names from a trace."""
 
 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""An answer as compact JSON within its budget: lists lose entries, values are never cut."""
+"""Fits an answer as compact JSON into its budget: entries of lists are dropped, values are never cut."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fitted(tool: AnyTool, answer: Told) -> tuple[dict[str, Any], str]:
 
 
 def compact(value: Any) -> str:
-    """JSON without spaces; characters stand for themselves."""
+    """JSON without spaces and without escapes of non-ASCII characters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 

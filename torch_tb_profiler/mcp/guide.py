@@ -1,4 +1,4 @@
-"""What agents are told: how to go about it, and what not to trust; the same for those that use the command line."""
+"""Instructions for agents: how to proceed, and what not to trust; also for agents that use the command line."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ PROMPTS: Mapping[str, Prompt] = {
 
 
 def messages_of(catalog: Catalog, name: str, arguments: Mapping[str, str]) -> str:
-    """The text of a prompt about traces that there are. Raises Wrong and ProfileError."""
+    """The text of a prompt about existing traces. Raises Wrong and ProfileError."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise Wrong("there is no such prompt")

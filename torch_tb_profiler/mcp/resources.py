@@ -1,4 +1,4 @@
-"""Resources: the same as answers of tools, by address. Their names are ours; no path is ever taken."""
+"""Resources: answers of tools by address. Their names are fixed; no path is accepted."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _TEMPLATE = "#/$defs/{name}"
 
 
 def schema_of_arguments(arguments: type) -> dict[str, Any]:
-    """With bounds, defaults and descriptions; nothing else is taken."""
+    """The schema of arguments, with bounds, defaults and descriptions; other arguments are refused."""
     (_,), found = msgspec.json.schema_components([arguments], ref_template=_TEMPLATE)
     own = found.pop(arguments.__name__)
     kept = {key: own[key] for key in ("type", "properties", "required") if key in own}
@@ -20,7 +20,7 @@ def schema_of_arguments(arguments: type) -> dict[str, Any]:
 
 
 def schema_of_answer(answer: type) -> dict[str, Any]:
-    """Every field is always there."""
+    """The schema of an answer; every field is required."""
     found = components([answer], _TEMPLATE)
     own = found.pop(answer.__name__)
     others = {name: found[name] for name in sorted(_named(own, found))}

@@ -43,7 +43,7 @@ _OF_TRACE = "A trace, as the tool traces lists it."
 
 @dataclass(frozen=True)
 class Limits:
-    """What a call may take.
+    """Limits of one call.
 
     seconds  until it is answered with an error; what it began goes on, so that a later call finds it done
     at_once  calls that are computed at the same time; others wait
@@ -66,7 +66,7 @@ class ProfileServer:
         self._room = anyio.CapacityLimiter(self.limits.at_once)
 
     def server(self) -> Server[Any]:
-        """As the protocol has it."""
+        """The server object of the MCP SDK."""
         return Server(
             "torch-tb-profiler",
             version=__version__,
@@ -188,7 +188,7 @@ class ProfileServer:
 
 
 def tool_of(tool: AnyTool) -> types.Tool:
-    """As clients are told of it."""
+    """The description of a tool for clients."""
     return types.Tool(
         name=tool.name,
         title=tool.title,

@@ -19,17 +19,17 @@ _ONE_WORD = re.compile(r"[\w.:+-]{1,60}")
 
 
 def name_of(text: str | None) -> str | None:
-    """A name from a trace: at most 120 characters, none that steers."""
+    """A name from a trace: at most 120 characters, without control characters."""
     return None if text is None else harmless(text, LONGEST_NAME)
 
 
 def milliseconds(ns: float | None) -> float | None:
-    """In four significant digits."""
+    """Milliseconds with four significant digits."""
     return None if ns is None else digits(ns / _NS_IN_MS)
 
 
 def digits(value: float | None) -> float | None:
-    """In four significant digits; None of what is no number."""
+    """A number with four significant digits; None if it is not a number."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.4g}")
@@ -60,7 +60,7 @@ def key_of(column: Definition) -> str:
 
 
 def cell(value: Any, column: Definition) -> Any:
-    """A value as `key_of` names it."""
+    """The value of a cell in the unit that `key_of` names."""
     if isinstance(value, str):
         return harmless(value, LONGEST_NAME)
     if isinstance(value, bool) or value is None:

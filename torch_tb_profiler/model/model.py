@@ -74,7 +74,7 @@ class Model:
 
     @property
     def whole(self) -> Model:
-        """The same trace with everything selected; itself where nothing was chosen."""
+        """The same trace with everything selected; itself if nothing was deselected."""
         if self.selected is None:
             return self
         key = ("whole", self.step_choice)

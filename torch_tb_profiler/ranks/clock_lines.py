@@ -19,7 +19,7 @@ from torch_tb_profiler.ranks.clocks import LEAST_SHARED, line_through
 TOGETHER = tuple(KINDS.index(kind) for kind in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"))
 #: backends whose calls on the host end milliseconds apart: they tell nothing of clocks
 LOOSE_BACKENDS = frozenset({"gloo", "mpi"})
-#: clocks differ when the largest offset is more than so many times the median distance from the lines
+#: clocks differ if the largest offset is more than this many times the median distance from the lines
 CLEAR_OFFSET = 3
 _FAR = 10**12
 

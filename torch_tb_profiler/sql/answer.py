@@ -114,7 +114,7 @@ def _text_of(cell: Cell) -> Any:
 
 
 def as_cell(value: Any, largest: int = _EXACT) -> Cell:
-    """A value of DuckDB as JSON has it. largest: integers beyond it are texts."""
+    """A value of DuckDB for JSON. largest: larger integers become texts."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, int):

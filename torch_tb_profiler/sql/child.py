@@ -1,4 +1,4 @@
-"""What runs in a process of its own: queries over traces, one after another, within limits of memory and time.
+"""Runs queries over traces in a separate process, one after another, within limits of memory and time.
 
 Whatever a query makes the database do, it does it here; the process that started this one (`session`) sees an answer or
 an end. It reads column files and nothing else, and writes no file.
@@ -197,7 +197,7 @@ def _first_rows(next_rows: Any, limits: QueryLimits) -> tuple[list[list[Any]], A
 
 
 def limit_memory(more: int | None) -> None:
-    """Let this process have so many bytes of address space beyond what it has now; None: as many as the system does."""
+    """Limit the address space of this process to so many bytes more than it has now; None: no limit of ours."""
     try:
         import resource  # noqa: PLC0415 - Windows has none
     except ImportError:

@@ -1,4 +1,4 @@
-"""Columns of the tables: what each means, taken from where it is declared, and its values."""
+"""Columns of the tables: their descriptions, taken from where they are declared, and their values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SqlColumn(msgspec.Struct, frozen=True):
     missing: str = ""
 
     def called(self, name: str, missing: str | None = None) -> SqlColumn:
-        """The same under another name; missing: when it is NULL."""
+        """The same column under another name; missing: when it is NULL."""
         return replace(self, name=name, missing=self.missing if missing is None else missing)
 
 
@@ -102,7 +102,7 @@ class Texts(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, values: Sequence[str | None]) -> Texts:
-        """Of texts as they stand."""
+        """Make a column of a list of texts."""
         known: dict[str, int] = {}
         codes = [-1 if text is None else known.setdefault(text, len(known)) for text in values]
         return cls(np.array(codes, np.int64), tuple(known))
@@ -129,7 +129,7 @@ def known(values: Ints) -> npt.NDArray[Any]:
 
 
 def plain(values: Values) -> npt.NDArray[Any]:
-    """Numbers and truths as an array; what is missing (None, NaN) is masked."""
+    """Numbers and booleans as an array; missing values (None, NaN) are masked."""
     assert not isinstance(values, Texts)
     if isinstance(values, np.ndarray):
         return _known_floats(values)

@@ -1,4 +1,4 @@
-"""A database in memory with its doors locked, and which statements it is asked.
+"""A locked database in memory, and which statements are allowed.
 
 SQL is a programming language with files and network: DuckDB itself says to treat it like a shell. What is done here
 keeps a query from everything but its tables; what a query may cost is limited by `child` and `session`.
@@ -52,7 +52,7 @@ def connect(locked: bool = True) -> duckdb.DuckDBPyConnection:
 
 
 def check(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
-    """Whether it is one SELECT, or one EXPLAIN of such. Nothing of it is run. Raises QueryError.
+    """Check that a statement is one SELECT, or the EXPLAIN of one, without running it. Raises QueryError.
 
     What else DuckDB counts as SELECT (VALUES, FROM, DESCRIBE, SHOW, SUMMARIZE, WITH … INSERT) is taken, too: that it
     only reads is what the transaction is for.
@@ -86,7 +86,7 @@ def _kinds(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
 
 @contextlib.contextmanager
 def in_words() -> Iterator[None]:
-    """What DuckDB raises becomes a QueryError."""
+    """Turn exceptions of DuckDB into QueryError."""
     import duckdb  # noqa: PLC0415 - an extra
 
     try:
@@ -104,7 +104,7 @@ _KIND = re.compile(r"^[\w ]+ Error: ")
 
 
 def said(error: Exception) -> QueryError:
-    """What DuckDB says, in words of this program where they help more."""
+    """The message of DuckDB, or one of this program where that helps more."""
     name, text = type(error).__name__, str(error)
     if name in _REFUSED:
         return query_error("sql_failed", _REFUSED[name])

@@ -1,4 +1,4 @@
-"""Traces as tables, each made when a statement names it."""
+"""Traces as tables; each table is made when a statement first names it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TraceSource(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What a query has found.
+    """The result of a query.
 
     next_rows    so many of the rows that were not given yet; none at the end
     prepared_ns  how long its tables were made
@@ -133,7 +133,7 @@ class Database:
             self.connection.execute("ROLLBACK")
 
     def interrupt(self) -> None:
-        """End what runs, from another thread."""
+        """Interrupt the running query from another thread."""
         self.connection.interrupt()
 
     def close(self) -> None:
@@ -160,7 +160,7 @@ class Database:
             self.make(schema, table)
 
     def prepare_tables(self, names: Iterable[str] | None = None) -> None:
-        """Make some tables of all traces, or all that there are. Raises QueryError: there is no such table."""
+        """Make some or all tables of all traces. Raises QueryError: there is no such table."""
         known = (*_OF_TRACE, *_OF_RUN)
         for name in known if names is None else names:
             if name not in known:
@@ -168,7 +168,7 @@ class Database:
             self.make(MAIN, name if name in _OF_RUN else f"{ALL}{name}")
 
     def make(self, schema: str, name: str) -> None:
-        """Make a table unless it is there; what is no table of ours is left to DuckDB."""
+        """Make a table if it does not exist yet; unknown names are left to DuckDB."""
         if schema in self._schemas and name in _OF_TRACE:
             table, trace = _OF_TRACE[name], self._traces[self._schemas.index(schema)]
             self._once(schema, name, lambda: self._put(schema, table, table.columns, trace.ask(table.fill)))

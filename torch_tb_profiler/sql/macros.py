@@ -1,4 +1,4 @@
-"""Functions that queries may call beside those of DuckDB."""
+"""Functions that queries may call in addition to those of DuckDB."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_STEPS = "CREATE MACRO {schema}.in_steps(a, b) AS EXISTS (SELECT 1 FROM {windo
 
 
 def short_names(model: Model) -> dict[str, str]:
-    """Of the names of all kernels."""
+    """The short name of each kernel."""
     events = model.trace.events
     codes = np.unique(events.name[events.category == Category.KERNEL])
     return {text: short_name(text) for text in model.trace.strings.texts(codes) if text}

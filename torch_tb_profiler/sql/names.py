@@ -13,7 +13,7 @@ _TAKEN = frozenset({"main", "temp", "system", "memory", "pg_catalog", "informati
 
 
 def schemas_of(traces: Sequence[tuple[str, str, str]]) -> tuple[str, ...]:
-    """The schema of each trace (run, worker, span): `main` of one."""
+    """The schema of each trace (run, worker, span); a single trace is in `main`."""
     return (MAIN,) if len(traces) == 1 else schema_names(traces)
 
 
@@ -56,7 +56,7 @@ def quoted(name: str) -> str:
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Of equal names the later with a number.
+    """The names made distinct: later ones get a number.
 
     >>> distinct_names(["a", "a", "a_1", "b"])
     ('a', 'a_2', 'a_1', 'b')

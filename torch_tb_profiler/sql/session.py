@@ -1,4 +1,4 @@
-"""Queries over traces in a process of their own: what MCP and the page ask."""
+"""Queries over traces in a separate process, for MCP and the page."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class QuerySession:
 
     @property
     def process_id(self) -> int | None:
-        """Of the process, while there is one."""
+        """The id of the process, if it runs."""
         process = self._process
         return None if process is None or process.poll() is not None else process.pid
 

@@ -1,4 +1,4 @@
-"""From a module of the program to a kernel: what a slice was caused by, and what it caused."""
+"""The chain from a module of the program to a kernel: what caused a slice, and what it caused."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ChainLink(msgspec.Struct, frozen=True):
 
 
 def chain_of(timeline: Timeline, row: int) -> tuple[ChainLink, ...]:
-    """The chain that a slice stands in, from the program to the device; empty for what is in none.
+    """The chain that a slice belongs to, from the program to the device; empty if it belongs to none.
 
     Of work the way back is recorded. Of a slice of the host the way forth is that to its longest work. The line is the
     innermost one outside of libraries, else the innermost one.

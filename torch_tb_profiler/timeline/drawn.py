@@ -1,4 +1,4 @@
-"""What is written on slices, and what they are coloured by: names that can be read in little room, kinds of work."""
+"""Labels and colours of slices: short names, and kinds of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counters that the file itself has: its events of the phase C."""
+"""Counters recorded in the file: its events of phase C."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RecordedCounter(msgspec.Struct, frozen=True):
 
 
 def recorded_counters(trace: Trace) -> tuple[RecordedCounter, ...]:
-    """In the order in which their first values stand in the file."""
+    """The recorded counters, in the order of their first values in the file."""
     table, events = trace.counter_values, trace.events
     if not len(table):
         return ()

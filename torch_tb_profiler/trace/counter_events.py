@@ -1,4 +1,4 @@
-"""The values of counter events: their arguments have whatever keys the program that wrote them chose.
+"""The values of counter events, whose arguments have keys that the recorded program chose freely.
 
 The types that text is decoded to hold only keys that the schema knows, so chunks with counter events are decoded again.
 """

@@ -1,4 +1,4 @@
-"""SQL over the traces of a stand-alone server that was begun with `serve --sql` (docs/sql.md). TensorBoard has none."""
+"""SQL over the traces of a stand-alone server started with `serve --sql` (docs/sql.md); not in TensorBoard."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ class Queries:
         self._lock = threading.Lock()
 
     def routes(self) -> dict[str, Route]:
-        """By path; what a server answers beside all others, or in their place."""
+        """The routes by path; they add to the other routes or replace them."""
         return {PATH: self._answer, TABLES_PATH: self._tables, "/api/status": _status}
 
     def process_ids(self) -> list[int]:
-        """Of the processes that are alive now."""
+        """The ids of the processes that run now."""
         with self._lock:
             found = [session.process_id for session in self._sessions.values()]
         return [each for each in found if each is not None]
@@ -187,14 +187,14 @@ def _traces(workspace: Workspace, parameters: Parameters) -> tuple[StoredTrace, 
 
 
 def as_table(found: QueryAnswer) -> QueryResult:
-    """By columns, which have units where their names end with them."""
+    """The answer as a table; columns whose names end with a unit have it."""
     columns, rows = table_of_rows(found.columns, found.types, found.rows)
     meta = QueryMeta(more=found.more, prepared_ns=found.prepared_ns, query_ns=found.query_ns)
     return QueryResult(meta=meta, columns=columns, rows=rows)
 
 
 def described(table: SqlTable | RunTable) -> QueryTable:
-    """For a person who writes a query."""
+    """A table, described for a person who writes a query."""
     return QueryTable(
         name=table.name,
         meaning=table.meaning,

@@ -1,4 +1,4 @@
-"""Recordings to be compared: those below a path, and those that were saved, as a baseline or as a line of a history."""
+"""Recordings to compare: those below a path, and saved ones, as a baseline or as a line of a history."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BLOCK = 1_048_576
 
 
 class RecordingError(Exception):
-    """Recordings cannot be had; the message is a sentence. missing: nothing is there, which is likely a slip."""
+    """Recordings cannot be read; the message is a sentence. missing: nothing is there, probably a typing error."""
 
     def __init__(self, message: str, missing: bool = False) -> None:
         super().__init__(message)
@@ -68,7 +68,7 @@ def recordings_of(
 
 
 def saved_text(recordings: Sequence[RecordingFigures]) -> str:
-    """A baseline as one line of text, which may also be a line of a history; the same of equal recordings."""
+    """A baseline as one line of text, which may also be a line of a history; equal recordings give equal text."""
     saved = SavedBaseline(format=FORMAT, schema=SCHEMA, recordings=list(recordings))
     return msgspec.json.encode(saved, order="sorted").decode() + "\n"
 

@@ -2264,7 +2264,7 @@ export interface Difference {
   text: string;
 }
 
-/** What moved with the step, and most of all. */
+/** The largest change in the direction in which the step changed. */
 export interface Headline {
   /** of the waterfall */
   cause: string;

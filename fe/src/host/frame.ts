@@ -1,4 +1,4 @@
-/** Where are we: a page of our own, a tab of TensorBoard, or TensorBoard inside an editor? */
+/** Where the page runs: stand-alone, as a tab of TensorBoard, or in TensorBoard inside an editor. */
 
 /** TensorBoard loads every plugin into an iframe on this page. */
 const PLUGIN_PAGE = /\/data\/plugin_entry\.html$/;

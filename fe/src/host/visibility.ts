@@ -1,4 +1,4 @@
-/** Is anybody looking? TensorBoard keeps the frame of an inactive tab alive and merely hides it. */
+/** Whether the page is visible. TensorBoard keeps the frame of an inactive tab alive and merely hides it. */
 
 /**
  * `page` is the element that fills the frame. TensorBoard hides a frame by giving it no height, so

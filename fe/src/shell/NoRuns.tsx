@@ -1,4 +1,4 @@
-/** Nothing to show: where we looked, why that failed or what was there instead, how to record a trace. */
+/** Shown when there are no runs: where we looked, why that failed or what was found instead, how to record a trace. */
 import type { Status } from "../api";
 import { reasonText, t } from "../i18n";
 import { Code } from "../ui";

@@ -17,7 +17,7 @@ export function rowOfModule(answer: ModulesTable, path: string | null | undefine
   if (!path) return -1;
   const names = answer.rows.name ?? [];
   if (answer.meta.source === "lightning") return names.indexOf(path);
-  // Most rows are told from it by their own name.
+  // Most rows differ from it by their own name.
   return names.findIndex(
     (_, row) => path.endsWith(part(answer.rows, row)) && modulePath(answer, row) === path,
   );

@@ -4,7 +4,7 @@ import { partName, partNumber } from "../draw/parts";
 import { useTheme } from "../host";
 import { type Colors, PARTS_FROM, readColors } from "./colors";
 
-/** `parts`: ids; those of one name are told once. */
+/** `parts`: ids; those with the same name are listed once. */
 export function Legend({ parts }: { parts: readonly string[] }) {
   const list = useRef<HTMLUListElement>(null);
   const theme = useTheme();

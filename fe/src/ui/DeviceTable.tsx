@@ -18,7 +18,7 @@ interface Props<D> {
   readonly devices: readonly D[];
   readonly texts: Readonly<Record<"id" | "name" | "memory" | "capability" | "unknown", string>>;
   readonly memoryClass: string;
-  /** What else each is said of; `className` is that of the head. */
+  /** Further columns; `className` is that of the header cell. */
   readonly more: readonly Column<D>[];
 }
 

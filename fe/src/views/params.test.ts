@@ -85,7 +85,7 @@ const PIECES =
     " ",
   );
 
-/** What somebody may have in an address: pieces of what means something, put together anyhow. */
+/** Arbitrary addresses: meaningful pieces in any combination. */
 function texts(count: number): string[] {
   const next = random(20_260_101);
   const draw = (n: number) => Math.floor(next.next().value * n);

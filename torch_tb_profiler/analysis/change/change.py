@@ -1,4 +1,4 @@
-"""Recordings of two sides: what changed in the mean step, and which names changed."""
+"""Compares the recordings of two sides: what changed in the mean step, and for which names."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from torch_tb_profiler.model import Model
 
 
 class Recording(msgspec.Struct, frozen=True):
-    """One recording, with the steps that count of it.
+    """One recording and those of its steps that count.
 
-    has_work  whether `shares` has kernels and operators; not of what was saved, which has causes alone
+    has_work  whether `shares` has kernels and operators; false for saved recordings, which have causes alone
     """
 
     figures: RecordingFigures
@@ -28,12 +28,12 @@ class Recording(msgspec.Struct, frozen=True):
 
     @property
     def step_ns(self) -> list[int]:
-        """Of the steps that count."""
+        """The durations of the steps that count."""
         return self.figures.step_ns[self.figures.kept]
 
 
 def recording(model: Model, run: str) -> Recording:
-    """run: the name of its run."""
+    """Prepare a trace for comparison. run: the name of its run."""
     figures = recording_figures(model, run)
     return Recording(figures, step_shares(model, tuple(range(len(figures.steps))[figures.kept])))
 
@@ -68,7 +68,7 @@ class Changed(msgspec.Struct, frozen=True):
 
 
 def changed(before: Sequence[Recording], after: Sequence[Recording]) -> Changed:
-    """Each side has one recording or more; those without steps have no part in it."""
+    """Compare two sides of one or more recordings each; recordings without steps are ignored."""
     sides = [[each for each in side if each.step_ns] for side in (before, after)]
     has_steps = all(sides)
     has_work = all(each.has_work for side in sides for each in side)

@@ -1,4 +1,4 @@
-"""Whether two sides can be compared: what has to be alike, and what is said where it is not."""
+"""Whether two sides can be compared: what has to match, and the message when it does not."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _RULES: tuple[tuple[str, Forbids, Callable[[RecordingFigures], str], str], ...] 
 
 
 def differences(base: Sequence[RecordingFigures], new: Sequence[RecordingFigures]) -> list[Difference]:
-    """What is not alike in all recordings of both sides, in the order of the rules. Each side has one or more."""
+    """What is not the same in all recordings of both sides, in the order of the rules. Each side has one or more."""
     found = []
     for what, forbids, of, text in _RULES:
         sides = [sorted({of(each) for each in side}) for side in (base, new)]

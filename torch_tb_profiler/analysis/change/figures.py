@@ -1,4 +1,4 @@
-"""What one recording gives to be compared: per step its parts, and what every name did; small enough to be kept.
+"""The numbers of one recording that are compared: parts of each step, and the time of each name. Small enough to store.
 
 Kept as JSON it is the baseline that `torch-tb-profiler check --save` writes: no trace is needed beside it.
 """
@@ -29,7 +29,7 @@ from torch_tb_profiler.trace import Category, Note, Severity
 #: of what is written; a file with a higher one is of a newer program
 SCHEMA = 1
 
-#: the first step is left out where so many remain
+#: the first step is left out if at least this many remain
 LEAST_STEPS = 4
 
 #: a step is slow from this multiple of the median step on
@@ -150,7 +150,7 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recording_figures(model: Model, run: str) -> RecordingFigures:
-    """Of one trace. run: the name of its run."""
+    """The figures of one trace. run: the name of its run."""
     found, use = waterfall(model), step_use(model)
     has_devices, recorded = found.basis == "devices", capture(model)
     kernels, syncs = _kernels(model), _syncs(model)

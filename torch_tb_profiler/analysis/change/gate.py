@@ -1,4 +1,4 @@
-"""The gate: rules on two sides of recordings, what they say together, and which parts and names moved."""
+"""The gate: applies rules to two sides of recordings, combines the verdicts, lists parts and names that moved."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def check(
     across_devices: bool = False,
     strict: bool = False,
 ) -> CheckAnswer:
-    """Each side is one recording or more; of several ranks: `together`.
+    """Judge two sides of one or more recordings each; several ranks are first combined by `together`.
 
     across_devices  other devices and numbers of processes forbid no verdict
     strict          a rule that fails and is inconclusive cannot be judged
@@ -129,7 +129,7 @@ def check(
 
 
 def _is_missing(rule: GateRule, recordings: Sequence[RecordingFigures]) -> bool:
-    """Whether a recording does not say, or there is nothing of it; what nobody asked for is then left out."""
+    """Whether a rule has no values on a side; it is then left out unless it was asked for."""
     metric = metric_of(rule.metric)
     assert metric is not None  # the rule was parsed
     values = [metric.values(each) for each in recordings]

@@ -17,7 +17,7 @@ _WORTH = Fraction(1, 10)
 
 
 class Headline(msgspec.Struct, frozen=True, kw_only=True):
-    """What moved with the step, and most of all.
+    """The largest change in the direction in which the step changed.
 
     cause         of the waterfall
     cause_ns      change of the cause, of a mean step

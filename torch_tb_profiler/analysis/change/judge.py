@@ -1,4 +1,4 @@
-"""One rule on two sides: how much more, between which bounds, and the verdict."""
+"""Judges one rule on two sides: the change, its bounds, and the verdict."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge(rule: GateRule, sides: Sides, unlike: Sequence[Difference]) -> Judged:
-    """unlike: what is not alike on both sides, and forbids something."""
+    """Apply one rule to two sides. unlike: the differences between the sides that forbid a comparison."""
     metric = metric_of(rule.metric)
     assert metric is not None  # the rule was parsed
     values = tuple([found for each in side if (found := metric.values(each)) is not None] for side in sides)

@@ -1,4 +1,4 @@
-"""Which operators and kernels changed by more than a floor, with a false discovery rate; and whose calls changed.
+"""Which operators and kernels changed by more than a floor, at a false discovery rate; which changed their calls.
 
 "Different from 0" is the wrong question: between two recordings of one program every kernel shifts by some tenths of a
 percent, and enough steps show that as significant. So the test is of a change beyond 2 %.

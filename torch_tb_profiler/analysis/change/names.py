@@ -1,4 +1,4 @@
-"""Which names of two recordings stand for the same work: in passes, each looking at what those before it left over."""
+"""Matches names of two recordings that stand for the same work, in passes over what is still unmatched."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ Key = Callable[[Share], Hashable]
 
 
 def matches(before: Iterable[Share], after: Iterable[Share]) -> list[Match]:
-    """All shares of both sides, each in exactly one match; in no order."""
+    """Matches that together hold each share of both sides exactly once, in no particular order."""
     left, right = list(before), list(after)
     found: list[Match] = []
 

@@ -58,7 +58,7 @@ class WorkChange(msgspec.Struct, frozen=True):
 
     @property
     def main_kind(self) -> Kind:
-        """The largest part; of a change of 0 the first."""
+        """The kind with the largest part; the first kind if nothing changed."""
         return max(self.parts, key=lambda kind: (abs(self.parts[kind]), -KINDS.index(kind)))
 
 
@@ -135,7 +135,7 @@ class Side:
 
 
 def step_change(before: Sequence[StepShares], after: Sequence[StepShares]) -> StepChange:
-    """Both sides have one recording or more, all with steps. Raises ValueError: there are none."""
+    """The change between two sides. Each needs at least one recording with steps, otherwise ValueError is raised."""
     left, right = Side(before), Side(after)
     found = _joined(matches(left.shares, right.shares))
     work = [_work(left, right, match) for match in found]
@@ -201,7 +201,7 @@ def rounded(amounts: Sequence[Fraction], total: Fraction | None = None) -> list[
 
 
 def main_operator(shares: Iterable[Share]) -> str:
-    """The operator with most time among shares; of equal ones the first by name. Empty where there is none."""
+    """The operator with the most time among the shares, or the first by name if several tie. Empty if there is none."""
     times: Counter[str] = Counter()
     for share in shares:
         times[share.operator] += share.full_ns

@@ -14,7 +14,7 @@ Z = 1.959963984540054
 
 
 def u_counts(first: int, second: int, most: int) -> list[int]:
-    """How many of the orders of two samples have U = 0 … most; `first` and `second` are their sizes.
+    """How many orderings of two samples of sizes `first` and `second` have U = 0 … most.
 
     The coefficients of the Gaussian binomial ∏ (1 − q^(second + i)) ÷ (1 − q^i), i = 1 … first.
 

@@ -16,7 +16,7 @@ Severity = Literal["fail", "warn"]
 #: greedy: names of kernels are full of > and =
 _RULE = re.compile(r"\s*(.+?)\s*(>=|<=|!=|==|>|<|=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%]*)\s*")
 
-#: what is failed on and warned of where nothing is said
+#: the rules that fail and that warn by default
 DEFAULT_FAIL = ("device_busy > 2%", "step_time > 5%", "peak_bytes > 5%", "notes.error > 0")
 DEFAULT_WARN = (
     "exposed_communication > 5%",

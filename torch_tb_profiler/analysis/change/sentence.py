@@ -1,4 +1,4 @@
-"""What changed in one sentence, for people."""
+"""Says in one sentence what changed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sentence(answer: ChangeAnswer) -> str:
 
 
 def because(headline: Headline) -> str:
-    """The largest contributor."""
+    """The clause that names the largest contributor."""
     cause = f"most of it {headline.cause} ({_signed(headline.cause_ns)})"
     if headline.kind is None or headline.delta_ns is None:
         return f"{cause}."
@@ -54,7 +54,7 @@ def because(headline: Headline) -> str:
 
 
 def sureness(answer: ChangeAnswer) -> str:
-    """How sure the change of the step is."""
+    """A clause that says how certain the change of the step is."""
     if answer.step is None:
         return _SURE["unknown"]
     if any(each.forbids == "all" for each in answer.differences):
@@ -66,7 +66,7 @@ def sureness(answer: ChangeAnswer) -> str:
 
 
 def duration(ns: float) -> str:
-    """With three digits that matter.
+    """A duration with three significant digits.
 
     >>> duration(12_345_678), duration(999), duration(0)
     ('12.3 ms', '999 ns', '0 ns')

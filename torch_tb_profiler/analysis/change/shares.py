@@ -27,7 +27,7 @@ from torch_tb_profiler.model.owners import How
 
 #: causes in which a thread was in operators; they are told apart by the outermost of them
 _OPERATORS = ("host.operator", "idle.host.operator")
-#: so many threads are looked at, those with most time first; the time of others has no name
+#: at most this many threads are looked at, those with the most time first; the time of others has no name
 _MOST_LANES = 16
 
 

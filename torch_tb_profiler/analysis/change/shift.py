@@ -1,4 +1,4 @@
-"""How much larger one side of two is, and between which bounds that lies: the Hodges–Lehmann shift.
+"""How much larger one of two sides is, with an interval: the Hodges–Lehmann shift.
 
 The median of all differences of a value of one side and a value of the other, with the interval of the Mann–Whitney
 test: exact for any number of values, nothing random in it, and a few slow steps do not move it. Two corrections widen
@@ -21,10 +21,10 @@ from torch_tb_profiler.arrays.types import Float64
 
 #: fewer values on a side are numbers without a verdict
 LEAST_VALUES = 4
-#: so many recordings on both sides are compared, a value each; with fewer, their steps are
+#: from this many recordings on each side, recordings are compared with a value each; with fewer, their steps are
 LEAST_RECORDINGS = 3
 
-#: the smallest change that is seen in 80 of 100 cases is so many half-widths: (1.96 + 0.84) ÷ 1.96
+#: the smallest change that is found in 80 of 100 cases, in half-widths of the interval: (1.96 + 0.84) ÷ 1.96
 POWER_FACTOR = (Z + 0.8416212335729143) / Z
 
 #: standard deviation of normal values for 1 of their median absolute deviation
@@ -83,7 +83,7 @@ class Shift(msgspec.Struct, frozen=True):
 
 
 def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
-    """Of two sides; each is one or more recordings."""
+    """The shift between two sides, each of one or more recordings."""
     base, new = ([values for values in side if len(values)] for side in (base, new))
     sides = scale.of(base), scale.of(new)
     if min(map(len, sides)) >= LEAST_RECORDINGS:

@@ -1,4 +1,4 @@
-"""The ranks of one recording as one: the step of the slowest, sums over the devices of all."""
+"""Combines the ranks of one recording: steps are those of the slowest rank, devices are summed over all ranks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.change.named import MOST_NAMES, Named, NamedTabl
 
 
 def together(ranks: Sequence[RecordingFigures]) -> RecordingFigures:
-    """Ranks are no samples of their own: they run the same step together. At least one; in the order of their workers.
+    """Combine one or more ranks, by worker. They run the same step together, so they are no independent samples.
 
     Steps that a rank lacks are left out. Counts and sums are of all ranks; a part of a step is the mean over `lanes`.
     """

@@ -1,4 +1,4 @@
-"""What is said of a shift: regressed, improved, unchanged or inconclusive, and what would decide."""
+"""The verdict on a shift (regressed, improved, unchanged or inconclusive), and how much more data would decide it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def verdict(found: Shift, threshold: float) -> Verdict:
-    """threshold: above 0, on the scale of the shift; of ratios a logarithm. Unknown without an interval.
+    """Unknown without an interval. threshold: above 0, on the scale of the shift, so a logarithm for ratios.
 
     regressed      more for certain, and by the threshold or more as far as is known
     improved       the mirror image
@@ -51,7 +51,7 @@ def detectable(found: Shift) -> float | None:
 
 
 def needed(found: Shift, threshold: float) -> Need | None:
-    """What would decide; None where nothing can. Half-widths shrink with the square root of the number.
+    """How much data would decide; None if none can. Half-widths shrink with the square root of the number of values.
 
     A change as large as the threshold must differ from 0, a smaller one from the threshold.
     """

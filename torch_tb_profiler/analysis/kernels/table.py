@@ -117,7 +117,7 @@ class KernelTable(Tabular):
 
 @remembered
 def kernel_totals(model: Model) -> KernelTotals:
-    """Kernel time, and what is said of that of compute kernels."""
+    """Kernel time, with the use of compute kernels."""
     duration, computes = durations(model), is_compute(model)
     return KernelTotals(
         kernel_ns=int(duration[model.device_category == Category.KERNEL].sum()),

@@ -307,7 +307,7 @@ def _details(model: Model, with_forward: bool) -> OperatorDetails:
 
 
 def _work(model: Model, calls: OperatorCalls, groups: Groups) -> Sums:
-    """Of the device work whose work an operator knows; of the host nothing is said."""
+    """The part of device work whose FLOP or bytes an operator knows; nothing about the host."""
     found = counted(model)
     node = take_known(found.calls.node, found.pieces.call)
     of = calls.of_node[np.where(found.pieces.recorded >= 0, found.pieces.node, node)]

@@ -15,7 +15,7 @@ from torch_tb_profiler.trace import Trace
 
 #: pieces of work that wait when the queue is taken as full, and when it surely is not
 FULL, NOT_FULL = 900, 800
-#: a call that is held takes so many times as long as those that are not
+#: a call that is held up takes this many times as long as others
 HELD = 1.5
 #: copies of pageable memory to the device up to this size are staged by the driver
 STAGED_BYTES = 65_536

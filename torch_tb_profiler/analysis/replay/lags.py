@@ -1,4 +1,4 @@
-"""How long things usually take to follow one another: measured in the trace, where nothing else delays them."""
+"""The usual delay between an event and what follows it, measured in the trace where nothing else delays it."""
 
 from __future__ import annotations
 

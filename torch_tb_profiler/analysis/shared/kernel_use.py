@@ -1,4 +1,4 @@
-"""What is said of compute kernels as a whole: tensor cores and occupancy, as shares of their time.
+"""How compute kernels use the device, as a whole: tensor cores and occupancy, as shares of their time.
 
 Communication kernels, copies, fills and waits are no part of it: they fill no multiprocessor with work of the program,
 and how long a collective runs depends on the other ranks.

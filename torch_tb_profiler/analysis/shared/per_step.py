@@ -1,4 +1,4 @@
-"""Which step belongs to what is added up per step: the parts of `Model.in_steps`."""
+"""Assigns events of `Model.in_steps` to steps, for sums per step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of the time of devices and of communication: the one definition of each quantity.
+"""Quantities of device time and communication, each defined once, here.
 
 Every piece of device work has a role. A quantity says which roles must be at work for a moment to count, and which must
 not; what it is measured on (one device, all devices of a rank, the calls of a library without kernels) the caller

@@ -1,4 +1,4 @@
-"""A table for a notebook: HTML without script or style sheet, and Markdown. Names are from outside, and escaped."""
+"""A table for a notebook: HTML without script or style sheet, and Markdown. Names in it are escaped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CAPTION_STYLE = "color:inherit;opacity:.75;font-size:12px;margin:4px 0"
 
 
 def table_html(grid: Grid, rows: int = MOST_ROWS, most: int = MOST_BYTES) -> str:
-    """The first rows, with units, and with definitions where the pointer rests; at most `most` bytes."""
+    """The first rows with units; definitions appear on hover. At most `most` bytes."""
     columns = list(grid.columns[:_MOST_COLUMNS])
     for count in range(min(rows, grid.size), -1, -1):
         found = _html(grid, columns, count)

@@ -1,4 +1,4 @@
-"""Any value as people read it, and names that cannot steer who reads them."""
+"""Any value as text for people, and names made harmless."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.shown.values import MISSING, alone, truth
 
 
 def harmless(text: str, most: int | None = None) -> str:
-    """The text without what can steer a terminal, a page or the order of its own characters; at most `most` long.
+    """The text without characters that control a terminal, a page or the text direction; at most `most` long.
 
     Control characters, marks of direction, characters without width, and spaces that are none become U+FFFD.
     """
@@ -19,7 +19,7 @@ def harmless(text: str, most: int | None = None) -> str:
 
 
 def text_of(value: Any, unit: Unit | None) -> str:
-    """A number with its unit, a truth in words, a text as it is."""
+    """A number with its unit, a boolean in words, a text unchanged."""
     if value is None:
         return MISSING
     if isinstance(value, bool):

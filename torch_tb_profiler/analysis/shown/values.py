@@ -1,4 +1,4 @@
-"""Numbers for people: as the pages write them, a unit for a whole column (`fe/src/format`)."""
+"""Numbers for people, written as on the page (`fe/src/format`), with one unit for a whole column."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def alone(value: float | None, unit: Unit | None) -> str:
 
 
 def truth(value: bool | None) -> str:
-    """Whether, or not known."""
+    """A boolean in words; None is not known."""
     return MISSING if value is None else YES if value else NO
 
 
 def plain(value: float) -> str:
-    """A number without a unit: whole ones with all digits, others with four that matter."""
+    """A number without a unit: all digits of integers, four significant digits of others."""
     if isinstance(value, int) or value == int(value):
         return f"{int(value):,}"
     digits = 1 if abs(value) < 1 else math.floor(math.log10(abs(value))) + 1

@@ -19,7 +19,7 @@ from torch_tb_profiler.snapshot.schema import NO_TIME, Annotations
 
 StepRule = Literal["profiler_step", "optimizer", "none"]
 
-#: a stack grows when it leaves something in so many steps
+#: a stack grows when it leaves something behind in this many steps
 LEAST_STEPS = 3
 
 _STEP = re.compile(r"ProfilerStep\*?#\d+")

@@ -23,7 +23,7 @@ _LIST = "color:inherit;font-size:13px;margin:4px 0;padding-left:18px"
 
 
 def trace_card(found: SummaryAnswer) -> str:
-    """What bounds its steps, where their time goes, findings with what they would save, and what is wrong with it."""
+    """A card: what bounds the steps, where their time goes, what findings would save, what is wrong with the trace."""
     trace, steps = found.trace, found.steps
     title = f"{trace.run} · {trace.worker} · span {trace.span}"
     if steps.median_ns is None:
@@ -52,7 +52,7 @@ class RunRow(NamedTuple):
 
 
 def profile_card(path: str, runs: Sequence[RunRow]) -> str:
-    """The runs below a path."""
+    """A card of the runs below a path."""
     rows = "".join(
         f'<tr><td align="left">{safe(run.name, _NAME)}</td><td align="right">{run.traces:,}</td>'
         f'<td align="right">{run.workers:,}</td><td align="right">{run.snapshots:,}</td>'
@@ -84,7 +84,7 @@ def profile_text(path: str, runs: Sequence[RunRow]) -> str:
 
 
 def trouble_card(title: str, trouble: str) -> str:
-    """In place of a card that cannot be made."""
+    """The card that is shown when a card cannot be made."""
     return card(f'<p style="{_HEAD}"><b>{safe(title, _NAME)}</b></p><p>{safe(trouble, _SENTENCE)}</p>')
 
 
@@ -99,7 +99,7 @@ def heading(text: str) -> str:
 
 
 def paragraph(text: str) -> str:
-    """A sentence of a card."""
+    """A paragraph of a card."""
     return f'<p style="color:inherit;font-size:13px;margin:4px 0">{safe(text, _SENTENCE)}</p>'
 
 
@@ -168,5 +168,5 @@ def _plain(text: str) -> str:
 
 
 def safe(text: str, most: int) -> str:
-    """A text from anywhere, for HTML."""
+    """A text from outside, escaped for HTML."""
     return escape(harmless(text, most), quote=True)

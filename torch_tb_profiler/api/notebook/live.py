@@ -1,4 +1,4 @@
-"""The server of the page in a notebook's kernel: on loopback, for those who know its address, until it ends."""
+"""The server of the page in a notebook's kernel: on loopback, behind a secret address, until the kernel ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POLICY = "Content-Security-Policy"
 
 
 class LiveServer:
-    """Serves a workspace until the kernel ends, or nobody holds this any more."""
+    """Serves a workspace until the kernel ends or this object is no longer referenced."""
 
     def __init__(self, workspace: Workspace) -> None:
         """Raises OSError: there is no free port."""

@@ -1,4 +1,4 @@
-"""What a profile and its traces have for notebooks."""
+"""What profiles and traces add for notebooks."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Subject:
 
 
 class InNotebook:
-    """`show()`, and a card where a cell ends with it."""
+    """`show()`, and a card when the object is the last value of a cell."""
 
     _live: LiveServer | None = None
 

@@ -11,7 +11,7 @@ from torch_tb_profiler.workspace.local_workspace import LocalTrace
 
 
 class TraceInNotebook(InNotebook):
-    """Its card is its summary; so it is read when it is shown."""
+    """A trace whose card is its summary, so showing it reads the trace."""
 
     source: LocalTrace
     run: str

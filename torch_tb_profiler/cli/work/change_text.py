@@ -1,4 +1,4 @@
-"""What changed between recordings, as text for people. What a trace names is never at the beginning of a line."""
+"""What changed between recordings, as text for people. No line begins with a name from a trace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIMES = [_time("delta", "change"), _time("before", "baseline"), _time("after", 
 
 
 def as_text(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> str:
-    """limit: rows of each table; width: of the terminal, None where nothing is cut."""
+    """The whole comparison as text. limit: rows of each table; width: columns of the terminal, None to cut nothing."""
     lines = [
         f"Baseline: {_side(answer.meta, answer.baseline.recordings)}, {answer.baseline.steps} steps",
         f"New:      {_side(answer.exp, answer.experiment.recordings)}, {answer.experiment.steps} steps",

@@ -32,7 +32,7 @@ _ENDINGS = {".json": "json", ".md": "markdown", ".xml": "junit"}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The exit code. Raises UserError."""
+    """Run the gate, write its outputs and return the exit code. Raises UserError."""
     logs.configure()
     settings = settings_of(arguments)
     outputs = _outputs(arguments.outputs or [])
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _outputs(pairs: Sequence[Sequence[str | None]]) -> list[tuple[str, Path | None]]:
-    """Formats and files; None is stdout. Text to stdout where nothing is said."""
+    """Formats and files; None is stdout. The default is text to stdout."""
     found = []
     for form, file in pairs or [("text", None)]:
         path = None if file in (None, _STDOUT) else Path(str(file))

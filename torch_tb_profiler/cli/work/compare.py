@@ -38,7 +38,7 @@ class _Read(msgspec.Struct, frozen=True):
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Raises UserError."""
+    """Compare the two sides and print the result. Raises UserError."""
     logs.configure()
     if not 1 <= arguments.limit <= MOST_ROWS:
         raise UserError(f"--limit: {arguments.limit} is not between 1 and {MOST_ROWS}")

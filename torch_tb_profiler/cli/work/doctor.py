@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def diagnosis(path: str | None, cache_dir: str | None) -> Diagnosis:
-    """Of the machine, and of a path. Raises StorageError, and UserError where there is nothing."""
+    """Facts about the machine and a path. Raises StorageError, and UserError if the path holds nothing."""
     below = None if path is None else _below(path, cache_dir)
     return Diagnosis(machine(), cache_facts(cache_dir), storage_schemes(), below)
 

@@ -1,4 +1,4 @@
-"""What a bug report needs to say of the machine and of a log directory, without secrets."""
+"""Facts about the machine and a log directory that a bug report needs, without secrets."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Diagnosis:
 
 
 def machine() -> Machine:
-    """Imports nothing to know its version."""
+    """Facts about the machine; versions are found without importing packages."""
     return Machine(
         program=__version__,
         python=f"{platform.python_version()} ({platform.python_implementation()})",
@@ -154,7 +154,7 @@ def _version(package: str) -> str | None:
 
 
 def cache_facts(cache_dir: str | None) -> CacheFacts:
-    """Raises StorageError: an address cannot be right."""
+    """Facts about the cache. Raises StorageError: an address cannot be right."""
     cache = open_cache(cache_dir)
     directory = cache.directory
     try:
@@ -188,7 +188,7 @@ def _is_writable(directory: Path) -> bool:
 
 
 def storage_schemes() -> dict[str, str]:
-    """Of each scheme: available, or what to install."""
+    """For each storage scheme: available, or what to install."""
     found = {"file": "available"}
     for schemes, store in (("s3", S3), ("https (Azure Blob)", Blobs), ("gs", Google)):
         found[schemes] = _availability(store.package, store.extra)
@@ -205,6 +205,6 @@ def _availability(package: str, extra: str) -> str:
 
 
 def without_home(text: str) -> str:
-    """The home directory of the user is `~`."""
+    """Replace the user's home directory by `~`."""
     home = os.path.expanduser("~")  # noqa: PTH111 - it may not be there
     return re.sub(rf"{re.escape(home)}(?=[/\\]|$|[:;'\"\s])", "~", text) if len(home) > 1 else text

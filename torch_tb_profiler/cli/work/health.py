@@ -33,17 +33,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def health_of(subject: Subject) -> HealthAnswer:
-    """What /api/health answers."""
+    """The answer of /api/health."""
     return partial(HEALTH.compute, subject)(NoParameters())
 
 
 def has_errors(notes: Sequence[Note]) -> bool:
-    """Whether numbers are surely wrong, or something is lost."""
+    """Whether any note is an error: wrong numbers or lost data."""
     return any(note.severity == "error" for note in notes)
 
 
 def as_text(answer: HealthAnswer) -> str:
-    """Errors first, each with what to do about it."""
+    """The notes as text, errors first, each with its remedy."""
     meta = answer.meta
     lines = [f"{meta.run} · {meta.worker} · span {meta.span}: {counted(answer.notes)}"]
     for note in sorted(answer.notes, key=lambda each: _ORDER.index(each.severity)):
@@ -52,14 +52,14 @@ def as_text(answer: HealthAnswer) -> str:
 
 
 def note_lines(note: Note) -> list[str]:
-    """The note, and the code that helps."""
+    """The lines of a note, with the code that helps."""
     times = f" ({note.count:,} times)" if note.count > 1 else ""
     lines = [f"  {note.severity:<8} {note.text}{times}"]
     return [*lines, f"           → {note.remedy}"] if note.remedy else lines
 
 
 def counted(notes: Sequence[Note]) -> str:
-    """How many of each severity.
+    """The number of notes of each severity.
 
     >>> counted([])
     'nothing to say'

@@ -75,7 +75,7 @@ def _cluster(arguments: argparse.Namespace, say: Callable[[str], None]) -> Calla
 
 
 def as_json(run: RunOutcome) -> str:
-    """One line, the same whoever has read the ranks."""
+    """The result as one line of JSON, the same for every way of reading the ranks."""
     found: dict[str, Any] = {
         "run": run.run,
         "span": run.span,

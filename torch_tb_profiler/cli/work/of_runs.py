@@ -1,4 +1,4 @@
-"""What makes the tables of commands about several traces."""
+"""Makes the tables of commands about several traces."""
 
 from __future__ import annotations
 

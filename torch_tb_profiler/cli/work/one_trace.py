@@ -56,7 +56,7 @@ class Chosen(msgspec.Struct, frozen=True):
     steps: str | None
 
     def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
-        """Of one of the traces, with the steps that were chosen. Raises UserError.
+        """Ask one of the traces a question about the chosen steps. Raises UserError.
 
         of_steps: as `TraceQuestion.of_steps`
         """
@@ -130,7 +130,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
 
 @contextlib.contextmanager
 def readable_path(path: str) -> Iterator[str]:
-    """The path; what stdin holds, where that is asked for, is a file as long as it is read."""
+    """The path to read; for `-`, a temporary file with the content of stdin."""
     if path != STDIN:
         yield path
         return
@@ -145,7 +145,7 @@ def readable_path(path: str) -> Iterator[str]:
 
 
 def open_local(cache_dir: str | None) -> LocalWorkspace:
-    """A workspace that says on a terminal how far reading is. Raises StorageError."""
+    """Open a workspace that shows progress on a terminal. Raises StorageError."""
     line = ReadingLine(sys.stderr)
 
     def told(file: TraceFile, message: Message) -> None:

@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?\Z")
 
 
 def format_of(arguments: argparse.Namespace) -> tuple[Format, Path | None]:
-    """Which format, and which file; None for stdout. Raises UserError."""
+    """The format and the file; None stands for stdout. Raises UserError."""
     asked: Format | None = next((each for each in ("json", "jsonl", "csv") if getattr(arguments, each)), None)
     if arguments.parquet is not None:
         if arguments.output is not None:
@@ -56,7 +56,7 @@ def format_of(arguments: argparse.Namespace) -> tuple[Format, Path | None]:
 
 
 def write(page: Page[Any], form: Format, path: Path | None) -> None:
-    """A table in a format for programs. Raises UserError."""
+    """Write a table in a format for programs. Raises UserError."""
     if form == "parquet":
         if path is None:
             raise UserError("Parquet is written to a file: --parquet FILE")
@@ -68,7 +68,7 @@ def write(page: Page[Any], form: Format, path: Path | None) -> None:
 
 
 def put(text: str, path: Path | None) -> None:
-    """To stdout, or a file that is there whole or not at all. Raises UserError."""
+    """Write to stdout or to a file, which appears whole or not at all. Raises UserError."""
     if path is None:
         sys.stdout.write(text)
         return
@@ -78,7 +78,7 @@ def put(text: str, path: Path | None) -> None:
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A file beside it, which takes its place when the body has ended well. Raises UserError."""
+    """Open a temporary file that replaces the target if the body succeeds. Raises UserError."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
         os.close(handle)
@@ -101,7 +101,7 @@ def _umask() -> int:
 
 
 def as_json(page: Page[Any]) -> str:
-    """One object, as the HTTP interface answers."""
+    """One JSON object, as in the HTTP interface."""
     return dumps(page).decode() + "\n"
 
 
@@ -125,7 +125,7 @@ def _quoted(text: str) -> str:
 
 
 def cell(value: Any) -> str:
-    """As JSON writes a number, a text so that no spreadsheet runs it."""
+    """A cell of CSV: numbers as in JSON, texts escaped so that no spreadsheet runs them."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What makes the tables of commands about one trace: questions of `questions.py`, and results that Python has, too."""
+"""Makes the tables of commands about one trace, from questions of `questions.py` and results of the Python API."""
 
 from __future__ import annotations
 

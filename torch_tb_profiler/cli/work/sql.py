@@ -19,7 +19,7 @@ from torch_tb_profiler.sql.connection import LONGEST_STATEMENT
 from torch_tb_profiler.sql.database import Database, TraceSource
 from torch_tb_profiler.workspace import Unavailable, logs
 
-#: rows as text: nobody reads more
+#: rows that are printed as text
 ROWS = 1_000
 _PROMPT, _MORE = "sql> ", "...> "
 

@@ -57,7 +57,7 @@ def _frame(name: str, kind: str) -> dict[str, Any]:
 
 
 def as_folded(table: StackTable) -> str:
-    """In ns. A semicolon in a name is a colon."""
+    """Folded stacks with times in ns; a semicolon in a name becomes a colon."""
     lines = []
     for rows, own in _each_stack(table):
         names = ";".join(safe(table.name[row]).replace(";", ":").strip() or "(no name)" for row in rows)

@@ -1,4 +1,4 @@
-"""What the commands of `cli/table_list.py` do: make a table, choose of its rows and columns, write it."""
+"""Runs the commands of `cli/table_list.py`: makes a table, selects rows and columns, writes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from torch_tb_profiler.web.table_query import Query, TableAnswer
 from torch_tb_profiler.web.table_query.grammar import Problem
 from torch_tb_profiler.workspace import logs
 
-#: rows as text when nobody says how many
+#: rows that are printed as text by default
 ROWS = 20
 
 

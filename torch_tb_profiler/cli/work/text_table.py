@@ -1,4 +1,4 @@
-"""A table for people: lines that fit the terminal, and that no name of a trace can make into anything else.
+"""A table as text that fits the terminal and that no name from a trace can corrupt.
 
 The standard library has nothing of the kind, and what others offer takes longer to import than a table to make. Text is
 last in a line: so names keep their ends where there is room, and no line begins with what a trace says, which programs
@@ -30,7 +30,7 @@ _CUT = "…"
 
 
 def has_colors(choice: ColorChoice, stream: TextIO) -> bool:
-    """Whether what is written there is colored (no-color.org)."""
+    """Whether output to a stream is colored (no-color.org)."""
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):
@@ -41,7 +41,7 @@ def has_colors(choice: ColorChoice, stream: TextIO) -> bool:
 
 
 def width_of(stream: TextIO) -> int | None:
-    """Cells in a line of the terminal; None where there is none: then nothing is cut."""
+    """Columns of the terminal; None if the stream is none, then nothing is cut."""
     return shutil.get_terminal_size().columns if stream.isatty() else None
 
 
@@ -57,7 +57,7 @@ def text_table(
     colors: bool = False,
     indent: Sequence[int] | None = None,
 ) -> str:
-    """A line for the heads and one for each row. indent: of the name of each row, where rows are a tree."""
+    """A header line and a line for each row. indent: of the name of each row, if rows form a tree."""
     count = len(next(iter(rows.values()))) if rows else 0
     if not columns or columns[0].type == "string":
         numbers = [f"{row:,}" for row in range(1, count + 1)]
@@ -111,7 +111,7 @@ def _fit(widths: list[int], can_be_cut: Sequence[bool], width: int | None) -> No
 
 
 def cells_of(text: str) -> int:
-    """How many cells of a terminal a text takes: signs of East Asia two, marks upon others none."""
+    """How many columns of a terminal a text takes: East Asian characters two, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(map(_cells, text))
@@ -124,7 +124,7 @@ def _cells(sign: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """Not more cells than these; where something is missing, there is a mark."""
+    """Cut a text to this many columns; a mark shows where something is missing."""
     if cells_of(text) <= most:
         return text
     kept, used = [], 1

@@ -16,7 +16,7 @@ from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.wording import ms
 
-#: calls that are told one by one
+#: calls that are listed one by one
 MOST = 3
 #: of these runtimes it is known which calls only do what their name says
 _KNOWN = re.compile(r"^(?:cuda[A-Z]|cu[A-Z]|hip[A-Z]|ze[A-Z]|ur[A-Z]|nccl[A-Z])")

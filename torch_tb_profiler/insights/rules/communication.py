@@ -1,4 +1,4 @@
-"""Communication behind which nothing is computed."""
+"""Communication that no computation hides."""
 
 from __future__ import annotations
 

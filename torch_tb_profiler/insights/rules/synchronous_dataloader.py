@@ -21,7 +21,7 @@ from torch_tb_profiler.insights.shared.loading import (
 )
 from torch_tb_profiler.insights.shared.wording import ms
 
-#: batches that take so many times as long as their hand-over by a worker are surely made sooner by workers
+#: workers surely help if a batch takes this many times as long as its hand-over by a worker
 SURE = 4
 
 

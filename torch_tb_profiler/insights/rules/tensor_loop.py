@@ -19,7 +19,7 @@ from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category
 
-#: places in the code that are told one by one
+#: places in the code that are listed one by one
 MOST = 3
 
 

@@ -29,7 +29,7 @@ from torch_tb_profiler.model.kernel_names.family import Kind
 
 #: no kernel is expected to become shorter than this, ns: it has to start, and to fill the device
 SHORTEST_NS = 3_000
-#: a matrix with at most so many rows is skinny: tensor cores multiply tiles of at least 16
+#: a matrix with at most this many rows is skinny: tensor cores multiply tiles of at least 16
 SKINNY = 16
 _FEW_ROWS = re.compile(r"gemmSN_|gemmk1_|gemv")
 

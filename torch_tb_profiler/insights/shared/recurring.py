@@ -11,7 +11,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.places import places_of
 from torch_tb_profiler.trace import Category
 
-#: a place that the program comes to in so many steps, or with kernels between, is in a loop
+#: a place that the program reaches in this many steps, or with kernels in between, is in a loop
 BURSTS = 3
 #: findings of one rule that name a place each
 MOST_PLACES = 3

@@ -20,7 +20,7 @@ from torch_tb_profiler.mcp.declaration import Asked, Ms, Next, Told, Tool, Trace
 from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence
 from torch_tb_profiler.trace import Note
 
-#: a step is slow when it takes so many times the median
+#: a step is slow when it takes this many times the median
 SLOW_STEP = 1.5
 _MOST_PARTS, _MOST_FINDINGS, _MOST_SLOW = 8, 5, 3
 #: a part of the average step below this is not listed

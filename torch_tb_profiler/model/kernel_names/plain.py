@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-#: so many characters of a name are looked at: patterns stay fast whatever a file contains
+#: characters of a name that are looked at, so that patterns stay fast whatever a file contains
 MOST = 3000
 
 #: element types as C++ spells them, a longer spelling before one that it begins with → one word

@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.trace import Trace
 
-#: so many pieces in a row must be the same: a few kernels are alike by chance
+#: this many pieces in a row must be the same: a few kernels are alike by chance
 LEAST_ALIKE = 16
 #: how many distances are looked at, the nearest ones
 _MOST_LOOKED_AT = 16384

@@ -1,4 +1,4 @@
-"""Routes that only a server has that was begun with `serve --sql`."""
+"""Routes that exist only on a server started with `serve --sql`."""
 
 from __future__ import annotations
 

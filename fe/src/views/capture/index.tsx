@@ -1,4 +1,4 @@
-/** What was recorded, how, and what is the matter with it. */
+/** What was recorded, how, and what is wrong with the recording. */
 import { useMemo } from "react";
 import { type Capture, type DistributedInfo, type Health, useHealth, useStatus } from "../../api";
 import { HBars } from "../../charts";

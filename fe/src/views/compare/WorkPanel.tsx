@@ -1,4 +1,4 @@
-/** Which kernels and operators the change is made of, with what the test says of each. */
+/** The kernels and operators that make up the change, with the result of the test for each. */
 import { useMemo } from "react";
 import type { Change, ChangedWork, Result } from "../../api";
 import { partName } from "../../draw/parts";

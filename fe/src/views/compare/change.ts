@@ -29,7 +29,7 @@ export interface ChangeBars {
   readonly high: number;
 }
 
-/** So many causes have a row of their own. */
+/** At most this many causes have a row of their own. */
 const MOST = 9;
 /** Of the largest change: smaller ones are one row. */
 const LEAST = 0.02;

@@ -2,7 +2,7 @@ import type { ReplayMeta } from "../../api";
 import { fraction } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 
-/** How much of the time is explained; it is said of every answer. */
+/** How much of the time is explained; shown with every answer. */
 export function Confidence({ meta: { explained, confidence } }: { meta: ReplayMeta }) {
   if (explained === null) return null;
   const tone = { normal: "good", low: "warning", none: "error" }[confidence];

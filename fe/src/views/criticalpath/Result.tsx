@@ -10,7 +10,7 @@ import { byResource, RESOURCES, resourceColor, resourceName } from "./parts";
 import { refusalText } from "./Quality";
 
 const text = criticalpath.whatIf;
-/** More steps are told in the chart of all steps. */
+/** More steps are shown in the chart of all steps. */
 const MOST_STEPS = 50;
 
 export function Result({ answer }: { answer: WhatIf }) {

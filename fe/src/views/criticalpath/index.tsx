@@ -1,4 +1,4 @@
-/** What the steps could not have been shorter without, and how long they would take after a change. */
+/** The critical path of the steps, and how long they would take after a change. */
 import { useMemo } from "react";
 import { type CriticalPath as Path, reportMade, useCriticalPath } from "../../api";
 import { Columns, rangeWithin } from "../../charts/stackedColumns";

@@ -1,4 +1,4 @@
-/** The steps and operations of every rank: as much as there are ranks, so many of them are asked for when wanted. */
+/** The steps and operations of every rank. They grow with the number of ranks, so many ranks are fetched on demand. */
 import { useMemo, useState } from "react";
 import { type Distributed, useDistributed } from "../../api";
 import { count } from "../../format";

@@ -22,7 +22,7 @@ export function headline(answer: RanksOverview): string {
   const [first] = slow;
   const [link] = links;
   if (first) return whoIsSlow(slow, first);
-  // Peers are known when all are here: until then nobody is cleared, either.
+  // Peers are known only when all ranks are read: until then no rank is said to be fast enough, either.
   if (tiles.loading > 0) return words.soFar(count(tiles.present), duration(tiles.step_ns));
   if (link) return words.link(link.group, decimal(link.ratio, 1));
   if (tiles.present < 2) return words.one(duration(tiles.step_ns));
@@ -43,7 +43,7 @@ function whoIsSlow(slow: readonly Straggler[], first: Straggler): string {
     : words.mixed(count(slow.length), `${who}: ${cause}, ${late}`);
 }
 
-/** What it costs, and what else is slow; empty where nobody is named. */
+/** What it costs, and what else is slow; empty if no rank is named. */
 export function cost(answer: RanksOverview): string {
   const { tiles, slow_links: links } = answer;
   const { lost_ns: lost, step_ns: step } = tiles;

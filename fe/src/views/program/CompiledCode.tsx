@@ -11,7 +11,7 @@ import { Panel, Tile } from "../../ui";
 /** Rows of each table. */
 const MOST = 50;
 
-/** Nothing where nothing was compiled. */
+/** Renders nothing if nothing was compiled. */
 export function CompiledCode() {
   const { sel } = useTrace();
   const { data } = useCompiled(sel);

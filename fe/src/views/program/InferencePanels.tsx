@@ -15,7 +15,7 @@ const MOST_STEPS = 100;
 /** Kinds of kernels with a bar of their own. */
 const MOST_KINDS = 8;
 
-/** Nothing where nothing says that the program infers. */
+/** Renders nothing if the trace does not show inference. */
 export function InferencePanels() {
   const { sel } = useTrace();
   const { data } = useInference(sel);

@@ -13,7 +13,7 @@ import { params } from "./params";
 /** Rows of each table. */
 const MOST = 200;
 
-/** Nothing where nothing was captured or replayed. */
+/** Renders nothing if no graph was captured or replayed. */
 export function ReplayedGraphs() {
   const { sel } = useTrace();
   const [wanted, setGraph] = useAddress(params.graph);

@@ -1,4 +1,4 @@
-/** SQL over the trace, of a server that was begun with `serve --sql`. */
+/** SQL over the trace; only on a server started with `serve --sql`. */
 import { allSteps, useTraceQuery } from "../../api";
 import { query as words } from "../../i18n/en/query";
 import { useAddress, useTrace } from "../../state";

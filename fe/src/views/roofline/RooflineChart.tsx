@@ -6,6 +6,7 @@ import { count, duration, flop, fraction, rate } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
 import { usePicked } from "../../state";
 import { inWords, numberAt, rowCount, textAt } from "../../table";
+import { rowName } from "./columns";
 import { legendOf, pointsOf } from "./points";
 
 export function RooflineChart({ answer }: { answer: RooflineTable }) {
@@ -13,16 +14,20 @@ export function RooflineChart({ answer }: { answer: RooflineTable }) {
   const [, pick] = usePicked();
   const { rows, meta } = answer;
   const lines = useCallback((row: number) => linesOf(answer, row), [answer]);
+  const nameOf = useCallback(
+    (row: number) => rowName(textAt(rows, "name", row), meta.group_by),
+    [rows, meta],
+  );
   const tip = useCallback(
     (index: number) => {
       const row = points.rows[index] ?? 0;
       return {
-        title: textAt(rows, "name", row),
+        title: nameOf(row),
         subtitle: "input_shape" in rows ? textAt(rows, "input_shape", row) : undefined,
         lines: lines(row),
       };
     },
-    [points, rows, lines],
+    [points, rows, lines, nameOf],
   );
   const device = meta.devices[0];
   const all = rowCount(answer);
@@ -48,7 +53,7 @@ export function RooflineChart({ answer }: { answer: RooflineTable }) {
         head={head}
         cells={(index) => {
           const row = points.rows[index] ?? 0;
-          return [textAt(rows, "name", row), ...lines(row).map(({ value }) => value)];
+          return [nameOf(row), ...lines(row).map(({ value }) => value)];
         }}
       />
       {points.rows.length < all && (

@@ -43,6 +43,10 @@ function place(key: string): number {
   return at < 0 ? ORDER.length : at;
 }
 
+/** The name of a row; phases are named as in the view Program. */
+export const rowName = (name: string, group: string): string =>
+  (group === "phase" && (program.phases as Readonly<Record<string, string>>)[name]) || name;
+
 /** The server's columns, in an order of our own, with the share of the time. */
 export function rooflineTable({ columns, rows, meta }: RooflineTable): Table {
   const ordered = columns.toSorted((a, b) => place(a.key) - place(b.key));

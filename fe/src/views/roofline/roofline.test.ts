@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { RooflineTable } from "../../api";
 import { flop } from "../../format";
+import { rooflineTable, rowName } from "./columns";
 import { legendOf, pointsOf, roofsOf } from "./points";
 
 const ANSWER = {
@@ -65,3 +66,13 @@ it.each([
   [12, "12 FLOP"],
   [null, "–"],
 ])("writes %s FLOP", (amount, text) => expect(flop(amount)).toBe(text));
+
+it("names phases as the view Program does, and nothing else", () => {
+  const byPhase = { ...ANSWER, meta: { ...ANSWER.meta, group_by: "phase" } };
+  const words = (answer: RooflineTable) =>
+    rooflineTable(answer).columns.find(({ key }) => key === "name")?.words;
+  expect(words(byPhase)?.zero_grad).toBe("Zeroing gradients");
+  expect(words(ANSWER)).toBeUndefined();
+  expect(rowName("zero_grad", "phase")).toBe("Zeroing gradients");
+  expect(rowName("forward", "operator")).toBe("forward");
+});

@@ -1,4 +1,4 @@
-/** From the program to the device: the chain that the selected slice stands in. */
+/** From the program to the device: the chain that the selected slice belongs to. */
 import { Fragment } from "react";
 import type { SliceDetails, SliceRef } from "../../api";
 import { bareName } from "../../format";

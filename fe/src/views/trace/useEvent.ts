@@ -1,4 +1,4 @@
-/** The selected event: from the address to what the server knows of it, and into sight. */
+/** The selected event: read from the address, fetched from the server, and scrolled into view. */
 import { type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
 import { type Result, type SliceDetails, timelineSearch, useTimelineSlice } from "../../api";
 import { change, setAddress, useAddress } from "../../state";

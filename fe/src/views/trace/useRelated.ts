@@ -1,4 +1,4 @@
-/** From the selected slice to what caused it, to what it caused, to its partner; and from where it is measured. */
+/** Moves from the selected slice to its cause, its effect or its partner; and where a measurement starts. */
 import { useCallback, useMemo, useRef } from "react";
 import { type SliceRef, useTimelineSlice } from "../../api";
 import { useAddress } from "../../state";

@@ -10,7 +10,7 @@ MOST = 3
 
 
 def as_github(found: CheckAnswer) -> str:
-    """At most three of a kind. Everything else in the output is a sentence that begins with a word of ours."""
+    """At most three annotations of a kind. No other line of the output begins with text from a trace."""
     lines = []
     failed = [each for each in found.rules if each.verdict == "regressed" and each.rule.severity == "fail"]
     for each in failed[:MOST]:

@@ -19,7 +19,7 @@ SUITE = "torch-tb-profiler check"
 
 
 def as_junit(found: CheckAnswer) -> str:
-    """A rule that fails is a failure, one that cannot be judged an error, one that is inconclusive is skipped.
+    """A failed rule is a failure, one that cannot be judged an error, an inconclusive one is skipped.
 
     There is no time and no name of a machine: equal input is equal bytes.
     """

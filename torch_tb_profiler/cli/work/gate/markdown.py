@@ -12,13 +12,13 @@ from torch_tb_profiler.cli.work.gate import words
 MOST_BYTES = 64 * 1024
 
 _SIGNS = re.compile(r"([\\`*_\[\]<>#|~&:])")
-#: between @ and a name: so nobody is told
+#: between @ and a name, so that no user is notified
 _NO_MENTION = "@&#8203;"
 _WORD = {"passed": "passed", "failed": "failed", "cannot_be_judged": "cannot be judged"}
 
 
 def as_markdown(found: CheckAnswer) -> str:
-    """What a trace says is in code spans, or has its signs escaped."""
+    """The answer as Markdown. Text from traces stands in code spans or is escaped."""
     lines = [
         f"### Performance: {_WORD[found.outcome]}",
         "",
@@ -74,7 +74,7 @@ def code(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """No sign means anything, in the middle of a line."""
+    """Escape all characters with a meaning in Markdown, for the middle of a line."""
     return _SIGNS.sub(r"\\\1", text).replace("@", _NO_MENTION)
 
 

@@ -1,4 +1,4 @@
-"""The rules of a gate and how it judges: of the command line, of a file, else what is usual."""
+"""The rules of a gate and how it judges, from the command line, else from a file, else the defaults."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _File(_OfRuns, rename="kebab", forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Rules by what they are for; None where nothing is said.
+    """Rules by severity, from each source; None where nothing was given.
 
     own      of the command line
     of_runs  of the file, by the pattern of names of runs, in order
@@ -51,7 +51,7 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:
-    """Raises UserError: a file or a rule is wrong."""
+    """Read the settings. Raises UserError: a file or a rule is invalid."""
     file, where = _file(arguments.config)
     return Settings(
         own=_parsed(_OfRuns(arguments.fail_on, arguments.warn_on), ""),
@@ -63,7 +63,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 
 def rules_of(settings: Settings, runs: Sequence[str]) -> list[GateRule]:
-    """For new recordings of some runs. A pattern counts where it matches all of them; the first one does."""
+    """The rules for some runs: of the command line, else of the first pattern that matches all, else of the file."""
     matching = next(
         (each for name, each in settings.of_runs.items() if all(fnmatchcase(run, name) for run in runs)), {}
     )

@@ -10,7 +10,7 @@ _HEADS = ("", "metric", "baseline", "new", "change", "limit", "verdict", "compar
 
 
 def as_text(found: CheckAnswer) -> str:
-    """No line begins with what a trace says."""
+    """The answer as text. No line begins with text from a trace."""
     lines = [words.headline(found), "", f"Baseline: {words.side(found.base)}", f"New: {words.side(found.new)}", ""]
     rows = [
         (

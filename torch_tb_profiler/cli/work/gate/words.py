@@ -1,4 +1,4 @@
-"""The answer of the gate in words: what every format for people says of it."""
+"""The answer of the gate in words, shared by all formats for people."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LONGEST_NAME = 160
 
 
 def shown(name: str, longest: int = LONGEST_NAME) -> str:
-    """A text from a trace: no control signs, and not too long; no line begins with one."""
+    """A text from a trace, shortened and without control characters; never put at the beginning of a line."""
     text = _ORDER.sub("# #", safe(name))
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def mark(judged: Judged) -> str:
-    """What became of a rule, in a word."""
+    """The outcome of a rule in a word."""
     if judged.verdict == "regressed":
         return "FAIL" if judged.rule.severity == "fail" else "WARN"
     if judged.verdict == "unknown":
@@ -33,7 +33,7 @@ def mark(judged: Judged) -> str:
 
 
 def headline(found: CheckAnswer) -> str:
-    """One sentence."""
+    """The outcome in one sentence."""
     failing = [each for each in found.rules if each.rule.severity == "fail"]
     if found.outcome == "failed":
         broken = [each for each in failing if each.verdict == "regressed"]
@@ -55,7 +55,7 @@ def headline(found: CheckAnswer) -> str:
 
 
 def because(found: CheckAnswer) -> str:
-    """The name that moved most, where one did; of kernels first."""
+    """The name that moved most, if any; kernels are preferred."""
     slower = [each for each in found.moved if each.change_ns > 0]
     if not slower:
         return ""
@@ -65,7 +65,7 @@ def because(found: CheckAnswer) -> str:
 
 
 def moved(each: MovedName) -> str:
-    """A name and what happened to it."""
+    """A line about a name and how it changed."""
     of = f" (of {shown(each.owner)})" if each.owner else ""
     amount = f"{signed(each.change_ns, 'ns')} a step"
     calls = ""
@@ -77,17 +77,17 @@ def moved(each: MovedName) -> str:
 
 
 def part(each: MovedPart) -> str:
-    """A cause and its change."""
+    """A line about a cause and its change."""
     return f"{each.cause}: {alone(each.base_ns, 'ns')} → {alone(each.new_ns, 'ns')}, {signed(each.change_ns, 'ns')}"
 
 
 def value(amount: float | None, judged: Judged) -> str:
-    """In the unit of what is judged."""
+    """A value in the unit of the rule."""
     return alone(amount, judged.unit)
 
 
 def change(judged: Judged) -> str:
-    """How much more, with the bounds."""
+    """The change with its bounds."""
     if judged.change is None:
         return "–"
     if judged.test in ("exact", "cases"):
@@ -120,7 +120,7 @@ def undecided(judged: Judged) -> str:
 
 
 def counted(judged: Judged) -> str:
-    """How it was compared, of how many values."""
+    """The kind of test and the number of values."""
     base, new = judged.counts
     return (
         "exact" if judged.test == "exact" else f"{base} and {new} {'steps' if judged.test == 'cases' else judged.test}"
@@ -128,7 +128,7 @@ def counted(judged: Judged) -> str:
 
 
 def side(of: GateSide) -> str:
-    """What a side is made of, and what is left out."""
+    """A line about a side: its recordings and steps, and what is left out."""
     text = f"{_plural(of.recordings, 'recording')}, {_plural(of.steps, 'step')}"
     if of.ranks > 1:
         text += f", {of.ranks} ranks"
