@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Runs of samples/ that a picture shows.
-RUNS = ("cnn_workers0", "cnn_workers2", "generated_4gpu_h100")
+RUNS = ("cnn_workers0", "cnn_workers2", "generated_4gpu_h100", "generated_64gpu")
 SIZE = {"width": 1280, "height": 800}
 _BASELINE = "cnn_workers0~worker0~1"
-
+_RANKS = {"v": "distributed", "r": "generated_64gpu"}
 
 
 class Picture(NamedTuple):
@@ -48,6 +48,9 @@ PICTURES = {
     "loader-in-trace": Picture({"v": "trace", "r": "cnn_workers0", "q": "DataLoader"}, "Timeline"),
     "compared": Picture({"v": "compare", "r": "cnn_workers2", "k": "worker0", "b": _BASELINE}, "Parts"),
     "compute-bound": Picture({"r": "cnn_workers2"}, "Compute bounds this run"),
+    "many-ranks": Picture(_RANKS, "2 ranks are slow"),
+    "ranks-and-steps": Picture(_RANKS, "Ranks × steps", "Ranks × steps"),
+    "pipeline-stages": Picture(_RANKS, "Pipeline stages", "Pipeline stages, step 12"),
     "operators": Picture({"v": "operators", "r": "cnn_workers2"}, "aten::"),
 }
 

@@ -312,6 +312,14 @@ def test_nobody_is_named_in_a_generated_job(healthy: tuple[JobRun, list[RankSumm
     assert found.pipeline is not None
     assert [(stage.stage, stage.ranks) for stage in found.pipeline.stages] == [(0, 8), (1, 8)]
     assert all(0 < stage.bubble < 1 and stage.spans for stage in found.pipeline.stages)
+    for stage in found.pipeline.stages:
+        events = trace_of(healthy[0], int(stage.worker[4:]))["traceEvents"]
+        leads = {events[span.row]["args"].get("Collective name") for span in stage.spans if span.row is not None}
+        assert "recv" in leads <= {"send", "recv", "allreduce"}
+        waits = sum(span.end_ns - span.start_ns for span in stage.spans if span.kind == "wait")
+        assert waits == pytest.approx(stage.bubble_ns, rel=0.2)
+        # the last work of a step leads nowhere
+        assert [span.kind for span in stage.spans if span.row is None] in ([], ["work"])
 
 
 def test_every_collective_of_a_generated_job_is_matched(healthy: tuple[JobRun, list[RankSummary]]) -> None:
@@ -330,6 +338,14 @@ def test_a_slow_link_of_a_generated_job() -> None:
         (2, "network", "all_reduce"),
         (3, "network", "all_reduce"),
     ]
+
+
+@pytest.mark.parametrize("micro", [1, 4])
+def test_bubbles_of_a_pipeline_are_those_of_its_schedule(micro: int) -> None:
+    """Without other faults each of p stages is idle for p − 1 of the m + p − 1 times that m micro batches take."""
+    found = reduce(of_job(simulate_job(Job(dp=2, pp=4, micro=micro, layers=1, steps=3)))).overview.pipeline
+    assert found is not None
+    assert [stage.bubble for stage in found.stages] == pytest.approx([3 / (micro + 3)] * 4, abs=0.03)
 
 
 def test_a_missing_collective_is_told_with_its_rank_group_and_number() -> None:
@@ -359,14 +375,19 @@ def test_a_rank_with_fewer_steps_is_compared_in_those_it_has() -> None:
 
 
 def test_experts_and_shards_have_tables_of_their_own() -> None:
-    moe = reduce(of_job(simulate_job(Job(dp=8, ep=4, layers=2, faults=(MoreTokens(5),))))).overview.moe
-    assert any(each.rank == 5 and each.worst > 1.3 for each in moe)
+    run = simulate_job(Job(dp=8, ep=4, layers=2, faults=(MoreTokens(5),)))
+    moe = reduce(of_job(run)).overview.moe
+    (most,) = (each for each in moe if each.rank == 5 and each.worst > 1.3)
+    assert most.worker == "rank5"
+    assert trace_of(run, 5)["traceEvents"][most.row]["args"]["Collective name"].startswith("all_to_all")
     ahead, late = (
         reduce(of_job(simulate_job(Job(dp=8, layers=4, fsdp=True, prefetch=prefetch)))).overview.fsdp[0]
         for prefetch in (True, False)
     )
     assert (ahead.gathers, ahead.scatters, ahead.reshards) == (8, 4, True)
     assert late.gathers == ahead.gathers
+    assert late.worker.startswith("rank")
+    assert late.row is not None
 
 
 # what is kept -------------------------------------------------------------------------------------------------

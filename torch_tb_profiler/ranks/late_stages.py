@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.ranks.causes import Diagnosis
 from torch_tb_profiler.ranks.robust import deviations, middle, reached
 from torch_tb_profiler.ranks.run_data import RunData
@@ -28,8 +28,8 @@ def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> l
     known = {each.rank for each in slow.found}
     found = []
     for kind in np.unique(slow.kind).tolist():
-        mine, others = np.flatnonzero(slow.kind == kind), np.flatnonzero(slow.kind != kind)
-        if not len(others):
+        mine, others = np.flatnonzero(slow.kind == kind), slow.kind != kind
+        if not others.any():
             continue
         excess: Float64 = reached(waited - middle(waited[others])).astype(np.float64)
         z = deviations(excess, max(OWN[0] * step, OWN[1]), others)
@@ -37,14 +37,14 @@ def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> l
         if len(late) < ALL * len(mine):
             continue
         found += [
-            _late(run, rank, float(excess[rank]), round(float(z[rank]), 1), waited[rank], others)
+            _late(run, rank, float(excess[rank]), round(float(z[rank]), 1), waited[rank], int(others.sum()))
             for rank in late.tolist()
             if rank not in known
         ]
     return found
 
 
-def _late(run: RunData, rank: int, excess: float, z: float, waited: Float64, others: Int64) -> Slow:
+def _late(run: RunData, rank: int, excess: float, z: float, waited: Float64, peers: int) -> Slow:
     steps, program = int(np.count_nonzero(~np.isnan(waited))), usual_program(run, rank)
     rows = run.rows(rank)
     first = next((at for at, each in enumerate(run.programs[rank].tolist()) if each == program), -1)
@@ -59,7 +59,7 @@ def _late(run: RunData, rank: int, excess: float, z: float, waited: Float64, oth
         position=0 if len(removed) else None,
         steps=int(np.count_nonzero(waited >= excess / 2)),
         of_steps=steps,
-        peers=len(others),
+        peers=peers,
         named=not doubt,
         doubt=doubt,
         excess=removed if len(removed) else None,

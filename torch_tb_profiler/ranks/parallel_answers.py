@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMean
+from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMean, Row
 
 
 class StageSpan(Answer, frozen=True, kw_only=True):
     """A stretch of a stage.
 
-    kind      work: its own time; wait: for another stage; transfer: moving data
+    kind      work: also with others of its stage; wait: stopped until another stage comes; transfer: by
+              moving data
     start_ns  from the start of the step on the rank that stands for the stage
     end_ns    likewise
+    row       event of the send, receive or other collective, of work of the one that follows it; null: there is none
     """
 
     kind: Literal["work", "wait", "transfer"]
     start_ns: Ns
     end_ns: Ns
+    row: Row | None
 
 
 class PipelineStage(Answer, frozen=True, kw_only=True):
@@ -28,7 +31,7 @@ class PipelineStage(Answer, frozen=True, kw_only=True):
     ranks      how many present ranks it has
     worker     trace of the rank that stands for it
     step_ns    median step of that rank
-    bubble_ns  waiting for other stages, median of its steps
+    bubble_ns  stopped until other stages come, median of its steps
     bubble     bubble_ns ÷ step_ns, 0…1
     spans      of the step that is shown
     """
@@ -65,6 +68,8 @@ class MoeImbalance(Answer, frozen=True, kw_only=True):
     rank         number of the rank that has the largest part most often
     rank_share   in which part of the calls, 0…1
     rank_bytes   mean of what it sends
+    worker       trace of that rank
+    row          event of its largest; null where there is none
     """
 
     group: str
@@ -74,6 +79,8 @@ class MoeImbalance(Answer, frozen=True, kw_only=True):
     rank: int | None
     rank_share: Fraction
     rank_bytes: NsMean
+    worker: str
+    row: Row | None
 
 
 class FsdpGathers(Answer, frozen=True, kw_only=True):
@@ -85,6 +92,8 @@ class FsdpGathers(Answer, frozen=True, kw_only=True):
     reshards         true: parameters are gathered again for the backward pass; null when that cannot be told
     lead_ns          median time from the call to the start of its kernel: how far ahead it is asked for
     late_share       part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1
+    worker           trace of the rank with the most of these
+    row              event of its gather that was asked for least ahead; null where there is none
     """
 
     group: str
@@ -93,3 +102,5 @@ class FsdpGathers(Answer, frozen=True, kw_only=True):
     reshards: bool | None
     lead_ns: Ns
     late_share: Fraction
+    worker: str
+    row: Row | None

@@ -29,11 +29,14 @@ def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
         both.setdefault(each.group, set()).add(each.kind)
     found = []
     for at in sorted(at for at, kinds in both.items() if {"all_gather", "reduce_scatter"} <= kinds):
-        looked = [_gathers(summary, rows) for summary, rows in _members(run, at)]
-        looked = [each for each in looked if each is not None]
+        members = [(summary.head.worker, _gathers(summary, rows)) for summary, rows in _members(run, at)]
+        looked = [(worker, each) for worker, each in members if each is not None]
         if not looked:
             continue
-        gathers, scatters, lead, late, again = (np.array(values) for values in zip(*looked, strict=True))
+        gathers, scatters, lead, late, again, row = (
+            np.array(values) for values in zip(*(each for _, each in looked), strict=True)
+        )
+        worst = int(np.argmax(late))
         found.append(
             FsdpGathers(
                 group=groups[at].label,
@@ -42,6 +45,8 @@ def fsdp_of(run: RunData, groups: Sequence[RunGroup]) -> list[FsdpGathers]:
                 reshards=bool(np.median(again) >= TWICE),
                 lead_ns=round(float(np.median(lead))),
                 late_share=float(np.mean(late)),
+                worker=looked[worst][0],
+                row=int(row[worst]) if row[worst] >= 0 else None,
             )
         )
     return found
@@ -61,8 +66,11 @@ def _members(run: RunData, at: int) -> Iterator[tuple[RankSummary, Int64]]:
             yield summary, rows
 
 
-def _gathers(summary: RankSummary, rows: Int64) -> tuple[float, float, float, float, float] | None:
-    """Of a step: gathers and scatters; median lead, share without one, how often the same size is gathered."""
+def _gathers(summary: RankSummary, rows: Int64) -> tuple[float, float, float, float, float, int] | None:
+    """Of a step: gathers and scatters; median lead, share without one, how often the same size is gathered.
+
+    And the event of the gather with the least lead, -1.
+    """
     of, places, steps = summary.calls, summary.places, max(len(summary.steps), 1)
     gathers = rows[(of.kind[rows] == _GATHER) & (of.step[rows] >= 0) & (places.start[rows] >= 0)]
     scatters = rows[(of.kind[rows] == _SCATTER) & (of.step[rows] >= 0)]
@@ -72,7 +80,19 @@ def _gathers(summary: RankSummary, rows: Int64) -> tuple[float, float, float, fl
     lead = places.start[called] - places.host_start[called]
     sizes = len(np.unique(of.in_bytes[scatters])) if len(scatters) else 0
     again = len(gathers) / len(scatters) if sizes else 1.0
-    return len(gathers) / steps, len(scatters) / steps, float(np.median(lead)), float(np.mean(lead < AT_ONCE)), again
+    row = int(places.row[called[np.argmin(lead)]])
+    late = float(np.mean(lead < AT_ONCE))
+    return len(gathers) / steps, len(scatters) / steps, float(np.median(lead)), late, again, row
+
+
+def _largest(run: RunData, rank: int, group: int) -> int | None:
+    """The event of the largest part of a rank in the all-to-alls of a group."""
+    summary = run.summaries[rank]
+    of, codes = summary.calls, run.join.group_numbers(summary.head.groups)[:-1]
+    mine = np.flatnonzero((of.kind == _EXCHANGE) & (of.in_bytes >= 0) & (codes[of.group] == group))
+    sent = np.maximum(of.in_bytes, of.out_bytes)[mine]
+    row = int(summary.places.row[mine[np.argmax(sent)]])
+    return row if row >= 0 else None
 
 
 def moe_of(run: RunData, groups: Sequence[RunGroup]) -> list[MoeImbalance]:
@@ -118,6 +138,8 @@ def moe_of(run: RunData, groups: Sequence[RunGroup]) -> list[MoeImbalance]:
                 rank=run.heads[most].rank,
                 rank_share=float(times.max() / len(last)),
                 rank_bytes=float(sent[who == most].mean()),
+                worker=run.heads[most].worker,
+                row=_largest(run, most, group),
             )
         )
     return found

@@ -2918,7 +2918,7 @@ export interface PipelineStage {
   worker: string;
   /** median step of that rank (nanoseconds) */
   step_ns: number;
-  /** waiting for other stages, median of its steps (nanoseconds) */
+  /** stopped until other stages come, median of its steps (nanoseconds) */
   bubble_ns: number;
   /** bubble_ns ÷ step_ns, 0…1 (0…1) */
   bubble: number;
@@ -2928,12 +2928,14 @@ export interface PipelineStage {
 
 /** A stretch of a stage. */
 export interface StageSpan {
-  /** work: its own time; wait: for another stage; transfer: moving data */
+  /** work: also with others of its stage; wait: stopped until another stage comes; transfer: by moving data */
   kind: "transfer" | "wait" | "work";
   /** from the start of the step on the rank that stands for the stage (nanoseconds) */
   start_ns: number;
   /** likewise (nanoseconds) */
   end_ns: number;
+  /** event of the send, receive or other collective, of work of the one that follows it; null: there is none */
+  row: number | null;
 }
 
 /** How unequal the parts of an all-to-all are. */
@@ -2952,6 +2954,10 @@ export interface MoeImbalance {
   rank_share: number;
   /** mean of what it sends (nanoseconds) */
   rank_bytes: number;
+  /** trace of that rank */
+  worker: string;
+  /** event of its largest; null where there is none */
+  row: number | null;
 }
 
 /** All-gathers of sharded parameters. */
@@ -2968,6 +2974,10 @@ export interface FsdpGathers {
   lead_ns: number;
   /** part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1 (0…1) */
   late_share: number;
+  /** trace of the rank with the most of these */
+  worker: string;
+  /** event of its gather that was asked for least ahead; null where there is none */
+  row: number | null;
 }
 
 /** Transfers of one kind in groups of one size, link and role: t = alpha + bytes ÷ beta, robust. */

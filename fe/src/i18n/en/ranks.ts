@@ -33,13 +33,13 @@ export const ranks = area("ranks", {
   },
 
   cause: {
-    input: "waits longer for its input",
+    input: "longer waits for input",
     slow_compute: "the same kernels take longer",
-    more_work: "it has more work",
+    more_work: "more work",
     slow_operator: "one operator takes longer",
     late_launches: "the host launches late",
     allocator: "the allocator takes long",
-    network: "its transfers take longer",
+    network: "transfers take longer",
     unknown: "for no single reason",
   },
   causeName: {
@@ -289,7 +289,7 @@ export const ranks = area("ranks", {
 
   pipeline: {
     title: (step: string) => `Pipeline stages, step ${step}`,
-    help: "What the stages of the pipeline did in one step, each by one rank that stands for it and from the start of its own step. Bubbles are waits for other stages. A click shows the step of that rank.",
+    help: "What the stages of the pipeline did in one step, each by one rank that stands for it and from the start of its own step. Bubbles are waits for other stages. A click shows the send or receive on the timeline of that rank; a bubble leads to its step.",
     stage: (n: string, ranks: string) => `Stage ${n} (${ranks})`,
     kinds: { work: "Work", wait: "Wait", transfer: "Transfer" },
     start: "Start",
@@ -304,7 +304,7 @@ export const ranks = area("ranks", {
 
   moe: {
     title: "Expert balance",
-    help: "All-to-alls of unequal parts: how much more the rank with the largest part sends than the mean. 1 is balanced.",
+    help: "All-to-alls of unequal parts: how much more the rank with the largest part sends than the mean. 1 is balanced. A group leads to the largest part of that rank.",
     columns: {
       group: ["Process group", ""],
       calls: ["All-to-alls", "How many of them."],
@@ -318,7 +318,7 @@ export const ranks = area("ranks", {
 
   fsdp: {
     title: "Sharded parameters",
-    help: "All-gathers of parameters and reduce-scatters of gradients (FSDP, ZeRO): whether they are asked for early enough to be hidden.",
+    help: "All-gathers of parameters and reduce-scatters of gradients (FSDP, ZeRO): whether they are asked for early enough to be hidden. A group leads to the gather that was asked for last.",
     yes: "yes",
     no: "no",
     columns: {

@@ -260,7 +260,7 @@ export const ranks: typeof en = {
 
   pipeline: {
     title: (step) => `流水线各阶段，步 ${step}`,
-    help: "流水线各阶段在一步中的工作，每个阶段由一个 rank 代表，从它自己的步开始计时。气泡是对其他阶段的等待。点击显示该 rank 的这一步。",
+    help: "流水线各阶段在一步中的工作，每个阶段由一个 rank 代表，从它自己的步开始计时。气泡是对其他阶段的等待。点击在该 rank 的时间线上显示这次 send 或 recv；气泡通往它的步。",
     stage: (n, ranks) => `阶段 ${n}（${ranks}）`,
     kinds: { work: "工作", wait: "等待", transfer: "传输" },
     start: "开始",
@@ -274,7 +274,7 @@ export const ranks: typeof en = {
 
   moe: {
     title: "专家均衡",
-    help: "各部分不等的 all-to-all：部分最大的 rank 发送的数据是平均值的多少倍。1 表示均衡。",
+    help: "各部分不等的 all-to-all：部分最大的 rank 发送的数据是平均值的多少倍。1 表示均衡。点击进程组，显示该 rank 最大的一次。",
     columns: {
       group: ["进程组", ""],
       calls: ["All-to-all 次数", "共有多少次。"],
@@ -288,7 +288,7 @@ export const ranks: typeof en = {
 
   fsdp: {
     title: "分片参数",
-    help: "参数的 all-gather 与梯度的 reduce-scatter（FSDP、ZeRO）：是否足够早地发起而被掩盖。",
+    help: "参数的 all-gather 与梯度的 reduce-scatter（FSDP、ZeRO）：是否足够早地发起而被掩盖。点击进程组，显示发起最晚的那次 all-gather。",
     yes: "是",
     no: "否",
     columns: {

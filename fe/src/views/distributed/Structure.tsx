@@ -6,7 +6,7 @@ import { count, duration, fraction } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { SimpleTable, type Table } from "../../table";
 import { Panel } from "../../ui";
-import { showCollectives, showStep } from "./go";
+import { showCollectives, showEvent, showStep } from "./go";
 import { fsdpTable, groupsTable, moeTable } from "./runTables";
 import { rankName } from "./sentence";
 
@@ -31,7 +31,14 @@ export function Layout({ answer: { layout, groups } }: { answer: RanksOverview }
         {layout.nodes !== null && <span className="muted">{nodesOf(layout)}</span>}
       </p>
       {groups.length > 0 && (
-        <Scrolled title={words.groups} table={table} groupOf={(row) => groups[row]?.label} />
+        <Scrolled
+          title={words.groups}
+          table={table}
+          doorOf={(row) => {
+            const group = groups[row]?.label;
+            return group ? () => showCollectives({ group }) : null;
+          }}
+        />
       )}
     </Panel>
   );
@@ -41,22 +48,15 @@ export function Layout({ answer: { layout, groups } }: { answer: RanksOverview }
 function Scrolled(props: {
   readonly title: string;
   readonly table: Table;
-  /** The group of a row: its name leads to the collectives of the group. */
-  readonly groupOf: (row: number) => string | undefined;
+  /** Where the name of a row leads. */
+  readonly doorOf: (row: number) => (() => void) | null;
 }) {
-  const { title, table, groupOf } = props;
+  const { title, table, doorOf } = props;
   return (
     // A region that scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="distributed-groups" tabIndex={0} aria-label={title}>
-      <SimpleTable
-        caption={title}
-        table={table}
-        doorOf={(row) => {
-          const group = groupOf(row);
-          return group ? () => showCollectives({ group }) : null;
-        }}
-      />
+      <SimpleTable caption={title} table={table} doorOf={doorOf} />
     </section>
   );
 }
@@ -90,6 +90,10 @@ export function Pipeline({ pipeline }: { pipeline: PipelineAnswer }) {
           }),
         ),
       ),
+    [pipeline],
+  );
+  const events = useMemo(
+    () => pipeline.stages.flatMap(({ spans }) => spans.map(({ row }) => row)),
     [pipeline],
   );
   const end = spans.reduce((most, span) => Math.max(most, span.end), 0);
@@ -126,7 +130,10 @@ export function Pipeline({ pipeline }: { pipeline: PipelineAnswer }) {
             ],
           };
         }}
-        onPick={(at) => open(spans[at]?.row ?? -1)}
+        onPick={(at) => {
+          const worker = pipeline.stages[spans[at]?.row ?? -1]?.worker;
+          if (worker !== undefined) showEvent(worker, events[at] ?? null);
+        }}
         head={[stages.stageColumn, stages.kind, stages.start, stages.duration]}
         tableRows={() => spans.map((span) => ({ cells: cells(span) }))}
       />
@@ -143,13 +150,17 @@ export function Pipeline({ pipeline }: { pipeline: PipelineAnswer }) {
   );
 }
 
+function doorTo(found: { worker: string; row: number | null } | undefined): (() => void) | null {
+  return found ? () => showEvent(found.worker, found.row) : null;
+}
+
 export function Experts({ moe }: Pick<RanksOverview, "moe">) {
   const table = useMemo(() => moeTable(moe), [moe]);
   const { title, help } = ranksTexts.moe;
   if (moe.length === 0) return null;
   return (
     <Panel title={title} help={help}>
-      <Scrolled title={title} table={table} groupOf={(row) => moe[row]?.group} />
+      <Scrolled title={title} table={table} doorOf={(row) => doorTo(moe[row])} />
     </Panel>
   );
 }
@@ -160,7 +171,7 @@ export function Shards({ fsdp }: Pick<RanksOverview, "fsdp">) {
   if (fsdp.length === 0) return null;
   return (
     <Panel title={title} help={help}>
-      <Scrolled title={title} table={table} groupOf={(row) => fsdp[row]?.group} />
+      <Scrolled title={title} table={table} doorOf={(row) => doorTo(fsdp[row])} />
     </Panel>
   );
 }
