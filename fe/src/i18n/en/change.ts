@@ -91,12 +91,12 @@ export const change = area("change", {
     valueHelp: "The median of the steps that count.",
     shift: (metric: string) => `${metric}: Δ baseline`,
     shiftHelp: "The median of all pairs of a step here and one of the baseline, relatively.",
-    interval: "95 % interval",
+    interval: (metric: string) => `${metric}: 95 % interval`,
     intervalHelp: "Of the change against the baseline. Nothing with fewer than four steps.",
-    verdict: "Verdict",
+    verdict: (metric: string) => `${metric}: verdict`,
     verdictHelp:
       "Longer, shorter: for certain, and by the threshold or more (3 % of the step, 2 % of the busy time). Unchanged: for certain no rise by the threshold. Unclear: none of these. Unknown: too few steps, or too different to be compared.",
-    since: "Δ one before",
+    since: (metric: string) => `${metric}: Δ one before`,
     sinceHelp: "The same against the trace in the row before.",
     verdicts: {
       regressed: "longer",

@@ -85,12 +85,12 @@ export const change: typeof en = {
     valueHelp: "计入的步的中位数。",
     shift: (metric) => `${metric}：与基线 Δ`,
     shiftHelp: "此处一步与基线一步的所有配对之差的中位数，为相对值。",
-    interval: "95 % 区间",
+    interval: (metric) => `${metric}：95 % 区间`,
     intervalHelp: "与基线对比的变化的区间。不足四步时没有。",
-    verdict: "判断",
+    verdict: (metric) => `${metric}：判断`,
     verdictHelp:
       "变长、变短：确定，且达到阈值（每步时间 3 %，忙碌时间 2 %）。未变：确定没有达到阈值的增加。不明确：以上都不是。未知：步数太少，或差异太大而无法对比。",
-    since: "与前一个 Δ",
+    since: (metric) => `${metric}：与前一个 Δ`,
     sinceHelp: "与上一行的跟踪作同样的对比。",
     verdicts: {
       regressed: "变长",

@@ -48,6 +48,15 @@ describe("the trend", () => {
     for (const { key } of columns) expect(rows[key]).toHaveLength(3);
   });
 
+  it("has no two columns of one label", () => {
+    const [step] = answer.trends;
+    const trends = [step, { ...step, metric: "device_busy" }];
+    const labels = trendsTable({ ...answer, trends } as Trends).columns.map(({ label }) => label);
+    expect(new Set(labels).size).toBe(labels.length);
+    expect(labels).toContain("Device busy: 95 % interval");
+    expect(labels).toContain("Step time: verdict");
+  });
+
   it("says no interval where there is none", () => {
     expect(changeText({ shift: 0.05, low: null, high: null })).toBe("+5.0 %");
     expect(changeText({ shift: null, low: null, high: null })).toBe("");

@@ -61,20 +61,20 @@ export function trendsTable(answer: Trends): Table {
       },
       {
         key: `${metric}_interval`,
-        label: text.interval,
+        label: text.interval(name),
         ...said,
         help: text.intervalHelp,
       },
       {
         key: `${metric}_verdict`,
-        label: text.verdict,
+        label: text.verdict(name),
         ...said,
         help: text.verdictHelp,
         words: text.verdicts,
       },
       {
         key: `${metric}_since`,
-        label: text.since,
+        label: text.since(name),
         ...said,
         help: text.sinceHelp,
       },
