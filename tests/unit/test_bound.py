@@ -6,7 +6,7 @@ import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of, op
 from torch_tb_profiler.insights import diagnosis
-from torch_tb_profiler.insights.bound import Bound
+from torch_tb_profiler.insights.bound import Bound, BoundKind, HostPart, begin_of
 
 WAIT = "cudaStreamSynchronize"
 
@@ -90,3 +90,19 @@ def test_a_general_cause_that_is_far_larger_comes_first() -> None:
     savings = [(each.id, each.saving.after_others_ns) for each in found.findings if each.saving is not None]
     assert [id_ for id_, _ in savings] == ["device_idle", "sync_points"]
     assert sum(after or 0.0 for _, after in savings) == found.together_ns
+
+
+@pytest.mark.parametrize(
+    ("kind", "on_device", "by", "condition"),
+    [
+        ("host", True, None, "If they took a third less time,"),
+        ("host", False, None, "If it took a third less time,"),
+        ("host", True, "calls", "If the host took a third less time,"),
+        ("launch", True, None, "If the host took a third less time,"),
+        ("compute", True, None, "If kernels were twice as fast,"),
+    ],
+)
+def test_a_relief_that_is_not_whole_is_a_condition(
+    kind: BoundKind, on_device: bool, by: HostPart | None, condition: str
+) -> None:
+    assert begin_of(kind, on_device, False, by).endswith(condition)

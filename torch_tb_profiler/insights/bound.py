@@ -259,21 +259,21 @@ _SENTENCES: Mapping[BoundKind, str] = {
     "communication": "Communication bounds this run: nothing hides it. Without it, and without waiting for other ranks "
     "in it,",
     "memory": "Copies bound this run: kernels wait for them. Without them",
-    "host": "The host bounds this run: the device waits for Python and operators on the CPU. With a third less "
-    "of that time",
-    "launch": "Launches bound this run: the device waits for the host to start its many short kernels. With a "
-    "third less of the host's time",
-    "compute": "Compute bounds this run: kernels are what the steps wait for. With kernels twice as fast",
+    "host": "The host bounds this run: the device waits for Python and operators on the CPU. If they took a "
+    "third less time,",
+    "launch": "Launches bound this run: the device waits for the host to start its many short kernels. If the "
+    "host took a third less time,",
+    "compute": "Compute bounds this run: kernels are what the steps wait for. If kernels were twice as fast,",
 }
 _ON_THE_CPU: Mapping[BoundKind, str] = {
-    "host": "Python bounds this run. With a third less of its time",
-    "compute": "Compute bounds this run: operators on the CPU. With operators twice as fast",
+    "host": "Python bounds this run. If it took a third less time,",
+    "compute": "Compute bounds this run: operators on the CPU. If operators were twice as fast,",
 }
 #: what the time of the host goes to, where that is no Python and no operator
 HostPart = Literal["calls", "compilation"]
 _HOST_BY: Mapping[HostPart, str] = {
-    "calls": "The host bounds this run: its time goes to calls of the API of the device. With a third less of the "
-    "host's time",
+    "calls": "The host bounds this run: its time goes to calls of the API of the device. If the host took a "
+    "third less time,",
     "compilation": "The host bounds this run: code is compiled while the steps run. Without that",
 }
 CANNOT = "What bounds this run cannot be told:"

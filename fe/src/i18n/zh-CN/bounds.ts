@@ -20,7 +20,7 @@ const of = (begin: string) => (values: Values) => {
 
 /** What the time of the host goes to, where that is no Python and no operator. */
 const HOST_BY: Readonly<Record<string, string>> = {
-  calls: "主机限制了此次运行：它的时间花在调用设备的 API 上。若主机少用三分之一的时间，",
+  calls: "主机限制了此次运行：它的时间花在调用设备的 API 上。若主机耗时减少三分之一，",
   compilation: "主机限制了此次运行：各步运行时还在编译代码。若不必编译，",
 };
 
@@ -53,14 +53,14 @@ export const bounds: ServerMessages["bounds"] = {
     of(
       HOST_BY[String(values.by)] ??
         (values.device
-          ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们少用三分之一的时间，"
-          : "Python 限制了此次运行。若它少用三分之一的时间，"),
+          ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们的耗时减少三分之一，"
+          : "Python 限制了此次运行。若它的耗时减少三分之一，"),
     )(values),
   launch: (values) =>
     of(
       values.calls
         ? "启动调用限制了此次运行：它们耗时很长，设备在等待。若没有它们，"
-        : "启动限制了此次运行：设备在等待主机启动它的许多短内核。若主机少用三分之一的时间，",
+        : "启动限制了此次运行：设备在等待主机启动它的许多短内核。若主机耗时减少三分之一，",
     )(values),
   compute: (values) =>
     of(
