@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.cli.table_list import TABLES
+from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
 
 @pytest.fixture

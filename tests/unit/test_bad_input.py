@@ -18,7 +18,7 @@ from tests.tiny import write_trace
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.parsers import command_parser
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.cli.table_list import TABLES
+from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
 #: commands that take something else than a trace, or that never end
 OTHERS = {"serve", "completion", "sql", "mcp", "check", "compare", "cache"}

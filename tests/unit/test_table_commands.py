@@ -13,21 +13,28 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import torch_tb_profiler
+from torch_tb_profiler.analysis.idle import Lanes
+from torch_tb_profiler.analysis.launch_delay import LaunchGrouping
+from torch_tb_profiler.analysis.module_sources import Source
+from torch_tb_profiler.analysis.stacks.flame_graph import Direction, Weight
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.table_list import TABLES
 from torch_tb_profiler.questions import QUESTIONS
+from torch_tb_profiler.tables.columns import COLUMNS
+from torch_tb_profiler.tables.listing import COMMANDS as TABLES
+from torch_tb_profiler.tables.listing import TABLES as LISTED
+from torch_tb_profiler.tables.results import RESULTS
 
 RUN = "generated_4gpu_h100"
 #: commands that are questions of the HTTP interface
-ASKED = {
-    "operators": "operators",
-    "kernels": "kernels",
-    "ranges": "ranges",
-    "roofline": "roofline",
-    "path": "critical_path/pieces",
-    "allocations": "memory/events",
-    "allocators": "memory/operators",
+ASKED = {name: of.question for name, of in TABLES.items() if of.question}
+#: what the options of other commands can be
+RESULTS_HAVE = {
+    "idle": {"group_by": Lanes},
+    "gaps": {"group_by": Lanes},
+    "launches": {"group_by": LaunchGrouping},
+    "modules": {"source": Source},
+    "stacks": {"weight": Weight, "direction": Direction},
 }
 
 
@@ -220,13 +227,22 @@ def test_paths_may_stand_behind_two_hyphens(
     assert main(words) == 0
 
 
+def test_every_listed_table_is_made_and_explained() -> None:
+    questions = {question.name for question in QUESTIONS}
+    of_runs = {name for name, of in LISTED.items() if of.command.of_run}
+    assert {of.question for of in LISTED.values() if of.question} <= questions
+    assert {name for name, of in LISTED.items() if not of.question} - of_runs == set(RESULTS)
+    assert {name for name, of in LISTED.items() if of.agents and of.agents.explained} <= set(COLUMNS)
+    assert all(of.command.help or of.agents for of in LISTED.values())
+
+
 def test_choices_are_those_of_the_questions() -> None:
     questions = {question.name: question for question in QUESTIONS}
-    for name, asked in ASKED.items():
-        hints = get_type_hints(questions[asked].parameters)
-        for option in TABLES[name].options:
+    for name, of in TABLES.items():
+        hints = get_type_hints(questions[of.question].parameters) if of.question else RESULTS_HAVE.get(name, {})
+        for option in of.options:
             if option.values:
-                assert option.values == get_args(hints[option.name]), f"{name} --{option.name}"
+                assert tuple(option.values) == get_args(hints[option.name]), f"{name} --{option.name}"
 
 
 def columns_of(shell: Shell, *words: str) -> set[str]:
@@ -241,10 +257,10 @@ def columns_of(shell: Shell, *words: str) -> set[str]:
 
 def test_what_a_terminal_shows_exists(shell: Shell, run_folder: str, samples: Path) -> None:
     """Every column that a command shows unasked is one that the table has in some trace."""
-    for name, command in TABLES.items():
-        grouped = [("--group-by", value) for o in command.options if o.name == "group_by" for value in o.values]
+    for name, of in TABLES.items():
+        grouped = [("--group-by", value) for o in of.options if o.name == "group_by" for value in o.values]
         known: set[str] = set()
         for folder in (run_folder, str(samples / "cnn_workers0")):
             for words in grouped or [()]:
                 known |= columns_of(shell, name, folder, "--limit", "1", *words)
-        assert set(command.shown) <= known, name
+        assert set(of.command.shown.split()) <= known, name

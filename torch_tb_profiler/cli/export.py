@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from torch_tb_profiler.cli.options import declare_trace
-from torch_tb_profiler.cli.table_list import TABLES
+from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
 
 class Export:

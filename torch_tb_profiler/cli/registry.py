@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from torch_tb_profiler.cli.command import Command
-from torch_tb_profiler.cli.table_list import TABLES
+from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
 
 class CommandEntry(NamedTuple):
@@ -60,5 +60,5 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "Mcp", "Answer an agent's questions about the traces below a directory, over the Model Context Protocol."
     ),
     "sql": _own("Sql", "Ask a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."),
-    **{each.name: CommandEntry(f"{__package__}.tables", "table", each.help, (each.name,)) for each in TABLES.values()},
+    **{name: CommandEntry(f"{__package__}.tables", "table", of.command.help, (name,)) for name, of in TABLES.items()},
 }

@@ -1,23 +1,23 @@
-"""Commands that print a table; `table_list.py` has a line for each."""
+"""Commands that print a table; `torch_tb_profiler.tables.listing` has an entry for each."""
 
 from __future__ import annotations
 
 import argparse
 
 from torch_tb_profiler.cli.options import declare_outputs, declare_trace
-from torch_tb_profiler.cli.table_list import TABLES, TableOfCommand
+from torch_tb_profiler.tables.listing import TABLES, ListedTable
 
 
 class TableCommand:
     """Prints one of the tables; its docstring is what the list says."""
 
-    def __init__(self, of: TableOfCommand) -> None:
+    def __init__(self, of: ListedTable) -> None:
         self.name = of.name
-        self.__doc__ = of.help
+        self.__doc__ = of.command.help
         self._of = of
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        declare_trace(parser, of_run=self._of.of_run)
+        declare_trace(parser, of_run=self._of.command.of_run)
         for option in self._of.options:
             parser.add_argument(
                 f"--{option.name.replace('_', '-')}",
@@ -26,10 +26,11 @@ class TableCommand:
                 help=option.help,
             )
         parser.add_argument("--filter", default="", metavar="TEXT", help="which rows: docs/tables.md has the language")
+        usual = self._of.command.sort or "the order of the table"
         parser.add_argument(
             "--sort",
             metavar="COLUMNS",
-            help=f"such as -calls,name: - for the largest first (default: {self._of.sort or 'the order of the table'})",
+            help=f"such as -calls,name: - for the largest first (default: {usual})",
         )
         parser.add_argument("--limit", metavar="N", help="rows, or `all` (default: 20 as text, all in other formats)")
         parser.add_argument(

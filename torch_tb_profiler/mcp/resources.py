@@ -52,8 +52,8 @@ def _tables(_: Catalog) -> str:
             name: {
                 "row": each.help,
                 "group_by": list(each.groups),
-                "columns": [column.key for column in (each.defined or {}).values()],
-                "units": {c.key: c.unit for c in (each.defined or {}).values() if c.unit},
+                "columns": [column.key for column in each.defined.values()],
+                "units": {c.key: c.unit for c in each.defined.values() if c.unit},
             }
             for name, each in TABLES.items()
         }

@@ -19,7 +19,6 @@ from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe
-from torch_tb_profiler.cli.table_list import TABLES
 from torch_tb_profiler.cli.work import tables
 from torch_tb_profiler.cli.work.one_trace import Chosen, chosen
 from torch_tb_profiler.cli.work.outputs import put, replaced
@@ -27,6 +26,7 @@ from torch_tb_profiler.cli.work.stack_files import as_folded, as_speedscope
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 from torch_tb_profiler.trace import Limits, TraceError
 from torch_tb_profiler.trace.window import Window, between, picked, window
 from torch_tb_profiler.workspace import compressed, logs

@@ -1,4 +1,4 @@
-"""Runs the commands of `cli/table_list.py`: makes a table, selects rows and columns, writes it."""
+"""Runs the commands of `tables/listing.py`: makes a table, selects rows and columns, writes it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from torch_tb_profiler.analysis.table import Column, Page, Table
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.cli.saying import tell
-from torch_tb_profiler.cli.table_list import TableOfCommand
 from torch_tb_profiler.cli.work import of_runs, outputs
 from torch_tb_profiler.cli.work.one_trace import chosen
-from torch_tb_profiler.cli.work.sources import OF_ALL_STEPS, SOURCES
+from torch_tb_profiler.cli.work.sources import is_of_steps, table_of_trace
 from torch_tb_profiler.cli.work.text_table import has_colors, text_table, width_of
+from torch_tb_profiler.tables.listing import ListedTable
 from torch_tb_profiler.web.table_query import Query, TableAnswer
 from torch_tb_profiler.web.table_query.grammar import Problem
 from torch_tb_profiler.workspace import logs
@@ -27,13 +27,13 @@ from torch_tb_profiler.workspace import logs
 ROWS = 20
 
 
-def run(command: TableOfCommand, arguments: argparse.Namespace) -> None:
+def run(of: ListedTable, arguments: argparse.Namespace) -> None:
     logs.configure()
     form, path = outputs.format_of(arguments)
     limit = _limit(arguments.limit, ROWS if form == "text" else "all")
-    table = TableAnswer(_made(command, arguments, limit))
-    query = Query(sort=_sort(command, arguments, table), filter=arguments.filter, limit=limit)
-    keys = _keys(command, arguments.columns, table, form == "text")
+    table = TableAnswer(_made(of, arguments, limit))
+    query = Query(sort=_sort(of, arguments, table), filter=arguments.filter, limit=limit)
+    keys = _keys(of, arguments.columns, table, form == "text")
     try:
         page = _counted(table.page(query, keys), table)
         depth = _depth(table, query) if form == "text" else None
@@ -47,21 +47,15 @@ def run(command: TableOfCommand, arguments: argparse.Namespace) -> None:
     _say_what_is_left(page, arguments)
 
 
-def _made(command: TableOfCommand, arguments: argparse.Namespace, limit: int | Literal["all"]) -> Table[Any]:
-    if command.of_run:
-        return of_runs.SOURCES[command.name](arguments)
-    given = {option.name: getattr(arguments, option.name) for option in command.options}
+def _made(of: ListedTable, arguments: argparse.Namespace, limit: int | Literal["all"]) -> Table[Any]:
+    if of.command.of_run:
+        return of_runs.SOURCES[of.name](arguments)
+    given = {option.name: getattr(arguments, option.name) for option in of.options}
     own = {name: value for name, value in given.items() if value is not None}
-    if command.name == "slices" and limit != "all" and not arguments.filter and arguments.sort is None:
+    if of.name == "slices" and limit != "all" and not arguments.filter and arguments.sort is None:
         own["most"] = str(limit)  # of millions of events those that are asked for
-    source = SOURCES[command.name]
     with chosen(arguments) as found:
-        return found.ask(partial(_asked, source, own), of_steps=command.name not in OF_ALL_STEPS)
-
-
-def _asked(source: Any, own: dict[str, str], subject: Any) -> Table[Any]:
-    table: Table[Any] = source(subject, own)
-    return table
+        return found.ask(partial(table_of_trace, of, own), of_steps=is_of_steps(of))
 
 
 def _limit(text: str | None, usual: int | Literal["all"]) -> int | Literal["all"]:
@@ -74,19 +68,19 @@ def _limit(text: str | None, usual: int | Literal["all"]) -> int | Literal["all"
     return int(text)
 
 
-def _sort(command: TableOfCommand, arguments: argparse.Namespace, table: TableAnswer) -> str:
+def _sort(of: ListedTable, arguments: argparse.Namespace, table: TableAnswer) -> str:
     """What is asked for; else the usual order, by those of its columns that this table has."""
     if arguments.sort is not None:
         return str(arguments.sort)
-    return ",".join(each for each in command.sort.split(",") if each.removeprefix("-") in table.keys)
+    return ",".join(each for each in of.command.sort.split(",") if each.removeprefix("-") in table.keys)
 
 
-def _keys(command: TableOfCommand, asked: str | None, table: TableAnswer, is_text: bool) -> list[str] | None:
+def _keys(of: ListedTable, asked: str | None, table: TableAnswer, is_text: bool) -> list[str] | None:
     """Of the columns to write; None for all."""
     if asked == "all":
         return table.keys if is_text else None
     if asked is None:
-        return [key for key in command.shown if key in table.keys] if is_text else None
+        return [key for key in of.command.shown.split() if key in table.keys] if is_text else None
     return [each.strip() for each in asked.split(",")]
 
 

@@ -1,8 +1,20 @@
-"""Columns of tables that only the command line has; those of the pages are defined beside their analyses."""
+"""What the columns of tables mean. Those of the pages are defined beside their analyses, the others here."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
+from torch_tb_profiler.analysis.kernels.columns import KERNELS
+from torch_tb_profiler.analysis.memory.columns import MEMORY
+from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
+from torch_tb_profiler.analysis.operators.columns import OPERATORS
+from torch_tb_profiler.analysis.overview.columns import OVERVIEW
+from torch_tb_profiler.analysis.program.columns import GRAPHS, RANGES
+from torch_tb_profiler.analysis.roofline.columns import ROOFLINE
+from torch_tb_profiler.analysis.slices.columns import SLICES
+from torch_tb_profiler.analysis.stacks.columns import STACKS
+from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
 
 
 def _column(key: str, label: str, unit: Unit | None, text: str, kind: ColumnType = "number") -> Definition:
@@ -26,7 +38,7 @@ _LANE = (
     ),
 )
 
-IDLE = (
+_IDLE = (
     *_LANE,
     _column("gaps", "Gaps", "count", "How many gaps of this cause."),
     _column("total_ns", "Total", "ns", "Σ durations of the gaps."),
@@ -36,7 +48,7 @@ IDLE = (
     _column("max_ns", "Max", "ns", "Longest gap."),
 )
 
-GAPS = (
+_GAPS = (
     *_LANE,
     _column("duration_ns", "Duration", "ns", "From the end of the work before to the start of the work after."),
     STEP_START,
@@ -45,7 +57,7 @@ GAPS = (
     _column("after", "After", None, "The work that ends the gap.", "string"),
 )
 
-LAUNCHES = (
+_LAUNCHES = (
     _column("name", "Name", None, "The call, or the innermost operator around it; empty outside operators.", "string"),
     _column("calls", "Calls", "count", "Calls that started device work."),
     _column("pieces", "Pieces", "count", "Kernels, copies and fills that they started."),
@@ -64,7 +76,7 @@ LAUNCHES = (
     _column("late", "Late", "count", "Calls whose work waited longer than 100 µs."),
 )
 
-COPIES = (
+_COPIES = (
     _column("device", "Device", None, "Number of the device."),
     _column("kind", "Kind", None, "What is copied where.", "string"),
     _column("calls", "Calls", "count", "How many copies or fills."),
@@ -80,3 +92,24 @@ COPIES = (
     ),
     _column("pageable", "Pageable", "count", "How many copied from or to memory that is not pinned."),
 )
+
+#: by table and key. Answers to questions have these and those that are derived from them.
+COLUMNS: Mapping[str, Mapping[str, Definition]] = {
+    "steps": OVERVIEW,
+    "operators": OPERATORS,
+    "kernels": KERNELS,
+    "roofline": ROOFLINE,
+    "modules": MODULES,
+    "hooks": HOOKS,
+    "stacks": STACKS,
+    "ranges": RANGES,
+    "idle": {each.key: each for each in _IDLE},
+    "gaps": {each.key: each for each in _GAPS},
+    "launches": {each.key: each for each in _LAUNCHES},
+    "copies": {each.key: each for each in _COPIES},
+    "communication": DISTRIBUTED_OPERATIONS,
+    "allocators": MEMORY,
+    "allocations": MEMORY,
+    "slices": SLICES,
+    "graphs": GRAPHS,
+}

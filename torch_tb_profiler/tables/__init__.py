@@ -1,0 +1,1 @@
+"""The tables of a trace, listed once for commands and for agents."""

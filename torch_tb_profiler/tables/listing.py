@@ -1,0 +1,295 @@
+"""Every table that commands print and agents ask for, an entry each. It loads nothing: the help of commands needs it.
+
+`columns.py` has what the columns mean, `results.py` what makes the tables that are no answers to questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Choice(NamedTuple):
+    """An option that a table has of its own.
+
+    values  what it may be; empty for any text
+    """
+
+    name: str
+    values: Sequence[str]
+    help: str
+
+
+class Command(NamedTuple):
+    """What a command says of a table.
+
+    help     what it lists, in a line; "" where no command prints it
+    shown    keys of the columns that are shown as text, with spaces between them; with --columns others
+    options  of its own, beside --group-by
+    sort     its order, unless --sort says another; "" for that in which it is made
+    view     whose notes are told with it; None for all notes
+    of_run   it is about all traces of a run, or of all runs, not about one
+    """
+
+    help: str = ""
+    shown: str = ""
+    options: Sequence[Choice] = ()
+    sort: str = ""
+    view: str | None = None
+    of_run: bool = False
+
+
+class Agents(NamedTuple):
+    """What agents are told of a table.
+
+    row        what a row is, in few words: they are in every list of tools
+    own        options of the table, where agents have others than its defaults
+    explained  its columns have the definitions of `columns.py`; else those of the Python API
+    """
+
+    row: str
+    own: Mapping[str, str] = {}
+    explained: bool = True
+
+
+class ListedTable(NamedTuple):
+    """A table.
+
+    name      of the command, and of the table for agents
+    question  whose answer it is, by its name in `questions.py`; "" where `results.py` makes it
+    groups    how it can be grouped, the usual first
+    command   how it is printed
+    agents    None where agents cannot ask for it
+    """
+
+    name: str
+    question: str = ""
+    groups: Sequence[str] = ()
+    command: Command = Command()
+    agents: Agents | None = None
+
+    @property
+    def options(self) -> Sequence[Choice]:
+        """Of its command."""
+        if not self.groups:
+            return self.command.options
+        return [
+            Choice("group_by", self.groups, f"what makes a row (default: {self.groups[0]})"),
+            *self.command.options,
+        ]
+
+
+_DEVICE = Choice("device", (), "of this device, as the table names it (default: the first)")
+
+#: of the longest events, these are looked at for an agent
+_MOST_EVENTS = 10_000
+
+_ALL = (
+    ListedTable(
+        "steps",
+        command=Command(
+            "List the steps of a trace and where the time of each went.",
+            "step kernel memcpy memset communication runtime dataloader cpu_exec other name",
+            view="overview",
+        ),
+        agents=Agents("a step"),
+    ),
+    ListedTable(
+        "operators",
+        "operators",
+        ("name", "name_shape", "name_stack"),
+        Command(
+            "List the operators of a trace: calls, time on the host and on devices.",
+            "calls device_self_ns device_self_share device_total_ns host_self_ns host_total_ns name input_shape",
+            sort="-device_self_ns,-host_self_ns",
+        ),
+        Agents("an operator"),
+    ),
+    ListedTable(
+        "kernels",
+        "kernels",
+        ("name", "name_op_launch"),
+        Command(
+            "List the kernels of a trace: calls, time, use of tensor cores.",
+            "calls total_ns total_share mean_ns max_ns tensor_cores_used kind short_name operator",
+            sort="-total_ns",
+        ),
+        Agents("a kernel"),
+    ),
+    ListedTable(
+        "roofline",
+        "roofline",
+        ("operator", "operator_shape", "kernel", "module", "line", "element", "phase"),
+        Command(
+            "List operators beside the least time that their device needs for them.",
+            "calls time_ns roof_ns lost_ns roof_share bound name input_shape",
+            sort="-lost_ns",
+        ),
+        Agents("time beside the least that the device needs"),
+    ),
+    ListedTable(
+        "modules",
+        command=Command(
+            "List the modules of a model: calls, time of forward and backward.",
+            "calls host_total_ns host_self_ns device_total_ns device_self_ns backward_device_ns name",
+            [Choice("source", ("nn", "lightning"), "who named the modules (default: the first that did)")],
+            view="modules",
+        ),
+        agents=Agents("a module of the model"),
+    ),
+    ListedTable(
+        "hooks",
+        command=Command(
+            "List Lightning's hooks: calls and time.",
+            "calls host_total_ns host_self_ns max_ns min_ns name",
+            view="modules",
+        ),
+    ),
+    ListedTable(
+        "stacks",
+        command=Command(
+            "List call stacks, with the time that each took.",
+            "total_ns self_ns calls kind name",
+            [
+                Choice("weight", ("device", "host"), "whose time (default: that of devices where there are any)"),
+                Choice("direction", ("top_down", "bottom_up"), "from callers to called, or the other way"),
+                Choice(
+                    "files", (), "only frames of files with one of these words in their names, none of those after a -"
+                ),
+            ],
+            sort="-self_ns",
+            view="stacks",
+        ),
+        agents=Agents("a Python frame with who called it, by own time", {"direction": "bottom_up"}),
+    ),
+    ListedTable(
+        "ranges",
+        "ranges",
+        command=Command(
+            "List the annotations of a program, and the ranges that frameworks name.",
+            "calls host_total_ns host_self_ns device_ns exposed_ns median_ns writer name",
+        ),
+        agents=Agents("a range that the program named"),
+    ),
+    ListedTable(
+        "idle",
+        groups=("device", "stream"),
+        command=Command(
+            "Add up when devices had nothing to do, by cause.",
+            "device stream gaps total_ns share mean_ns median_ns max_ns cause",
+            sort="device,stream,-total_ns",
+        ),
+        agents=Agents("idle time of a device by cause", explained=False),
+    ),
+    ListedTable(
+        "gaps",
+        groups=("device", "stream"),
+        command=Command(
+            "List the gaps in which a device had nothing to do, with the work before and after.",
+            "duration_ns start_ns device stream cause step before after",
+            sort="-duration_ns",
+            view="overview",
+        ),
+    ),
+    ListedTable(
+        "launches",
+        groups=("api", "operator"),
+        command=Command(
+            "List the calls that launched device work: what they cost, and how long the work waited.",
+            "calls pieces host_ns host_mean_ns host_p99_ns delay_median_ns delay_p99_ns slow late name",
+            sort="-host_ns",
+            view="kernels",
+        ),
+        agents=Agents("calls that launch device work", explained=False),
+    ),
+    ListedTable("queues", agents=Agents("work that waited for a stream", explained=False)),
+    ListedTable(
+        "copies",
+        command=Command(
+            "List copies and fills by kind: bytes, time, bandwidth.",
+            "device calls bytes total_ns active_ns bandwidth max_bandwidth pageable kind",
+            sort="-active_ns",
+            view="kernels",
+        ),
+        agents=Agents("copies and fills of a kind", explained=False),
+    ),
+    ListedTable(
+        "path",
+        "critical_path/pieces",
+        command=Command(
+            "List the pieces of the critical path: what the steps could not have been shorter without.",
+            "duration_ns start_ns step part track name",
+            sort="-duration_ns",
+        ),
+        agents=Agents("a piece of the critical path", explained=False),
+    ),
+    ListedTable(
+        "communication",
+        command=Command(
+            "List the communication of every rank of a run: calls, bytes, transfer and waiting.",
+            "calls total_bytes latency_ns transfer_ns wait_ns busbw worker group name",
+            sort="-latency_ns",
+            of_run=True,
+        ),
+    ),
+    ListedTable(
+        "allocators",
+        "memory/operators",
+        command=Command(
+            "List what operators allocated, as a trace recorded it.",
+            "calls self_size_increase size_increase self_allocation_size self_allocation_count name",
+            [_DEVICE],
+            sort="-self_allocation_size",
+        ),
+        agents=Agents("what an operator allocated"),
+    ),
+    ListedTable(
+        "allocations",
+        "memory/events",
+        command=Command(
+            "List allocations with their releases, as a trace recorded them.",
+            "bytes duration_ns alloc_ns release_ns device operator",
+            [_DEVICE],
+            sort="-bytes",
+        ),
+        agents=Agents("an allocation with its release"),
+    ),
+    ListedTable(
+        "slices",
+        command=Command(
+            "List the longest events of a trace.",
+            "duration_ns start_ns row category track name",
+            [
+                Choice("name", (), "of this name only"),
+                Choice("category", (), "of this category only, such as kernel"),
+            ],
+            sort="-duration_ns",
+        ),
+        agents=Agents(f"one event, the longest {_MOST_EVENTS}", {"most": str(_MOST_EVENTS)}),
+    ),
+    ListedTable(
+        "graphs",
+        command=Command(
+            "List the graphs that devices replayed (CUDA Graphs and the like).",
+            "graph replays nodes device_ns span_ns inside_ns between_ns",
+            sort="-device_ns",
+            view="overview",
+        ),
+    ),
+    ListedTable(
+        "traces",
+        command=Command(
+            "List the traces below a directory, with the figures of each.",
+            "steps step busy computing exposed_communication peak_bytes trace",
+            of_run=True,
+        ),
+    ),
+)
+
+TABLES: Mapping[str, ListedTable] = {each.name: each for each in _ALL}
+#: those that a command prints
+COMMANDS: Mapping[str, ListedTable] = {name: each for name, each in TABLES.items() if each.command.help}
+#: those that agents can ask for
+FOR_AGENTS: Mapping[str, tuple[ListedTable, Agents]] = {
+    name: (each, each.agents) for name, each in TABLES.items() if each.agents
+}
