@@ -1,4 +1,6 @@
 /** Round values, and the lines and labels around a plot. Pure. */
+import { type Axis, bytesAxis } from "../draw";
+import { type Unit, value } from "../format";
 import type { Box, SceneTheme, Shape } from "./scene";
 
 type Inks = Pick<SceneTheme, "muted" | "line">;
@@ -20,6 +22,19 @@ export function niceTicks(max: number, wanted = 5, min = 0): number[] {
   return Array.from({ length: last - first + 1 }, (_, i) =>
     Number(((first + i) * step).toPrecision(12)),
   );
+}
+
+/** An axis from 0, or a round value below `low`, up to a round value above `high`. Bytes are round in powers of 1024. */
+export function amountAxis(unit: Unit, high: number, wanted = 5, low = 0): Axis {
+  const [min, max] = [Math.min(0, low), Math.max(0, high)];
+  if (unit === "bytes" && max > min) return bytesAxis(min, max, wanted);
+  const ticks = niceTicks(max, wanted, min);
+  return {
+    min: ticks[0] ?? 0,
+    max: ticks.at(-1) ?? 0,
+    ticks,
+    label: (tick) => (tick === 0 ? "0" : value(tick, unit)),
+  };
 }
 
 /** Where a value is, between the bottom and the top of a plot. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { centerOf, columnAt, niceTicks } from "../axes";
+import { amountAxis, centerOf, columnAt, niceTicks } from "../axes";
 import {
   bucketSize,
   bucketsOf,
@@ -135,6 +135,17 @@ describe("the scale", () => {
   it("goes below 0 as far as it must", () => {
     expect(niceTicks(30, 3, -90)).toEqual([-100, -50, 0, 50]);
     expect(niceTicks(0, 3, -60)).toEqual([-60, -40, -20, 0]);
+  });
+
+  it("is round in the unit that is read: bytes in powers of 1024", () => {
+    const labels = (...of: Parameters<typeof amountAxis>) => {
+      const { ticks, label } = amountAxis(...of);
+      return ticks.map(label);
+    };
+    expect(labels("bytes", 5.588 * 1024 ** 3)).toEqual(["0", "2 GB", "4 GB", "6 GB"]);
+    expect(labels("bytes", 10, 3, -3 * 1024 ** 2)).toEqual(["−4 MB", "−2 MB", "0", "2 MB"]);
+    expect(labels("ns", 20_030_000)).toEqual(["0", "5 ms", "10 ms", "15 ms", "20 ms", "25 ms"]);
+    expect(amountAxis("bytes", 0).ticks).toEqual([0]);
   });
 });
 

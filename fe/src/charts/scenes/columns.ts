@@ -1,12 +1,13 @@
 /** Stacked columns: from merged items and a size to shapes. Pure. */
-import { type Unit, value } from "../../format";
+import type { Axis } from "../../draw";
+import type { Unit } from "../../format";
 import {
+  amountAxis,
   centerOf,
   columnAt,
   columnBox,
   columnLabels,
   heightOf,
-  niceTicks,
   valueAxis,
 } from "../axes";
 import type { Bucket } from "../merge";
@@ -27,6 +28,12 @@ export interface ColumnsData {
 
 const MARGIN = { left: 68, right: 10, top: 16, bottom: 40 };
 const WIDEST = 56;
+const PERCENT: Axis = {
+  min: 0,
+  max: 1,
+  ticks: [0, 0.25, 0.5, 0.75, 1],
+  label: (tick) => `${tick * 100} %`,
+};
 
 export function columnsPlot(width: number, height: number): Box {
   return {
@@ -53,12 +60,10 @@ export function columnsPicture(data: ColumnsData, plot: Box, theme: SceneTheme):
 export function columnsScene(data: ColumnsData, plot: Box, theme: SceneTheme): Shape[] {
   const { buckets, mode, colors } = data;
   const highest = buckets.reduce((most, { max }) => Math.max(most, max), 0);
-  const ticks = mode === "percent" ? [0, 0.25, 0.5, 0.75, 1] : niceTicks(highest);
-  const y = heightOf(plot, 0, ticks.at(-1) || 1);
+  const axis = mode === "percent" ? PERCENT : amountAxis(data.unit, highest);
+  const y = heightOf(plot, 0, axis.max);
   const bottom = plot.y + plot.height;
-  const tickLabel = (tick: number) =>
-    mode === "percent" ? `${tick * 100} %` : tick === 0 ? "0" : value(tick, data.unit);
-  const shapes = valueAxis(plot, ticks, y, tickLabel, theme);
+  const shapes = valueAxis(plot, axis.ticks, y, axis.label, theme);
   const fills = colors.map((color, index) => filled(theme, color, index));
 
   const pitch = plot.width / Math.max(1, buckets.length);

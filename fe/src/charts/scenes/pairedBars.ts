@@ -1,6 +1,6 @@
 /** Above: both sides of each item and their running sums. Below: what differs, one by one and accumulated. Pure. */
-import { type Unit, value } from "../../format";
-import { centerOf, columnAt, columnBox, heightOf, niceTicks, valueAxis } from "../axes";
+import type { Unit } from "../../format";
+import { amountAxis, centerOf, columnAt, columnBox, heightOf, valueAxis } from "../axes";
 import { fitted, head } from "../labels";
 import {
   type Box,
@@ -119,16 +119,15 @@ function upperShapes(
   { upper, pitch }: Plots,
   theme: SceneTheme,
 ): Shape[] {
-  const label = amount(unit);
   const sides = (["before", "after"] as const).filter((side) => !hidden.has(side));
   const totals = (["before", "after"] as const).filter((side) => !hidden.has(`${side}Sum`));
-  const ticks = niceTicks(highest(items, sides));
-  const sumTicks = niceTicks(highest(sums, totals));
-  const y = heightOf(upper, 0, ticks.at(-1) ?? 1);
-  const sumY = heightOf(upper, 0, sumTicks.at(-1) ?? 1);
+  const axis = amountAxis(unit, highest(items, sides));
+  const sumAxis = amountAxis(unit, highest(sums, totals));
+  const y = heightOf(upper, 0, axis.max);
+  const sumY = heightOf(upper, 0, sumAxis.max);
   const shapes = [
-    ...valueAxis(upper, ticks, y, label, theme),
-    ...valueAxis(upper, sumTicks, sumY, label, theme, "right"),
+    ...valueAxis(upper, axis.ticks, y, axis.label, theme),
+    ...valueAxis(upper, sumAxis.ticks, sumY, sumAxis.label, theme, "right"),
   ];
   const room = Math.min(WIDEST * 2, pitch * 0.8);
   const bar = sides.length > 0 ? Math.min(WIDEST, room / sides.length) : 0;
@@ -168,9 +167,9 @@ function lowerShapes(
     ...(hidden.has("accumulated") ? [] : accumulated),
   ];
   const extreme = (pick: (a: number, b: number) => number) => shown.reduce((a, b) => pick(a, b), 0);
-  const ticks = niceTicks(extreme(Math.max), 3, extreme(Math.min));
-  const y = heightOf(lower, ticks[0] ?? 0, ticks.at(-1) ?? 1);
-  const shapes = valueAxis(lower, ticks, y, amount(unit), theme);
+  const axis = amountAxis(unit, extreme(Math.max), 3, extreme(Math.min));
+  const y = heightOf(lower, axis.min, axis.max);
+  const shapes = valueAxis(lower, axis.ticks, y, axis.label, theme);
   if (!hidden.has("difference")) {
     const bar = Math.min(WIDEST_DIFFERENCE, pitch * 0.8);
     differences.forEach((difference, index) => {
@@ -240,8 +239,4 @@ function labels({ items }: PairedData, plots: Plots, theme: SceneTheme): Shape[]
 
 function highest(sums: readonly Sums[], sides: readonly ("before" | "after")[]): number {
   return sums.reduce((most, sum) => Math.max(most, ...sides.map((side) => sum[side])), 0);
-}
-
-function amount(unit: Unit): (tick: number) => string {
-  return (tick) => (tick === 0 ? "0" : value(tick, unit));
 }
