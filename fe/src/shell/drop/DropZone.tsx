@@ -15,6 +15,8 @@ export interface Props {
   files: readonly File[];
   /** Shows a run. */
   opened: (run: string) => Promise<void>;
+  /** Nothing more is shown, nor will be: files were sent, and it does not listen. */
+  ended: () => void;
 }
 
 /** What is shown: nothing, that files may be dropped, which one is sent, what went wrong. */
@@ -26,10 +28,15 @@ type State =
 
 const IDLE: State = { is: "idle" };
 
-export function DropZone({ listens, above, files, opened }: Props) {
+export function DropZone({ listens, above, files, opened, ended }: Props) {
   const [state, setState] = useState<State>(above ? { is: "above" } : IDLE);
   const most = useRef<Promise<number>>(null);
   const begun = useRef(false);
+
+  const rest = useCallback(() => {
+    setState(IDLE);
+    if (!listens) ended();
+  }, [listens, ended]);
 
   const send = useCallback(
     async (chosen: readonly File[]) => {
@@ -54,9 +61,10 @@ export function DropZone({ listens, above, files, opened }: Props) {
         }
       }
       if (run !== null) await opened(run);
-      setState(problems.length > 0 ? { is: "done", problems } : IDLE);
+      if (problems.length > 0) setState({ is: "done", problems });
+      else rest();
     },
-    [opened],
+    [opened, rest],
   );
 
   useEffect(() => {
@@ -97,7 +105,7 @@ export function DropZone({ listens, above, files, opened }: Props) {
 
   if (state.is === "done") {
     return (
-      <Dialog title={text.problems(state.problems.length)} onClose={() => setState(IDLE)}>
+      <Dialog title={text.problems(state.problems.length)} onClose={rest}>
         <div role="alert">
           {state.problems.map((problem) => (
             <p key={problem}>{problem}</p>

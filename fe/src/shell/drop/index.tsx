@@ -7,7 +7,7 @@ import { selectTrace } from "../../state";
 
 /** From now on what is dragged onto the page is taken. `now`: such a thing is above it already. */
 export function takeDropped(client: QueryClient, now: boolean): void {
-  void mount(client, (opened) => ({ listens: true, above: now, files: [], opened }));
+  void mount(client, (of) => ({ ...of, listens: true, above: now, files: [] }));
 }
 
 /** Has a person choose files. */
@@ -17,12 +17,13 @@ export function chooseFiles(client: QueryClient): void {
   input.multiple = true;
   input.onchange = () => {
     const files = [...(input.files ?? [])];
-    void mount(client, (opened) => ({ listens: false, above: false, files, opened }));
+    void mount(client, (of) => ({ ...of, listens: false, above: false, files }));
   };
   input.click();
 }
 
-type PropsOf = (opened: (run: string) => Promise<void>) => import("./DropZone").Props;
+type Props = import("./DropZone").Props;
+type PropsOf = (of: Pick<Props, "opened" | "ended">) => Props;
 
 async function mount(client: QueryClient, props: PropsOf): Promise<void> {
   await settleAreas();
@@ -34,5 +35,10 @@ async function mount(client: QueryClient, props: PropsOf): Promise<void> {
     await client.invalidateQueries({ queryKey: STATUS_KEY });
     selectTrace({ run });
   };
-  createRoot(place).render(<DropZone {...props(opened)} />);
+  const root = createRoot(place);
+  const ended = () => {
+    root.unmount();
+    place.remove();
+  };
+  root.render(<DropZone {...props({ opened, ended })} />);
 }
