@@ -1,4 +1,5 @@
 /** Who works longer than its peers, why, and what that costs; slow links; collectives that ranks lack. */
+import { Fragment } from "react";
 import type { MissingCollective, RanksOverview, SlowLink, Straggler } from "../../api";
 import { count, decimal, duration, fraction, MISSING } from "../../format";
 import { ranksTexts } from "../../i18n";
@@ -101,7 +102,12 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
           </button>
         )}
         {row.operator_ns !== null && <span className="num"> {duration(row.operator_ns)}</span>}
-        {row.position !== null && <span className="muted"> {text.before(row.position)}</span>}
+        {row.position !== null && (
+          <span className="muted">
+            {" "}
+            <Wrapped text={text.before(row.position)} />
+          </span>
+        )}
       </td>
       <td className="number num">{duration(row.late_ns)}</td>
       <td className="number num">{row.z === null ? MISSING : decimal(row.z, 1)}</td>
@@ -198,4 +204,15 @@ function whereOf({ sequence, step }: MissingCollective): string {
 
 function More({ of }: { of: number }) {
   return of > MOST ? <p className="muted">{text.more(count(of - MOST))}</p> : null;
+}
+
+/** May break behind the parts of a name. */
+function Wrapped({ text: whole }: { text: string }) {
+  return whole.split(/(?<=[_/.:])(?=\w)/).map((part, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }
