@@ -1,7 +1,7 @@
 /** What the time of a category of the steps was spent with, and where that is in the trace. */
 import { useEffect, useRef } from "react";
 import { type Category, type CategoryTime, type TraceKey, useCategory } from "../../api";
-import { count, duration, exact, fraction } from "../../format";
+import { count, duration, exact, fraction, kernelLabel } from "../../format";
 import { categoryName, overviewTexts } from "../../i18n";
 import { doors as text } from "../../i18n/en/doors";
 import { goToView, type PickedKind, viewName } from "../../state";
@@ -66,6 +66,7 @@ const HOMES: Readonly<Record<string, readonly [PickedKind, string]>> = {
 
 function Found({ answer: { parts, names, stretches, total_ns: total } }: { answer: CategoryTime }) {
   const trace = viewName("trace");
+  const kinds = new Map(parts.map(({ name, kind }) => [name, kind]));
   return (
     <>
       <p className="muted">{text.total(duration(total), text.names(count(names)))}</p>
@@ -101,7 +102,7 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
           {stretches.map((stretch) => (
             <tr key={stretch.start_ns}>
               <td>
-                <Name name={stretch.name} />
+                <Name name={stretch.name} kind={kinds.get(stretch.name)} />
               </td>
               <td className="number">{stretch.step}</td>
               <td className="number">
@@ -124,7 +125,7 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
 }
 
 /** An operator or a kernel leads to its row. */
-function Name({ name, kind = "other" }: { name: string | null; kind?: string }) {
+function Name({ name, kind = "other" }: { name: string | null; kind?: string | undefined }) {
   const home = HOMES[kind];
   if (name === null) return <span className="muted">{text.unknown}</span>;
   if (!home) return <span title={name}>{name}</span>;
@@ -136,7 +137,7 @@ function Name({ name, kind = "other" }: { name: string | null; kind?: string }) 
       title={text.open(name, viewName(view))}
       onClick={() => goToView(view, { kind: picked, name }, { filter: "" })}
     >
-      {name}
+      {kind === "kernel" ? kernelLabel(name) : name}
     </button>
   );
 }
