@@ -126,10 +126,11 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
 
 Gradients are allocated in backward and not released in it; optimizer state is allocated in the optimizer and stays; saved for backward is allocated in forward and released in backward. What was there before the recording (parameters, state, buffers) cannot be told apart: a memory snapshot can.
 
-Each column is the moment at which most was in use in it; the categories add up to what was allocated then.`,
+Each column is the moment at which most was in use in it; the categories add up to what was allocated then. A column leads to the blocks that were in use at that moment.`,
     none: "The trace does not hold how much memory was in use.",
     noPhases: "The trace has neither backward nor optimizer ranges, so nothing can be told apart.",
     atPeak: (size: string) => `At the peak of ${size}`,
+    openPeak: "Show the blocks that were in use at the peak",
     columns: ["Category", "Size", "Share", "Blocks"],
     columnsHelp: [
       "What the memory is for.",

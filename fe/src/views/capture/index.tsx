@@ -5,7 +5,7 @@ import { HBars } from "../../charts";
 import { count, duration } from "../../format";
 import { t, captureTexts as text } from "../../i18n";
 import { FilesTable, fileRows } from "../../shell";
-import { useTrace } from "../../state";
+import { goToView, useTrace } from "../../state";
 import { Async, Empty, Panel } from "../../ui";
 import { Devices } from "./Devices";
 import { Facts } from "./Facts";
@@ -60,10 +60,19 @@ function Categories({ capture: { categories, events } }: { capture: Capture }) {
   );
   return (
     <Panel className="area-categories" title={text.categories.title} help={text.categories.help}>
-      <HBars title={text.categories.title} unit="count" items={items} total={events} />
+      <HBars
+        title={text.categories.title}
+        unit="count"
+        items={items}
+        total={events}
+        onPick={(_, at) => goToView("trace", null, listOf(categories[at]?.category ?? ""))}
+      />
     </Panel>
   );
 }
+
+/** The list of slices of a category, which is all of them for what is no slice, such as flow events. */
+const listOf = (category: string) => ({ list: true, category, search: "", page: 0 });
 
 function Versions({ capture: { versions } }: { capture: Capture }) {
   const facts = Object.entries(versions).map(([name, value]) => ({

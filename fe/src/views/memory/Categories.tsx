@@ -9,6 +9,7 @@ import { memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { ListTable } from "../../table";
 import { QueryPanel } from "../../ui";
+import { openMoment } from "./useLook";
 
 const HEIGHT = 220;
 
@@ -57,6 +58,7 @@ function OfDevice({ found }: { readonly found: DeviceCategories }) {
         series={series}
         mode="absolute"
         unit="bytes"
+        onPick={(at) => openMoment(times[at] ?? null, true)}
       />
       <ListTable
         caption={text.categories.atPeak(bytes(peak))}
@@ -66,7 +68,16 @@ function OfDevice({ found }: { readonly found: DeviceCategories }) {
         {largest.map(({ category, at_peak, blocks }) => (
           <tr key={category}>
             <td>{text.categories.names[category]}</td>
-            <td className="number">{bytes(at_peak)}</td>
+            <td className="number">
+              <button
+                type="button"
+                className="link"
+                title={text.categories.openPeak}
+                onClick={() => openMoment(null, true)}
+              >
+                {bytes(at_peak)}
+              </button>
+            </td>
             <td className="number">{fraction(peak > 0 ? at_peak / peak : null)}</td>
             <td className="number">{category === "before_recording" ? "–" : count(blocks)}</td>
           </tr>

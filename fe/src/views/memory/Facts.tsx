@@ -3,11 +3,8 @@ import type { CurveSpan } from "../../charts";
 import { momentIn } from "../../draw";
 import { bytes, exact, fraction } from "../../format";
 import { memoryTexts } from "../../i18n";
-import { change, setAddress } from "../../state";
 import { peakReserved, spanAt } from "./curve";
-import { TABLES } from "./look";
-import { params } from "./params";
-import type { Look } from "./useLook";
+import { type Look, openMoment } from "./useLook";
 
 const text = memoryTexts.facts;
 
@@ -28,16 +25,6 @@ export function Facts({ whole, here, spans, look }: Props) {
     const at = text.at(momentIn(time, look.whole));
     return step ? `${at}, ${text.in(step.label)}` : at;
   };
-  /** The blocks that were in use at a moment, null for the peak; of everything, or of the range shown. */
-  const open = (moment: number | null, ofWhole: boolean) => {
-    setAddress(
-      change(params.cursor, moment),
-      ...(ofWhole ? [change(params.range, null)] : []),
-      change(params.tab, null),
-      change(params.filter, ""),
-    );
-    document.getElementById(TABLES)?.scrollIntoView({ block: "start" });
-  };
   return (
     <>
       <p className="memory-answer">
@@ -52,7 +39,7 @@ export function Facts({ whole, here, spans, look }: Props) {
           help={text.peakHelp}
           size={peak.allocated}
           remark={when(peak.time_ns)}
-          onOpen={() => open(null, true)}
+          onOpen={() => openMoment(null, true)}
         />
         {here && (
           <Fact
@@ -60,7 +47,7 @@ export function Facts({ whole, here, spans, look }: Props) {
             help={text.hereHelp}
             size={here.allocated}
             remark={when(here.time_ns)}
-            onOpen={() => open(null, false)}
+            onOpen={() => openMoment(null, false)}
           />
         )}
         {reserved > 0 && (
@@ -84,7 +71,7 @@ export function Facts({ whole, here, spans, look }: Props) {
           help={text.baselineHelp}
           size={baseline}
           remark={peak.allocated > 0 ? text.ofPeak(fraction(baseline / peak.allocated)) : ""}
-          onOpen={baseline > 0 ? () => open(look.whole.start, true) : undefined}
+          onOpen={baseline > 0 ? () => openMoment(look.whole.start, true) : undefined}
         />
       </dl>
     </>

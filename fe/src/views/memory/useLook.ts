@@ -2,7 +2,7 @@ import { useCallback, useMemo } from "react";
 import type { MemoryCurves } from "../../api";
 import { type TimeWindow, within } from "../../draw";
 import { change, setAddress, useAddress } from "../../state";
-import { isForeign, momentWithin, rangeWithin, type Tab, wholeOf } from "./look";
+import { isForeign, momentWithin, rangeWithin, TABLES, type Tab, wholeOf } from "./look";
 import { params } from "./params";
 
 export interface Look {
@@ -52,6 +52,17 @@ export function useLook(curves: MemoryCurves): Look {
     cursor: momentWithin(cursor, whole),
     setCursor,
   };
+}
+
+/** Shows the blocks that were in use at a moment, null for the peak; of everything, or of the range shown. */
+export function openMoment(moment: number | null, ofWhole: boolean): void {
+  setAddress(
+    change(params.cursor, moment),
+    ...(ofWhole ? [change(params.range, null)] : []),
+    change(params.tab, null),
+    change(params.filter, ""),
+  );
+  document.getElementById(TABLES)?.scrollIntoView({ block: "start" });
 }
 
 /** How each table was left: they share the keys of the address. */

@@ -4,8 +4,8 @@ import { type OperatorsTable, tables, useTable } from "../../api";
 import { TopNControl } from "../../charts";
 import { count, duration, fraction } from "../../format";
 import { compareTexts, ownersTexts, operatorsTexts as text } from "../../i18n";
-import { BaselineNote, useCompared } from "../../shell";
-import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
+import { BaselineNote, longestSlice, useCompared } from "../../shell";
+import { goToView, useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, hasColumn, rowCount, SimpleTable, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { ApiCalls } from "./ApiCalls";
@@ -13,7 +13,7 @@ import { isHostFirst, operatorTable } from "./columns";
 import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
 import { chosenMetric, type Metric, metricsOf } from "./metrics";
-import { ownersTable } from "./owners";
+import { ownersTable, slicesOf } from "./owners";
 import { params } from "./params";
 import "./operators.css";
 
@@ -201,10 +201,15 @@ function Totals({ answer: { meta } }: { answer: OperatorsTable }) {
 function Owners({ answer: { meta } }: { answer: OperatorsTable }) {
   const { table, left, leftNs } = useMemo(() => ownersTable(meta.unattributed), [meta]);
   if (rowCount(table) === 0) return null;
+  const door = (row: number) => {
+    const owner = meta.unattributed[row];
+    const name = owner ? slicesOf(owner) : null;
+    return name === null ? null : () => goToView("trace", null, longestSlice(name));
+  };
   return (
     <details className="operators-owners">
       <summary>{ownersTexts.title}</summary>
-      <SimpleTable caption={ownersTexts.title} table={table} />
+      <SimpleTable caption={ownersTexts.title} table={table} doorOf={door} />
       {left > 0 && <p className="muted">{ownersTexts.more(count(left), duration(leftNs))}</p>}
     </details>
   );

@@ -8,6 +8,9 @@ import { Tile } from "../../ui";
 
 const text = roofline.tiles;
 
+/** The operators that make the number, the largest first. */
+const open = (sort: string) => goToView("roofline", null, { group: "operator", filter: "", sort });
+
 export function Utilizations({ flops }: { flops: Flops }) {
   const { coverage } = flops;
   return (
@@ -21,9 +24,7 @@ export function Utilizations({ flops }: { flops: Flops }) {
           label={text.perStep}
           help={text.perStepHelp}
           value={flop(flops.per_step)}
-          onOpen={() =>
-            goToView("roofline", null, { group: "operator", filter: "", sort: "-flops" })
-          }
+          onOpen={() => open("-flops")}
           remark={text.executed(flop(flops.executed))}
         />
       )}
@@ -33,11 +34,13 @@ export function Utilizations({ flops }: { flops: Flops }) {
             label={text.products}
             help={text.productsHelp}
             value={coverage.matrix === null ? text.notKnown : fraction(coverage.matrix)}
+            onOpen={() => open("-flops")}
           />
           <Tile
             label={text.bytes}
             help={text.bytesHelp}
             value={fraction(coverage.bytes)}
+            onOpen={() => open("-bytes")}
             {...(coverage.bytes_estimated > 0 && {
               remark: text.estimated(fraction(coverage.bytes_estimated)),
             })}
