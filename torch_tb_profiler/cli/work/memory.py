@@ -26,8 +26,9 @@ from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_trace
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe, tell
 from torch_tb_profiler.discovery import TraceFile
-from torch_tb_profiler.discovery.content import NUMBERS
+from torch_tb_profiler.discovery.content import PICTURE
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.reason import NUMBERS
 from torch_tb_profiler.snapshot.memory_timeline import (
     CATEGORIES,
     MemoryTimeline,
@@ -40,6 +41,8 @@ from torch_tb_profiler.workspace.heads import examine_stream
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
 _MOST_ROWS = 20
+#: of what export_memory_timeline may have written
+_TIMELINE_ENDINGS = (".json", ".json.gz", ".json.zst", ".html", ".htm")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -161,10 +164,13 @@ def _of_text(file: str) -> str:
 
 def _timeline(path: Path) -> MemoryTimeline | None:
     """What export_memory_timeline wrote; None of everything else."""
-    if not path.name.endswith((".json", ".json.gz")) or not path.is_file():
+    if not path.name.lower().endswith(_TIMELINE_ENDINGS) or not path.is_file():
         return None
     with path.open("rb") as stream:
-        if examine_stream(stream).reason != NUMBERS:
+        reason = examine_stream(stream).reason
+        if reason == PICTURE:
+            raise UserError(f"{path} {reason}")
+        if reason != NUMBERS:
             return None
         stream.seek(0)
         try:
