@@ -3676,7 +3676,7 @@ export interface LinkedCurve {
 export interface AgainstAnswer {
   /** the snapshot that is looked at */
   meta: TraceMeta;
-  /** the moment of the other */
+  /** the moment of the other: its peak where it has none of the kind that was asked for */
   before: Moment;
   /** the moment */
   moment: Moment;

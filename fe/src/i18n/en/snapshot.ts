@@ -126,6 +126,8 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   againstHelp: `What is in use at the moment, and what was in the other snapshot: rows that are called the same are one. A line that moved within its file is another line; by module they are the same.`,
   againstSaid: (at: string, now: string, then: string, before: string, name: string) =>
     `${at}: ${now}. ${name}, ${then}: ${before}.`,
+  againstPeak: (name: string, moment: string) =>
+    `${name} has no moment “${moment}”: its peak is compared.`,
   tip: {
     size: "Requested",
     born: "Allocated",

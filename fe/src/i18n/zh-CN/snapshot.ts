@@ -111,6 +111,7 @@ export const snapshot: typeof en = {
   againstHelp:
     "该时刻使用中的内容，以及另一快照中使用中的内容：名称相同的行合为一行。在文件中移动过的行算作另一行；按模块则视为相同。",
   againstSaid: (at, now, then, before, name) => `${at}：${now}；${name} 的${then}：${before}。`,
+  againstPeak: (name, moment) => `${name} 中没有“${moment}”时刻：比较的是它的峰值。`,
   tip: {
     size: "请求",
     born: "分配",
