@@ -20,7 +20,13 @@ from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
-from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_finding, said_of_oom
+from torch_tb_profiler.analysis.snapshot.sentences import (
+    answer,
+    said_of_device,
+    said_of_finding,
+    said_of_inferred_oom,
+    said_of_oom,
+)
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
@@ -233,6 +239,7 @@ def as_json(whole: _Found, number: int | None = None) -> dict[str, Any]:
             "reason": oom.reason,
             "holders": oom.holders,
         },
+        "inferred_oom": device.inferred_oom,
         "leak_per_step": device.growth.per_step,
         "findings": [each for each in found.findings if each.device == device.device],
     }
@@ -255,6 +262,7 @@ def _as_text(whole: _Found) -> str:
     lines = [answer(found)]
     for device in found.devices:
         lines += ["", f"GPU{device.device}: {said_of_device(device)}"]
+        lines += [f"  {said_of_inferred_oom(device.inferred_oom)}"] if device.inferred_oom else []
         lines += [
             f"  {size(pool.reserved)} reserved, {size(pool.free)} free: {pool.pool} pool, stream {pool.stream}, "
             f"{'small' if pool.is_small else 'large'} blocks"

@@ -65,6 +65,10 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     limit: "A limit below the device's memory",
     full: "Full",
   },
+  inferred: "If it was taken when memory ran out, which a file without a history does not say:",
+  inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved were in use.`,
+  inferredHeld: (size: string, line: string, blocks: string, segments: string) =>
+    `${size} of ${line} in ${blocks} blocks keep ${segments} segments.`,
   asked: (size: string, line: string) => `${size} were asked for at ${line}.`,
   free: (size: string, pieces: string, largest: string) =>
     `${size} were free in ${pieces} pieces; the largest has ${largest}.`,

@@ -61,6 +61,10 @@ export const snapshot: typeof en = {
     limit: "低于设备内存的限制",
     full: "已满",
   },
+  inferred: "没有历史的文件不说明是否内存不足；如果它是在内存不足时保存的：",
+  inferredUse: (used, reserved) => `预留的 ${reserved} 中有 ${used} 在使用。`,
+  inferredHeld: (size, line, blocks, segments) =>
+    `${line} 的 ${blocks} 个块（${size}）占住了 ${segments} 个段。`,
   asked: (size, line) => `在 ${line} 请求 ${size}。`,
   free: (size, pieces, largest) => `空闲 ${size}，分为 ${pieces} 片；最大的一片为 ${largest}。`,
   oomFacts: {
