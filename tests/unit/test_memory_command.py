@@ -41,7 +41,7 @@ def test_json_has_the_names_of_the_truth_files(capsys: pytest.CaptureFixture[str
     assert (found["leak_per_step"], found["contradictions"], found["oom"]["reason"]) == (65536, 0, "fragmented")
     assert (found["oom"]["requested"], found["oom"]["pieces"]) == (192 << 20, 74)
     assert sum(row["bytes"] for row in found["alive"]) == found["peak_requested"]
-    assert [each["id"] for each in found["findings"]] == ["leak"]
+    assert [each["id"] for each in found["findings"]] == ["leak", "near_capacity"]
 
 
 def test_failed_allocations_of_a_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

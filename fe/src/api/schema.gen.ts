@@ -3435,12 +3435,12 @@ export interface Oom {
 /** Something to change. */
 export interface SnapshotFinding {
   /** the rule */
-  id: "churn" | "empty_cache" | "fragmentation" | "leak" | "reserved_growth";
+  id: "churn" | "empty_cache" | "fragmentation" | "leak" | "near_capacity" | "reserved_growth";
   /** high: memory runs out of it soon, or it keeps a quarter of what is reserved */
   severity: "high" | "low" | "medium";
   /** number of the device */
   device: number;
-  /** what removing it would save: of a leak and of growth per step, else once (bytes) */
+  /** what removing it would save: of a leak and of growth per step, else once; near the capacity what is above 90 % of it (bytes) */
   bytes: number;
   /** how many steps, segments or allocations show it */
   count: number;

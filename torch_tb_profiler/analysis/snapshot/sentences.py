@@ -65,6 +65,12 @@ def said_of_device(device: SnapshotDevice) -> str:
 def said_of_finding(found: SnapshotFinding) -> str:
     """What was found, and what to do about it."""
     most = f" {found.blocks} of them at {found.line}." if found.line else ""
+    if found.id == "near_capacity":
+        return (
+            f"At their peak blocks take more than 90 % of what PyTorch can have of the device: {size(found.bytes)} "
+            f"above that, in {found.count} blocks, most at {found.line}. Recompute activations "
+            "(`torch.utils.checkpoint.checkpoint`), halve them (`torch.autocast`), or make batches smaller."
+        )
     if found.id == "leak":
         return (
             f"Memory grows by {size(found.bytes)} per step ({found.count} steps), most at {found.line}. Keep numbers "
