@@ -4180,7 +4180,7 @@ export interface DerivedAnswer {
   lanes: DerivedLaneAnswer[];
   /** what pieces are, by the codes that tiles have; most time first */
   parts: string[];
-  /** why what comes behind a piece could not come earlier, by the codes that tiles have */
+  /** by the codes that tiles have: why what comes behind a piece could not come earlier; of phases how each is known */
   edges: string[];
   /** why there are none; null when there are */
   refused: NoLanes | null;
