@@ -12,9 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tests.events import model_of
+from tests.tracegen import trace_of
+from tests.tracegen.cluster_run import JobRun
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.summary import RankHead, RankSummary, of_tables
+from torch_tb_profiler.ranks.summary import RankHead, RankSummary, of_tables, summarize
 
 Ints = npt.NDArray[np.int64]
 REDUCE = KINDS.index("all_reduce")
@@ -186,3 +189,13 @@ def _summary(
             for table, columns in tables.items()
         },
     )
+
+
+def of_job(run: JobRun) -> list[RankSummary]:
+    """Summaries of the traces of a generated job."""
+    found = []
+    for rank in range(run.job.ranks):
+        trace = trace_of(run, rank)
+        header = {key: value for key, value in trace.items() if key != "traceEvents"}
+        found.append(summarize(model_of(trace["traceEvents"], **header), f"rank{rank}"))
+    return found

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import process_time
 
 import numpy as np
@@ -72,6 +73,16 @@ def test_innermost_is_the_deepest_that_contains_the_time(
             assert got == -1
         else:
             assert got == open_[np.argmax(found.depth[open_])]
+
+
+@pytest.mark.parametrize("end", [lambda i: 1_000, lambda i: 1_000 - i, lambda i: 1_000 - i // 7 * 7])
+def test_innermost_of_a_tower(end: Callable[[int], int]) -> None:
+    """Hundreds of intervals end at a time, or one after the other, and nothing begins in between."""
+    found = of([(0, i, end(i) - i) for i in range(300)])
+    times = np.arange(-1, 1_002)
+    open_ = [np.flatnonzero((found.start <= time) & (time < found.end)) for time in times]
+    expected = [int(each[-1]) if len(each) else -1 for each in open_]
+    assert found.innermost(np.zeros(len(times), np.int32), times).tolist() == expected
 
 
 def test_long_rows_of_siblings_and_deep_towers() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.change.rank_test import LEVEL, Z, order_statistic
 from torch_tb_profiler.analysis.change.student_t import quantile
+from torch_tb_profiler.arrays.differences import differences_at
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64
 
@@ -121,11 +122,12 @@ def hodges_lehmann(base: Float64, new: Float64, level: float = LEVEL) -> tuple[f
     >>> hodges_lehmann(np.array([1.0, 2, 3, 4]), np.array([11.0, 12, 13, 14]))
     (10.0, 7.0, 13.0)
     """
-    differences = np.sort(np.subtract.outer(new, base).ravel())
+    count = len(base) * len(new)
     k = order_statistic(len(base), len(new), level)
-    if k == 0:
-        return median(differences), None, None
-    return median(differences), float(differences[k - 1]), float(differences[-k])
+    bounds = () if k == 0 else (k - 1, count - k)
+    low, high, *found = differences_at(new, base, [(count - 1) // 2, count // 2, *bounds])
+    middle = (low + high) / 2
+    return (middle, found[0], found[1]) if bounds else (middle, None, None)
 
 
 def _of_recordings(base: Float64, new: Float64) -> Shift:

@@ -27,7 +27,9 @@ describe("the run in one sentence", () => {
 
   it("joins ranks of one cause and tells different ones apart", () => {
     const input = [slow(8, { cause: "input" }), slow(9, { cause: "input" })];
-    expect(headline(overviewOf(64, { stragglers: input }))).toMatch(/^2 ranks are slow: longer waits/);
+    expect(headline(overviewOf(64, { stragglers: input }))).toMatch(
+      /^2 ranks are slow: longer waits/,
+    );
     const mixed = [slow(8, { cause: "input" }), slow(9)];
     expect(headline(overviewOf(64, { stragglers: mixed }))).toMatch(/different reasons.*Rank 8/);
   });
