@@ -13,6 +13,7 @@ from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_question import engine_summary
 from torch_tb_profiler.analysis.program.generated import generated_kernels
+from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
 from torch_tb_profiler.analysis.program.micro_batches import optimizers
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
 from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
@@ -271,11 +272,47 @@ def test_replays_of_one_graph_are_aligned() -> None:
     assert graph_nodes(model, 1) is None
 
 
+def test_gaps_of_graphs_are_listed_the_longest_first() -> None:
+    other = [
+        event("cuda_runtime", "cudaGraphLaunch", 300, 5, correlation=9),
+        kernel(310, 30, 9, "long"),
+        kernel(315, 5, 9, "hidden", stream=8),
+        kernel(345, 5, 9, "late", stream=8),
+    ]
+    model = model_of([annotation("ProfilerStep#0", 0, 500), *replay(0, 1), *replay(100, 2), *other])
+    found, count = longest_gaps(model, None, 10)
+    assert count == len(found) == 5
+    assert found.where == ("between", "between", "inside", "inside", "inside")
+    assert found.duration_ns.tolist() == [160 * US, 60 * US, 10 * US, 10 * US, 5 * US]
+    # what ends last counts, not what began last
+    assert (found.after[4], found.before[4]) == ("long", "late")
+    assert (found.after[0], found.before[0]) == ("b", "long")
+    start = model.trace.events.start
+    assert (found.start_ns + found.duration_ns).tolist() == start[found.row].tolist()
+    table = graphs(model)
+    for graph, replays, inside, between in zip(
+        table.graph.tolist(), table.replays, table.inside_ns, table.between_ns, strict=True
+    ):
+        own, _ = longest_gaps(model, graph, 10)
+        is_inside = [where == "inside" for where in own.where]
+        assert own.duration_ns[is_inside].sum() == inside * replays
+        assert own.duration_ns[[not each for each in is_inside]].sum() == max(between, 0)
+    assert longest_gaps(model, None, 2)[0].duration_ns.tolist() == [160 * US, 60 * US]
+    assert longest_gaps(model, None, 2)[1] == 5
+
+
+def test_replays_of_two_devices_have_gaps_of_their_own() -> None:
+    model = model_of([annotation("ProfilerStep#0", 0, 500), *replay(0, 1), *replay(100, 2, device=1), *replay(200, 3)])
+    found, count = longest_gaps(model, None, 10)
+    assert (count, found.duration_ns.tolist()) == (4, [160 * US, 10 * US, 10 * US, 10 * US])
+
+
 def test_a_trace_without_graphs() -> None:
     model = model_of([annotation("ProfilerStep#0", 0, 500), op("aten::mm", 10, 5)])
     assert len(graphs(model)) == len(captures(model)) == len(regions(model)) == len(compilations(model)) == 0
     assert outside_ns(model) == (0, 0)
     assert len(outside_graphs(model)) == 0
+    assert longest_gaps(model, None, 10)[1] == 0
 
 
 def test_what_fell_out_of_a_graph_has_the_name_of_what_did_not() -> None:

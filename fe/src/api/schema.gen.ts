@@ -1444,6 +1444,10 @@ export interface GraphsAnswer {
   outside: Columns;
   /** of the graph that was asked for; null without one */
   nodes: Columns | null;
+  /** the longest times in which a device waits in the replays of that graph and behind them; of all graphs without one */
+  gaps: Columns;
+  /** how many such gaps there are */
+  gap_count: number;
 }
 
 /** Memory in use over time. */

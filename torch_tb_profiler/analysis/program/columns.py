@@ -153,6 +153,17 @@ GRAPH_NODES = by_key(
     Definition("row", "First run", "number", None, "Event of its first run."),
 )
 
+GRAPH_GAPS = by_key(
+    "graph_gaps",
+    Definition("where", "Where", "string", None, "inside a replay, or between one and the next on the device."),
+    Definition("graph", "Graph", "number", None, "Number of the graph that it is in, or behind."),
+    Definition("duration_ns", "Gap", "number", "ns", "How long no node of the replay runs, or none of any replay."),
+    Definition("after", "After", "string", None, "The node that ends where it begins."),
+    Definition("before", "Before", "string", None, "The node that begins where it ends."),
+    Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
+    Definition("row", "Node", "number", None, "Event of the node that begins where it ends."),
+)
+
 OUTSIDE_GRAPHS = by_key(
     "outside_graphs",
     Definition("name", "Work", "string", None, "Name of the kernel, copy or fill."),

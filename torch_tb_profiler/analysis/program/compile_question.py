@@ -13,16 +13,22 @@ from torch_tb_profiler.analysis.program.columns import (
     CAPTURES,
     COMPILATIONS,
     GENERATED,
+    GRAPH_GAPS,
     GRAPH_NODES,
     GRAPHS,
     OUTSIDE_GRAPHS,
     REGIONS,
 )
 from torch_tb_profiler.analysis.program.generated import generated_kernels
+from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
 from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
 from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
+
+#: gaps of one answer, unless asked otherwise
+PAGE = 20
+LARGEST_PAGE = 1_000
 
 
 class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,11 +104,12 @@ def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
 
 
 class WhichGraph(msgspec.Struct, frozen=True):
-    """Of which graph the nodes are listed."""
+    """Of which graph the nodes are listed, and how many gaps."""
 
     graph: Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="`graph` of a row: its nodes are listed.")] = (
         None
     )
+    limit: Annotated[int, Meta(description="Gaps of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
 
 
 class GraphsAnswer(Answer, frozen=True, kw_only=True):
@@ -115,6 +122,9 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     captures     a row for each capture, in the whole recording
     outside      a row for each name of device work that ran in no replay; empty where nothing was replayed
     nodes        of the graph that was asked for; null without one
+    gaps         the longest times in which a device waits in the replays of that graph and behind them; of all graphs
+                 without one
+    gap_count    how many such gaps there are
     """
 
     meta: TraceMeta
@@ -124,6 +134,8 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     captures: Columns
     outside: Columns
     nodes: Columns | None
+    gaps: Columns
+    gap_count: Count
 
 
 def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
@@ -135,6 +147,7 @@ def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
         if nodes is None:
             raise NotFound(f"there is no graph {asked.graph}")
     replayed, outside = outside_ns(model)
+    gaps, count = longest_gaps(model, asked.graph, asked.limit)
     return GraphsAnswer(
         meta=TraceMeta(**subject.about("overview")),
         replayed_ns=replayed,
@@ -143,6 +156,8 @@ def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
         captures=columns_of(captures(model), list(CAPTURES.values())),
         outside=columns_of(outside_graphs(model), list(OUTSIDE_GRAPHS.values())),
         nodes=None if nodes is None else columns_of(nodes, list(GRAPH_NODES.values())),
+        gaps=columns_of(gaps, list(GRAPH_GAPS.values())),
+        gap_count=count,
     )
 
 

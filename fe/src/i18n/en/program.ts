@@ -170,6 +170,11 @@ export const program = area("program", {
   inTrace: "In the trace",
   nodes: "Nodes, the same over all replays",
   captures: "Captures",
+  graphGaps: (shown: number, all: number) =>
+    `Gaps in and between replays${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
+  graphGapsOf: (graph: string, shown: number, all: number) =>
+    `Gaps in replays of graph ${graph} and behind them${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
+  gapPlaces: { inside: "inside", between: "between" },
   fellOut: (shown: number, all: number) =>
     `Beside the graphs: device work that no replay ran${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
 });

@@ -156,6 +156,11 @@ export const program: typeof en = {
   inTrace: "在时间线中查看",
   nodes: "节点，在所有重放中对齐",
   captures: "捕获",
+  graphGaps: (shown, all) =>
+    `重放之内及之间的间隙${shown < all ? `，最长的 ${shown} 个（共 ${all} 个）` : ""}`,
+  graphGapsOf: (graph, shown, all) =>
+    `图 ${graph} 的重放之内及其后的间隙${shown < all ? `，最长的 ${shown} 个（共 ${all} 个）` : ""}`,
+  gapPlaces: { inside: "重放之内", between: "重放之间" },
   fellOut: (shown, all) =>
     `图之外：不由任何重放运行的设备工作${shown < all ? `，最长的 ${shown} 个（共 ${all} 个）` : ""}`,
 };

@@ -35,6 +35,7 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
   const captures = useMemo(() => tableOf(answer.captures, ["row"]), [answer]);
   const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
   const outside = useMemo(() => nodeTable(answer.outside, MOST_OUTSIDE), [answer]);
+  const gaps = useMemo(() => gapTable(answer.gaps), [answer]);
   const besides = rowsOf(answer.outside);
   const every = answer.replayed_ns + answer.outside_ns;
   return (
@@ -80,6 +81,21 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
       {nodes && answer.nodes && (
         <SimpleTable caption={text.nodes} table={nodes} doorOf={doorsToEvents(answer.nodes.rows)} />
       )}
+      {rowsOf(answer.gaps) > 0 && (
+        <SimpleTable
+          caption={
+            answer.nodes
+              ? text.graphGapsOf(String(graph), rowsOf(answer.gaps), answer.gap_count)
+              : text.graphGaps(rowsOf(answer.gaps), answer.gap_count)
+          }
+          table={gaps}
+          doorOf={(row) => () => {
+            const at = (key: string) => Number(answer.gaps.rows[key]?.[row] ?? 0);
+            const gap = { start_ns: at("start_ns"), duration_ns: at("duration_ns") };
+            showInTrace(gap, at("row"));
+          }}
+        />
+      )}
       {besides > 0 && (
         <SimpleTable
           caption={text.fellOut(Math.min(besides, MOST_OUTSIDE), besides)}
@@ -111,6 +127,15 @@ function tableOf(
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
   );
   return derive({ columns: columns.filter(({ key }) => !hidden.includes(key)), rows: shown }, []);
+}
+
+function gapTable({ columns, rows }: Graphs["gaps"]): Table {
+  const short = (key: string) => (rows[key] ?? []).map((name) => kernelLabel(String(name)));
+  const worded = columns.map((column) =>
+    column.key === "where" ? { ...column, words: text.gapPlaces } : column,
+  );
+  const named = { ...rows, after: short("after"), before: short("before") };
+  return tableOf({ columns: worded, rows: named }, ["row", "start_ns"]);
 }
 
 /** Names of kernels are long: they come last, and short. */
