@@ -10,6 +10,7 @@ import pytest
 from tests.events import US, Event, annotation, event, frame, kernel, launch, model_of, op
 from tests.recorded import SHARED
 from tests.recorded import model_of as recorded
+from torch_tb_profiler.analysis.program.eager import eager_operators
 from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_question import engine_summary
 from torch_tb_profiler.analysis.program.generated import generated_kernels
@@ -204,6 +205,48 @@ def test_regions_and_what_is_around_them() -> None:
     assert (sums.inside_device_ns, sums.outside_device_ns) == (50 * US, 30 * US)
     made = generated_kernels(model)
     assert (made.name, made.kind, made.operators) == (("triton_poi_fused_add_relu_0",), ("pointwise",), ("add_relu",))
+
+
+def test_the_eager_remainder_by_operator() -> None:
+    node = "autograd::engine::evaluate_function: "
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 1000),
+            op("TorchDynamo Cache Lookup", 5, 5),
+            op("wrapper", 8, 200),
+            op(f"{REGION}0/0", 10, 100),
+            op("aten::add", 20, 50),
+            launch(30, 1),
+            kernel(40, 10, 1),
+            op("aten::relu", 120, 40),
+            op("aten::clamp_min", 125, 30),
+            launch(130, 2),
+            kernel(140, 20, 2),
+            op(f"{node}CompiledFunctionBackward", 300, 200),
+            op("CompiledFunctionBackward", 310, 150),
+            launch(320, 3),
+            kernel(330, 70, 3),
+            op(f"{node}MmBackward0", 500, 50),
+            op("MmBackward0", 505, 40),
+            launch(510, 4),
+            kernel(520, 30, 4),
+            launch(600, 5),
+            kernel(610, 5, 5),
+            op("aten::relu", 700, 60),
+        ]
+    )
+    found, sums = eager_operators(model), region_sums(model)
+    assert found.name == ("MmBackward0", "aten::relu", None)
+    assert found.calls.tolist() == [1, 2, -1]
+    assert found.host_ns.tolist() == [40 * US, 100 * US, -1]
+    assert found.device_ns.tolist() == [30 * US, 20 * US, 5 * US]
+    assert model.trace.events.start[found.row[1]] == 700 * US
+    assert sums.outside_device_ns == found.device_ns.sum()
+    assert sums.inside_device_ns == 80 * US
+
+
+def test_without_compiled_code_nothing_is_a_remainder() -> None:
+    assert len(eager_operators(model_of([op("aten::mm", 10, 50)]))) == 0
 
 
 def test_regions_without_ranges_of_graphs_do_not_tell_what_is_eager() -> None:

@@ -1400,6 +1400,8 @@ export interface CompiledAnswer {
   compilations: Columns;
   /** a row for each kernel that Inductor generated */
   kernels: Columns;
+  /** a row for each operator outside of compiled code; empty where nothing compiled runs */
+  eager: Columns;
 }
 
 /** Over all compiled regions of the steps that are chosen. Device times are Σ of durations. */
@@ -1416,7 +1418,7 @@ export interface RegionTotals {
   compilations: number;
   /** how many of these compile a frame again; null where a trace does not name them */
   again: number | null;
-  /** device work that was launched in regions (nanoseconds) */
+  /** device work that was launched in compiled code: regions, and backward passes of their graphs (nanoseconds) */
   inside_device_ns: number;
   /** the eager remainder: device work launched elsewhere (nanoseconds) */
   outside_device_ns: number;

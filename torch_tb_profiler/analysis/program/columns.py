@@ -105,6 +105,15 @@ REGIONS = by_key(
     Definition("row", "First call", "number", None, "Event of its first call."),
 )
 
+EAGER = by_key(
+    "eager",
+    Definition("name", "Operator", "string", None, "Outermost operator; empty for work that none launched."),
+    Definition("calls", "Calls", "number", "count", "Calls outside of compiled code in the steps."),
+    Definition("host_ns", "Host", "number", "ns", "Σ durations of these."),
+    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched in them."),
+    Definition("row", "Longest call", "number", None, "Event of the longest of these on the host."),
+)
+
 COMPILATIONS = by_key(
     "compilations",
     Definition("id", "Code", "string", None, "Frame / code that is compiled; empty where torch does not say it."),

@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceM
 from torch_tb_profiler.analysis.program.columns import (
     CAPTURES,
     COMPILATIONS,
+    EAGER,
     GENERATED,
     GRAPH_GAPS,
     GRAPH_NODES,
@@ -19,6 +20,7 @@ from torch_tb_profiler.analysis.program.columns import (
     OUTSIDE_GRAPHS,
     REGIONS,
 )
+from torch_tb_profiler.analysis.program.eager import eager_operators
 from torch_tb_profiler.analysis.program.generated import generated_kernels
 from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
@@ -40,7 +42,7 @@ class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
     compile_ns         compiling
     compilations       how many, frame by frame
     again              how many of these compile a frame again; null where a trace does not name them
-    inside_device_ns   device work that was launched in regions
+    inside_device_ns   device work that was launched in compiled code: regions, and backward passes of their graphs
     outside_device_ns  the eager remainder: device work launched elsewhere
     breaks             how often a call of compiled code goes on in other compiled code: each is a graph break
     lines              `function:line` at which it goes on; only with Python frames
@@ -68,6 +70,7 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
     regions       a row for each compiled code
     compilations  a row for each compilation
     kernels       a row for each kernel that Inductor generated
+    eager         a row for each operator outside of compiled code; empty where nothing compiled runs
     """
 
     meta: TraceMeta
@@ -75,11 +78,13 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
     regions: Columns
     compilations: Columns
     kernels: Columns
+    eager: Columns
 
 
 def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
     model = subject.model
     table, made, kernels, sums = regions(model), compilations(model), generated_kernels(model), region_sums(model)
+    eager = eager_operators(model)
     known = [each for each in made.again if each is not None]
     totals = RegionTotals(
         calls=int(table.outer_calls.sum()),
@@ -100,6 +105,7 @@ def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
         regions=columns_of(table, list(REGIONS.values()), table.missing_below_zero),
         compilations=columns_of(made, list(COMPILATIONS.values())),
         kernels=columns_of(kernels, list(GENERATED.values())),
+        eager=columns_of(eager, list(EAGER.values()), eager.missing_below_zero),
     )
 
 

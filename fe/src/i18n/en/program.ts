@@ -151,8 +151,10 @@ export const program = area("program", {
   breaks: "Graph breaks",
   breaksHelp:
     "How often a call of compiled code goes on in other compiled code; with Python frames the function and line at which. A break in a loop gives up the whole frame and is not seen.",
+  eager: (shown: number, all: number) =>
+    `Eager remainder: operators outside of compiled code${shown < all ? `, the first ${shown} of ${all}` : ""}`,
   remainder: "Eager remainder",
-  remainderHelp: "Device work that was launched outside of compiled regions.",
+  remainderHelp: "Device work that was launched outside of compiled code.",
   insideDevice: "inside",
   guards: "Checking guards",
   guardsHelp: "Looking for compiled code that fits the inputs.",

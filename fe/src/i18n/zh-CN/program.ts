@@ -138,8 +138,10 @@ export const program: typeof en = {
   breaks: "图中断",
   breaksHelp:
     "编译代码的调用转入其他编译代码的次数；有 Python 帧时给出所在的函数和行。循环中的中断会放弃整个帧，因而看不到。",
+  eager: (shown, all) =>
+    `未编译的剩余：编译代码之外的算子${shown < all ? `，前 ${shown} 个（共 ${all} 个）` : ""}`,
   remainder: "未编译的剩余",
-  remainderHelp: "在编译区域之外启动的设备工作。",
+  remainderHelp: "在编译代码之外启动的设备工作。",
   insideDevice: "区域内",
   guards: "检查守卫",
   guardsHelp: "查找适合输入的编译代码。",

@@ -32,6 +32,8 @@ function Shown({ answer }: ShownProps) {
   const regions = useMemo(() => firstRows(answer.regions), [answer]);
   const compilations = useMemo(() => firstRows(answer.compilations), [answer]);
   const kernels = useMemo(() => firstRows(answer.kernels), [answer]);
+  const eager = useMemo(() => firstRows(answer.eager), [answer]);
+  const besides = rowsOf(answer.eager);
   const onDevice = answer.meta.device_type === "GPU";
   return (
     <Panel title={text.compiled} help={text.compiledHelp}>
@@ -41,6 +43,13 @@ function Shown({ answer }: ShownProps) {
           caption={text.regions}
           table={regions}
           doorOf={doorsToEvents(answer.regions.rows)}
+        />
+      )}
+      {eager && (
+        <SimpleTable
+          caption={text.eager(Math.min(besides, MOST), besides)}
+          table={eager}
+          doorOf={doorsToEvents(answer.eager.rows)}
         />
       )}
       {compilations && (
