@@ -15,11 +15,14 @@ from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_question import engine_summary
 from torch_tb_profiler.analysis.program.generated import generated_kernels
 from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
+from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.program.micro_batches import optimizers
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
+from torch_tb_profiler.analysis.program.phase_times import phase_times
 from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
 from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
 from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
+from torch_tb_profiler.model import Model
 
 PROGRAM = SHARED / "program"
 needs_recordings = pytest.mark.skipif(not PROGRAM.exists(), reason="recorded traces are not here")
@@ -99,6 +102,14 @@ def test_nested_ranges_of_a_recording() -> None:
     }
 
 
+def host_phases(model: Model) -> dict[str, int]:
+    """ns of the main thread by phase, over all steps; without what nothing marks."""
+    times = phase_times(model)
+    return {
+        each.value: int(times.host_ns[:, at].sum()) for at, each in enumerate(times.phases) if each is not Phase.OTHER
+    }
+
+
 # inference ---------------------------------------------------------------------------------------------------
 
 
@@ -148,6 +159,47 @@ def test_shapes_that_are_damaged_say_nothing(dims: str) -> None:
     assert engine(model) is None
 
 
+def hf_calls(*tokens: int, name: str = "GPT2LMHeadModel_0") -> list[Event]:
+    """Calls of a language model, with how many tokens each looks up."""
+    calls = []
+    for number, length in enumerate(tokens):
+        calls += [frame(f"nn.Module: {name}", 100 * number + 10, 80), lookup(100 * number + 20, 2, length)]
+    return calls
+
+
+def test_one_token_that_transformers_generates_is_a_prefill() -> None:
+    generate = frame("/env/transformers/generation/utils.py(2255): generate", 0, 150)
+    model = model_of([generate, *hf_calls(24)])
+    found, summary = engine(model), engine_summary(model)
+    assert found is not None
+    assert summary is not None
+    assert (found.how, found.steps.phase) == ("modules", ("prefill",))
+    assert (found.steps.requests.tolist(), found.steps.tokens.tolist()) == ([2], [48])
+    # nothing is told of the time of a token: none follows the first
+    assert summary.tpot_ns is None
+    # the step is from the first operator to the last
+    assert host_phases(model) == {"prefill": 5 * US}
+
+
+def test_a_language_model_that_reads_whole_sequences_need_not_generate() -> None:
+    assert engine(model_of(hf_calls(24, 24))) is None
+    # one of the calls alone is in `generate`
+    one = frame("/env/transformers/generation/utils.py(2255): generate", 0, 95)
+    assert engine(model_of([one, *hf_calls(24, 24)])) is None
+    decoding = engine(model_of(hf_calls(24, 1)))
+    assert decoding is not None
+    assert decoding.steps.phase == ("prefill", "decode")
+
+
+def test_the_prefill_of_a_loop_is_a_step_and_a_phase() -> None:
+    decodes = [annotation("decode", 400 + 100 * i, 90) for i in range(3)]
+    model = model_of([annotation("prefill", 0, 380), *decodes])
+    assert (model.steps.rule, model.steps.labels) == ("repeated_annotation", ("prefill", *["decode"] * 3))
+    assert host_phases(model) == {"prefill": 380 * US, "decode": 270 * US}
+    # the same of one that only decodes in the recording
+    assert model_of(decodes).steps.labels == ("decode",) * 3
+
+
 def test_training_does_not_infer() -> None:
     backward = op("autograd::engine::evaluate_function: EmbeddingBackward0", 200, 10)
     assert engine(model_of([lookup(0, 2, 24), lookup(100, 2, 24), backward])) is None
@@ -168,6 +220,13 @@ def test_inference_of_recordings(run: str, how: str, steps: dict[str, int]) -> N
     assert summary is not None
     assert summary.how == how
     assert {each.name: each.steps for each in summary.steps} == steps
+
+
+@needs_recordings
+def test_the_phases_of_a_recorded_loop_have_its_prefill() -> None:
+    model = recorded(of("generate_loop"))
+    assert model.steps.labels == ("prefill", *["decode"] * 5)
+    assert host_phases(model) == {"prefill": 8_223_875, "decode": 8_694_464}
 
 
 # compiled code -----------------------------------------------------------------------------------------------
