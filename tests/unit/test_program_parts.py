@@ -403,6 +403,12 @@ def test_gaps_of_graphs_are_listed_the_longest_first() -> None:
     assert longest_gaps(model, None, 2)[1] == 5
 
 
+def test_what_rounding_makes_is_no_gap() -> None:
+    graph = [event("cuda_runtime", "cudaGraphLaunch", 0, 5, correlation=1)]
+    nodes = [kernel(10 * i, 9.999, 1, f"k{i}") for i in range(1, 5)]
+    assert longest_gaps(model_of([*graph, *nodes, kernel(60.5, 1, 1, "late")]), None, 10)[0].before == ("late",)
+
+
 def test_replays_of_two_devices_have_gaps_of_their_own() -> None:
     model = model_of([annotation("ProfilerStep#0", 0, 500), *replay(0, 1), *replay(100, 2, device=1), *replay(200, 3)])
     found, count = longest_gaps(model, None, 10)

@@ -15,6 +15,7 @@ from torch_tb_profiler.arrays.grouping import descending, greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import place_of_running_maximum
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.call_tree import ROUNDING_NS
 
 
 class GraphGaps(msgspec.Struct, frozen=True):
@@ -73,7 +74,7 @@ def graph_gaps(model: Model) -> GraphGaps:
 
 @dataclass(frozen=True)
 class GapTable(Tabular):
-    """One row per gap that takes time, the longest first. Keys, units and definitions: `columns.GRAPH_GAPS`."""
+    """One row per gap that is longer than rounding, the longest first. Keys, units and definitions: `columns.GRAPH_GAPS`."""
 
     where: tuple[str, ...]
     graph: Int64
@@ -91,7 +92,7 @@ def longest_gaps(model: Model, graph: int | None, limit: int) -> tuple[GapTable,
     """Those in the replays of a graph and behind them, or of all graphs; and how many there are."""
     gaps, events, strings = graph_gaps(model), model.trace.events, model.trace.strings
     of = replayed_nodes(model).graph_of[gaps.replay]
-    chosen = np.flatnonzero((gaps.duration > 0) & (True if graph is None else of == graph))
+    chosen = np.flatnonzero((gaps.duration > ROUNDING_NS) & (True if graph is None else of == graph))
     top = chosen[descending(gaps.duration[chosen])[:limit]]
     table = GapTable(
         where=tuple("inside" if inside else "between" for inside in gaps.inside[top].tolist()),

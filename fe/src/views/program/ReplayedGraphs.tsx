@@ -1,6 +1,7 @@
 /** Graphs that devices replay: captures, replays, the nodes of one. */
 import { useMemo } from "react";
 import { type Graphs, useGraphs } from "../../api";
+import { shorten } from "../../charts/labels";
 import { duration, fraction, kernelLabel } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
@@ -129,13 +130,18 @@ function tableOf(
   return derive({ columns: columns.filter(({ key }) => !hidden.includes(key)), rows: shown }, []);
 }
 
+/** Two of these stand in a row. */
+const briefNode = (name: string) => shorten(kernelLabel(name), 40);
+
 function gapTable({ columns, rows }: Graphs["gaps"]): Table {
-  const short = (key: string) => (rows[key] ?? []).map((name) => kernelLabel(String(name)));
   const worded = columns.map((column) =>
-    column.key === "where" ? { ...column, words: text.gapPlaces } : column,
+    column.key === "where"
+      ? { ...column, words: text.gapPlaces }
+      : column.type === "string"
+        ? { ...column, brief: briefNode }
+        : column,
   );
-  const named = { ...rows, after: short("after"), before: short("before") };
-  return tableOf({ columns: worded, rows: named }, ["row", "start_ns"]);
+  return tableOf({ columns: worded, rows }, ["row", "start_ns"]);
 }
 
 /** Names of kernels are long: they come last, and short. */
