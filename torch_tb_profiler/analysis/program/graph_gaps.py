@@ -74,7 +74,7 @@ def graph_gaps(model: Model) -> GraphGaps:
 
 @dataclass(frozen=True)
 class GapTable(Tabular):
-    """One row per gap that is longer than rounding, the longest first. Keys, units and definitions: `columns.GRAPH_GAPS`."""
+    """One row per gap longer than rounding, the longest first. Keys, units and definitions: `columns.GRAPH_GAPS`."""
 
     where: tuple[str, ...]
     graph: Int64
