@@ -23,7 +23,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   overview: "f m u y",
   steps: "c m o q t y",
   criticalpath: "g m n o o2 q q2 t w",
-  operators: "c g m n o o2 q q2",
+  operators: "c g m n o o2 q q2 w",
   kernels: "c g n o q",
   roofline: "g o q",
   program: "c f g m o q x",

@@ -153,7 +153,7 @@ def recording_figures(model: Model, run: str) -> RecordingFigures:
     """The figures of one trace. run: the name of its run."""
     found, use = waterfall(model), step_use(model)
     has_devices, recorded = found.basis == "devices", capture(model)
-    kernels, syncs = _kernels(model), _syncs(model)
+    kernels, syncs, used = _kernels(model), _syncs(model), set(kernel_devices(model))
     return RecordingFigures(
         run=run,
         ranks=1,
@@ -175,7 +175,7 @@ def recording_figures(model: Model, run: str) -> RecordingFigures:
         calls=calls_by_name(model),
         notes=[_note(each) for each in troubles(model)],
         fingerprint=Fingerprint(
-            devices=[each.name for each in recorded.devices if each.id in kernel_devices(model)],
+            devices=[each.name for each in recorded.devices if each.id in used],
             world_size=recorded.distributed.world_size if recorded.distributed else None,
             step_rule=model.steps.rule,
             options={
