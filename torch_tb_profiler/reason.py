@@ -26,6 +26,14 @@ class Reason:
         return self.text
 
 
+#: of a file that holds lists of numbers; said by its first bytes, and by reading it
+NUMBERS = Reason(
+    "numbers",
+    "is JSON, but not a trace: a list of numbers, as a memory timeline (export_memory_timeline) is, "
+    "which `torch-tb-profiler memory FILE` reads",
+)
+
+
 class ErrorWithReason(Exception):
     """An error whose message is a sentence for a user. reason: the same with its kind, `other` where it has none."""
 

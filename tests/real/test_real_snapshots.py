@@ -54,3 +54,13 @@ def test_what_must_be_found(path: Path) -> None:
     if truth["leak_bytes"]:  # of each step
         (grown,) = growth(model)
         assert grown.per_step == truth["leak_bytes"] // grown.steps
+
+
+def test_an_observer_of_a_failure_that_wrote_no_history() -> None:
+    (device,) = memory_snapshot(
+        model_of((SHARED_SNAPSHOTS / "torch20_flexgen/oom_snapshot.pickle").read_bytes())
+    ).devices
+    found = device.inferred_oom
+    assert found is not None
+    assert (found.reason, found.largest, found.reserved) == ("full", 2_080_768, 11_844_714_496)
+    assert found.in_use == device.active

@@ -13,9 +13,18 @@ import zstandard
 from tests.tiny import events
 from tests.unit.test_discovery import NOT_OURS, found
 from torch_tb_profiler.discovery import Content, examine, guess
+from torch_tb_profiler.discovery.content import PICTURE
+from torch_tb_profiler.reason import NUMBERS
 from torch_tb_profiler.workspace.heads import TEXT_BYTES, examine_stream
 
 TRACE = Content()
+#: as export_memory_timeline writes it
+PICTURE_PAGE = b"""<html>
+<head><meta charset="utf-8" /><title>GPU Memory Timeline HTML</title></head>
+<body>
+  <img src='data:image/png;base64,iVBORw0KGgo='>
+</body>
+</html>"""
 
 
 def workers(contents: dict[str, Content]) -> dict[str, tuple[str, str]]:
@@ -59,11 +68,10 @@ def test_traces(document: Any) -> None:
         (b'{"traceEvents": 3}', "is JSON, but not a trace: it has no traceEvents"),
         (b'{"note": "\\"traceEvents\\": []"}', "is JSON, but not a trace: it has no traceEvents"),
         (b'[{"ph": 7.2, "name": "lake"}]', "is JSON, but not a trace: it has no events"),
-        (b"[1, 2]", "is JSON, but not a trace: a list of numbers, as a memory timeline (export_memory_timeline) is"),
-        (
-            b"[[-1, 1, 512, 7], [-1, 1, 512, 7]]",
-            "is JSON, but not a trace: a list of numbers, as a memory timeline (export_memory_timeline) is",
-        ),
+        (b"[1, 2]", str(NUMBERS)),
+        (b"[[-1, 1, 512, 7], [-1, 1, 512, 7]]", str(NUMBERS)),
+        (PICTURE_PAGE, str(PICTURE)),
+        (b"<html><title>Memory Timeline</title></html>", "is a page without a memory snapshot in it"),
         (
             b'{"schema": "1.1.1-chakra.0.0.4", "pid": 7, "time": "2024", "start_ts": 1, "nodes": [',
             "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.recorded import ROOT
+from tests.unit.test_contents import PICTURE_PAGE
 from tests.unit.test_memory_failures import SINCE_2_1, GiB, oom
 from torch_tb_profiler.cli import main
 
@@ -40,7 +41,7 @@ def test_json_has_the_names_of_the_truth_files(capsys: pytest.CaptureFixture[str
     assert (found["leak_per_step"], found["contradictions"], found["oom"]["reason"]) == (65536, 0, "fragmented")
     assert (found["oom"]["requested"], found["oom"]["pieces"]) == (192 << 20, 74)
     assert sum(row["bytes"] for row in found["alive"]) == found["peak_requested"]
-    assert [each["id"] for each in found["findings"]] == ["leak"]
+    assert [each["id"] for each in found["findings"]] == ["leak", "near_capacity"]
 
 
 def test_failed_allocations_of_a_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -76,3 +77,21 @@ def test_what_export_memory_timeline_wrote(capsys: pytest.CaptureFixture[str], t
     assert from_sums.startswith("At most 2.4 MiB were in use")
     assert "optimizer_state" in from_sums
     assert said(capsys, tmp_path, str(folder / "memory_timeline.raw.json.gz")).split()[2:4] == ["2.4", "MiB"]
+
+
+def test_a_memory_timeline_is_no_trace_whatever_its_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    content = (ROOT / "tests" / "cases" / "memory_categories" / "memory_timeline.raw.json.gz").read_bytes()
+    for name in ("memory_timeline.raw.json.gz", "rank0.1795439397195.pt.trace.json.gz"):
+        file = tmp_path / name
+        file.write_bytes(content)
+        assert main(["summary", str(file), "--cache-dir", str(tmp_path / "cache")])
+        error = capsys.readouterr().err
+        assert "is JSON, but not a trace" in error
+        assert "`torch-tb-profiler memory FILE`" in error
+        assert said(capsys, tmp_path, str(file)).startswith("At most 2.4 MiB were in use")
+
+
+def test_the_picture_of_a_memory_timeline_has_no_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page = tmp_path / "memory_timeline.html"
+    page.write_bytes(PICTURE_PAGE)
+    assert "without its numbers" in refused(capsys, tmp_path, str(page))

@@ -230,6 +230,9 @@ def test_one_unreadable_event_is_dropped_and_counted() -> None:
         (b'{"traceEvents": [', "cut off before its first event"),
         (gzip.compress(b"", mtime=0), "is empty"),
         (b"\x1f\x8b\x08garbage", "gzip"),
+        (b" [\n [\n  -1,\n  1,\n  512,\n  7\n ]]", "torch-tb-profiler memory FILE"),
+        (gzip.compress(json.dumps([[-1, 1, 512, 7]] * 9000).encode()), "torch-tb-profiler memory FILE"),
+        (b"[[1795439397195311, 1795439397195319], [[0, 5, 0, 0, 0, 0, 0, 0, 0]]]", "a list of numbers"),
     ],
 )
 def test_what_is_no_trace_is_refused_with_a_reason(text: bytes, reason: str) -> None:

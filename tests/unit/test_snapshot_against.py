@@ -13,7 +13,9 @@ from tests.recorded import ROOT
 from tests.snapshots import Allocator, MiB, dumped, random_run, stack
 from tests.unit.test_memory_command import refused, said
 from tests.unit.test_snapshot_analysis import first, model_of
+from torch_tb_profiler.analysis.question import Refused, Subject
 from torch_tb_profiler.analysis.snapshot.against import Side, against
+from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER, WhichTwo
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, NO_ANNOTATION, NO_MODULE, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.growth import growth
@@ -138,6 +140,29 @@ def test_the_command_compares_two_snapshots_and_two_moments(capsys: pytest.Captu
     own, theirs = (torch_tb_profiler.open(path).memory_snapshot for path in (other, SAMPLE))
     found = own.against(theirs, at="end")
     assert int(found.difference.sum()) == 5 * MiB - theirs.summary.devices[0].requested
+
+
+def test_a_moment_that_only_one_of_two_snapshots_has() -> None:
+    """A program that ran out of memory beside one that did not: its peak is compared, and said to be it."""
+    fine, full = Allocator(), Allocator(capacity=30 * MiB)
+    for allocator in (fine, full):
+        kept = allocator.malloc(12 * MiB, stack("kept"))
+        assert kept is not None
+    address = fine.malloc(4 * MiB, stack("act"))
+    assert address is not None
+    fine.free(address, stack("main"))
+    assert full.malloc(40 * MiB, stack("large")) is None
+    other, own = (
+        Subject(model_of(dumped(run.snapshot())), "run", "worker", "1", 0, 1, lambda _: ()) for run in (fine, full)
+    )
+    compute = SNAPSHOT_AGAINST_ANOTHER.compute
+    found = compute(other, own, WhichTwo(at="oom", exp_at="oom"))
+    assert (found.before.kind, found.before.requested) == ("peak", 16 * MiB)
+    assert (found.moment.kind, found.moment.requested) == ("oom", 12 * MiB)
+    both = compute(own, own, WhichTwo(at="oom", exp_at="0"))
+    assert (both.before.kind, both.moment.kind, both.moment.position) == ("oom", "end", 0)
+    with pytest.raises(Refused, match="no moment 'oom'"):
+        compute(own, other, WhichTwo(at="end", exp_at="oom"))
 
 
 def test_ranks_beside_each_other(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

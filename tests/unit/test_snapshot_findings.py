@@ -35,6 +35,35 @@ def test_nothing_is_said_of_a_program_that_is_fine() -> None:
     assert found(Allocator()) == ()
 
 
+def test_a_peak_near_the_capacity_of_the_device() -> None:
+    def run(held: int, asked: int) -> Allocator:
+        """Blocks of 20 MiB, a segment each, on a device of 1000 MiB."""
+        allocator = Allocator(capacity=1000 * MiB)
+        for number in range(held):
+            assert allocator.malloc(20 * MiB, stack("weights" if number % 4 else "cache")) is not None
+        allocator.time += 1000
+        assert allocator.malloc(asked, stack("large")) is None
+        return allocator
+
+    (finding,) = found(run(held=46, asked=200 * MiB))
+    assert (finding.id, finding.severity, finding.bytes) == ("near_capacity", "high", 20 * MiB)
+    assert (finding.count, finding.line, finding.blocks) == (46, "/app/train.py(17): weights", 34)
+    cleared = run(held=46, asked=200 * MiB)  # it runs out again, when it holds little
+    for address in list(cleared.live)[:40]:
+        cleared.free(address, stack("main"))
+    assert cleared.malloc(900 * MiB, stack("large")) is None
+    cleared.records = [each for each in cleared.records if each["action"] != "oom"] + cleared.records[-1:]
+    assert [(each.id, each.severity) for each in found(cleared)] == [("near_capacity", "medium")]
+    assert found(run(held=44, asked=200 * MiB)) == ()  # 880 of 1000 MiB
+    fine = Allocator(capacity=1000 * MiB)  # as full, but nothing says how much there is
+    for _ in range(46):
+        fine.malloc(20 * MiB, stack("weights"))
+    assert found(fine) == ()
+    silent = run(held=46, asked=200 * MiB)
+    silent.records[-1]["device_free"] = 0  # where a file does not say it
+    assert found(silent) == ()
+
+
 def test_a_leak_is_named_with_its_line_and_bytes_per_step() -> None:
     (leak,) = found(fragmented(leak=8192, steps=6))[:1]
     assert (leak.id, leak.bytes, leak.count) == ("leak", 8192, 6)

@@ -13,6 +13,7 @@ import zstandard
 
 from tests.tiny import events
 from torch_tb_profiler.discovery import Content, Root
+from torch_tb_profiler.reason import NUMBERS
 from torch_tb_profiler.storage import Entry, StorageError
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.workspace.heads import Heads
@@ -21,7 +22,6 @@ from torch_tb_profiler.workspace.scanner import Scanner, list_files, list_runs, 
 NO_TRACE_EVENTS = "is JSON, but not a trace: it has no traceEvents"
 NO_EVENTS = "is JSON, but not a trace: it has no events"
 NO_SNAPSHOT = "is a pickle, but not a memory snapshot"
-NUMBERS = "is JSON, but not a trace: a list of numbers, as a memory timeline (export_memory_timeline) is"
 CHAKRA = "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none"
 
 
@@ -97,8 +97,8 @@ ZOO: dict[str, tuple[Any, tuple[str, str, str] | str | None]] = {
     "extras/et.json.gz": (CHAKRA_FILE, CHAKRA),
     "extras/et.pb": (b"\x0a", None),
     "extras/memory.html": (b"<html>", "is a page without a memory snapshot in it"),
-    "extras/timeline.json": ([[1, 2], [[3, 4]]], NUMBERS),
-    "extras/timeline.raw.json.gz": ([[-1, 1, 512, 7]], NUMBERS),
+    "extras/timeline.json": ([[1, 2], [[3, 4]]], str(NUMBERS)),
+    "extras/timeline.raw.json.gz": ([[-1, 1, 512, 7]], str(NUMBERS)),
     "extras/snapshot.pickle": (b"\x80\x04", NO_SNAPSHOT),
     "extras/snapshot.json": (
         {"segments": [], "device_traces": []},

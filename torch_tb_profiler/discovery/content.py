@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.reason import NUMBERS, Reason
 
 _BOM = b"\xef\xbb\xbf"
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
@@ -26,11 +26,17 @@ _PICKLE = re.compile(
 _ANY_PICKLE = re.compile(rb"\A\x80[\x02-\x05]")
 #: a page that `_memory_viz.py trace_plot` or Composer wrote
 _PAGE = re.compile(rb"\A<")
+#: a page that export_memory_timeline wrote
+_PICTURE_PAGE = (re.compile(rb"<title>[^<]{0,40}Memory Timeline"), re.compile(rb"<img src=.data:image/png;base64,"))
 _SNAPSHOT_PAGE = (re.compile(rb"MemoryViz", re.IGNORECASE), re.compile(rb'"base64"\s*:\s*"gA[IMQUF]'))
 
 _NO_TRACE = "is JSON, but not a trace: "
 
-NUMBERS = Reason("numbers", _NO_TRACE + "a list of numbers, as a memory timeline (export_memory_timeline) is")
+PICTURE = Reason(
+    "no_snapshot",
+    "is the picture of a memory timeline (export_memory_timeline), without its numbers: `.json` and `.raw.json.gz` "
+    "have them, and `torch-tb-profiler memory FILE` reads them",
+)
 
 #: objects that people keep beside their traces: what all must be in the text, and the reason
 _KNOWN = (
@@ -76,6 +82,8 @@ def examine(text: bytes, whole: bool) -> Content:
     if _PAGE.match(text):
         if all(mark.search(text) for mark in _SNAPSHOT_PAGE):
             return Content(is_snapshot=True)
+        if all(mark.search(text) for mark in _PICTURE_PAGE):
+            return Content(PICTURE)
         return Content(Reason("no_snapshot", "is a page without a memory snapshot in it"))
     if not text:
         return Content(Reason("empty", "is empty"))

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.reason import Reason, reason_of
+from torch_tb_profiler.reason import NUMBERS, Reason, reason_of
 from torch_tb_profiler.trace.json_scan import (
     UNREADABLE,
     end_of_list,
@@ -37,6 +37,10 @@ HOLE = bytes(64)
 #: what comes before the events of a document
 ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SEPARATOR = re.compile(rb"\s*,\s*\{")
+#: lists of numbers, where a list of events has objects
+_NUMBERS = re.compile(rb"\[(?:\s*\[)+\s*-?[0-9]")
+#: of a list, to tell what is in it
+_LIST_START_BYTES = 1024
 _TRAILING_COMMA = re.compile(rb",\s*\]")
 _BOM = b"\xef\xbb\xbf"
 
@@ -141,6 +145,10 @@ class ChunkedText:
             text = bytes(self._buffer[: self._end])
             stripped = text.removeprefix(_BOM).lstrip()
             if stripped.startswith(b"["):
+                if len(stripped) < _LIST_START_BYTES and self._fill():
+                    continue
+                if _NUMBERS.match(stripped):
+                    raise NotATraceError(NUMBERS)
                 self._start = len(text) - len(stripped) + 1
                 self.head = text[: self._start]
                 return

@@ -3274,6 +3274,8 @@ export interface SnapshotDevice {
   growth: Growth;
   /** work of the allocator that leads to nothing */
   churn: Churn;
+  /** why memory ran out, if that is when it was taken; None where the file has a history */
+  inferred_oom: InferredOom | null;
 }
 
 /** A moment worth looking at. */
@@ -3354,6 +3356,40 @@ export interface Churn {
   given_back: number;
 }
 
+/** Why an allocation failed, if one did when the snapshot was taken; the file does not say, nor what was asked for. */
+export interface InferredOom {
+  /** what decides then */
+  reason: "fragmented" | "full";
+  /** bytes in pieces of the pool, stream and size class that reserves most (bytes) */
+  free: number;
+  /** how many pieces */
+  pieces: number;
+  /** the largest of them: what failed was larger (bytes) */
+  largest: number;
+  /** free bytes of other pools, streams and size classes (bytes) */
+  other: number;
+  /** bytes of blocks in use on the device (bytes) */
+  in_use: number;
+  /** bytes of all segments (bytes) */
+  reserved: number;
+  /** who holds the segments with free pieces */
+  holders: Holder[];
+}
+
+/** Allocations of one line that keep segments from being joined or given back. */
+export interface Holder {
+  /** innermost frame of the user's own code */
+  line: string;
+  /** requested (bytes) */
+  bytes: number;
+  /** how many */
+  blocks: number;
+  /** how many with free pieces they lie in */
+  segments: number;
+  /** bytes that would be free in one piece if they were released: the largest over its segments (bytes) */
+  joins: number;
+}
+
 /** One failed allocation. */
 export interface Oom {
   /** number of the device */
@@ -3402,29 +3438,15 @@ export interface Oom {
   exact: boolean;
 }
 
-/** Allocations of one line that keep segments from being joined or given back. */
-export interface Holder {
-  /** innermost frame of the user's own code */
-  line: string;
-  /** requested (bytes) */
-  bytes: number;
-  /** how many */
-  blocks: number;
-  /** how many with free pieces they lie in */
-  segments: number;
-  /** bytes that would be free in one piece if they were released: the largest over its segments (bytes) */
-  joins: number;
-}
-
 /** Something to change. */
 export interface SnapshotFinding {
   /** the rule */
-  id: "churn" | "empty_cache" | "fragmentation" | "leak" | "reserved_growth";
+  id: "churn" | "empty_cache" | "fragmentation" | "leak" | "near_capacity" | "reserved_growth";
   /** high: memory runs out of it soon, or it keeps a quarter of what is reserved */
   severity: "high" | "low" | "medium";
   /** number of the device */
   device: number;
-  /** what removing it would save: of a leak and of growth per step, else once (bytes) */
+  /** what removing it would save: of a leak and of growth per step, else once; near the capacity what is above 90 % of it (bytes) */
   bytes: number;
   /** how many steps, segments or allocations show it */
   count: number;
@@ -3682,7 +3704,7 @@ export interface LinkedCurve {
 export interface AgainstAnswer {
   /** the snapshot that is looked at */
   meta: TraceMeta;
-  /** the moment of the other */
+  /** the moment of the other: its peak where it has none of the kind that was asked for */
   before: Moment;
   /** the moment */
   moment: Moment;

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
 from torch_tb_profiler.analysis.snapshot.against import AgainstBy, AgainstRows, against
 from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_AGAINST
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
-from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moment, position_of
+from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, find_moment, moment_of
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
 
@@ -37,7 +37,7 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
     """What is in use in a snapshot, the second of the two, and what was in another.
 
     meta      the snapshot that is looked at
-    before    the moment of the other
+    before    the moment of the other: its peak where it has none of the kind that was asked for
     moment    the moment
     rows      what differs most first; Σ difference over all rows = the difference of `requested` of the moments
     left_out  how many more there are
@@ -53,19 +53,17 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
 def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
     if not is_snapshot(other.model.trace) or not is_snapshot(own.model.trace):
         raise NotFound(Reason("no_snapshot", "this is no memory snapshot"))
-    sides = []
-    for subject, device, at in ((other, asked.device, asked.at), (own, asked.exp_device, asked.exp_at)):
-        history = device_history(subject.model, device)
-        sides.append((history, stack_names(subject.model), position_of(history, at)))
-    found = against(sides[0], sides[1], asked.by)
-    moments = [
-        moment(history, "peak" if at == "peak" else "end", position)
-        for (history, _, position), at in zip(sides, (asked.at, asked.exp_at), strict=True)
-    ]
+    theirs, ours = device_history(other.model, asked.device), device_history(own.model, asked.exp_device)
+    # a program that ran out of memory is compared with one that did not
+    before = find_moment(theirs, asked.at) or moment_of(theirs, "peak")
+    at = moment_of(ours, asked.exp_at)
+    found = against(
+        (theirs, stack_names(other.model), before.position), (ours, stack_names(own.model), at.position), asked.by
+    )
     return AgainstAnswer(
         meta=TraceMeta(**own.about("snapshot")),
-        before=moments[0],
-        moment=moments[1],
+        before=before,
+        moment=at,
         rows=_columns(found, asked.by),
         left_out=max(len(found) - MOST_ROWS, 0),
     )

@@ -20,11 +20,15 @@ from torch_tb_profiler.analysis.snapshot.growth import Growth, growth
 from torch_tb_profiler.analysis.snapshot.layout import layout
 from torch_tb_profiler.analysis.snapshot.lifetimes import churn, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.oom import holders
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.schema import Action
 
-SnapshotFindingId = Literal["leak", "fragmentation", "reserved_growth", "empty_cache", "churn"]
+SnapshotFindingId = Literal["leak", "fragmentation", "near_capacity", "reserved_growth", "empty_cache", "churn"]
 SnapshotSeverity = Literal["low", "medium", "high"]
 
+#: of what PyTorch can have of the device, that blocks take at their peak
+NEAR_CAPACITY_SHARE = 0.9
 #: a leak of less per step is not told
 LEAST_LEAK = 4096
 #: of what is reserved at its peak, and bytes, that are free between blocks
@@ -45,7 +49,8 @@ class SnapshotFinding:
     id        the rule
     severity  high: memory runs out of it soon, or it keeps a quarter of what is reserved
     device    number of the device
-    bytes     what removing it would save: of a leak and of growth per step, else once
+    bytes     what removing it would save: of a leak and of growth per step, else once; near the capacity what is
+              above 90 % of it
     count     how many steps, segments or allocations show it
     line      the line of the program that has most of it, empty where no line has
     blocks    how many of its allocations
@@ -75,6 +80,46 @@ def snapshot_findings(model: Model) -> tuple[SnapshotFinding, ...]:
         for rule in _RULES
     ]
     return tuple(each for each in found if each is not None)
+
+
+def known_capacity(history: History) -> int | None:
+    """Bytes that PyTorch could have of the device: what it had and what was free when an allocation failed.
+
+    What other processes and libraries held then is not in it. None where no allocation failed, or a file does not say
+    what was free.
+    """
+    failed = _failed(history)
+    if not len(failed):
+        return None
+    return int((history.curves.reserved[failed] + history.device.records.address[failed]).max())
+
+
+def _failed(history: History) -> Int64:
+    """Positions of failed allocations that say what the device had free."""
+    device = history.device
+    return np.flatnonzero(device.is_action(Action.OOM) & (device.records.address > 0))
+
+
+def _near_capacity(history: History, names: StackNames, _: Growth) -> SnapshotFinding | None:
+    """In use, not only reserved: what is free between blocks is another finding."""
+    curves, capacity = history.curves, known_capacity(history)
+    peak = int(curves.allocated.max())
+    if capacity is None or peak < NEAR_CAPACITY_SHARE * capacity:
+        return None
+    at = curves.peak(curves.allocated)
+    rows = alive_rows(history, names, at, "line")
+    limit = int(NEAR_CAPACITY_SHARE * capacity)
+    then = int(curves.allocated[_failed(history)].max())
+    return SnapshotFinding(
+        "near_capacity",
+        "high" if then >= limit else "medium",
+        history.device.number,
+        peak - limit,
+        int(rows.blocks.sum()),
+        rows.line[0],
+        int(rows.blocks[0]),
+        at,
+    )
 
 
 def _leak(history: History, names: StackNames, grown: Growth) -> SnapshotFinding | None:
@@ -144,4 +189,4 @@ def _churn(history: History, names: StackNames, _: Growth) -> SnapshotFinding | 
     )
 
 
-_RULES: Sequence[_Rule] = (_leak, _fragmentation, _reserved_growth, _empty_cache, _churn)
+_RULES: Sequence[_Rule] = (_leak, _fragmentation, _near_capacity, _reserved_growth, _empty_cache, _churn)

@@ -86,11 +86,20 @@ def device_history(model: Model, device: int | None) -> History:
 
 def position_of(history: History, at: str) -> int:
     """The record that a request means. Raises Refused."""
-    text = at.strip().lower()
-    if text.lstrip("-").isdigit() and len(text) < 19:
-        return min(max(int(text), -1), history.last)
-    for each in moments(history):
-        if each.kind == text:
-            return each.position
+    return moment_of(history, at).position
+
+
+def moment_of(history: History, at: str) -> Moment:
+    """What a request means; of the number of a record the kind is `end`. Raises Refused."""
+    if (found := find_moment(history, at)) is not None:
+        return found
     known = "start, peak, reserved_peak, end, oom, snapshot, or the number of a record"
     raise Refused(f"there is no moment {at[:40]!r} here; there are {known}")
+
+
+def find_moment(history: History, at: str) -> Moment | None:
+    """As `moment_of`; None where there is none."""
+    text = at.strip().lower()
+    if text.lstrip("-").isdigit() and len(text) < 19:
+        return moment(history, "end", min(max(int(text), -1), history.last))
+    return next((each for each in moments(history) if each.kind == text), None)

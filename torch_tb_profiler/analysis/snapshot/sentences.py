@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from torch_tb_profiler.analysis.shared.byte_text import size
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
-from torch_tb_profiler.analysis.snapshot.oom import Oom
+from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom
+from torch_tb_profiler.analysis.snapshot.oom import Holder, Oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
 
 
@@ -13,10 +16,7 @@ def said_of_oom(oom: Oom) -> str:
     asked = f"{size(oom.requested)} were asked for at {oom.line}"
     free = f"{size(oom.free)} were free in {oom.pieces} pieces, the largest of {size(oom.largest)}"
     if oom.reason == "fragmented":
-        held = ""
-        if oom.holders:
-            first = oom.holders[0]
-            held = f" {size(first.bytes)} of {first.line} in {first.blocks} blocks keep {first.segments} segments."
+        held = _held(oom.holders)
         helps = " It would have had room with expandable_segments:True." if oom.expandable_helps else ""
         return f"Fragmented: {asked}; {free}.{held}{helps}"
     if oom.reason == "other_stream":
@@ -31,6 +31,23 @@ def said_of_oom(oom: Oom) -> str:
             "device or a capture kept it from being taken."
         )
     return f"Full: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved were in use, {free}."
+
+
+def _held(holders: Sequence[Holder]) -> str:
+    if not holders:
+        return ""
+    first = holders[0]
+    return f" {size(first.bytes)} of {first.line} in {first.blocks} blocks keep {first.segments} segments."
+
+
+def said_of_inferred_oom(found: InferredOom) -> str:
+    """Why memory ran out, if it did: the file does not say so."""
+    text = "If it was taken when memory ran out, which a file without a history does not say: "
+    free = f"{size(found.free)} were free in {found.pieces} pieces, the largest of {size(found.largest)}"
+    used = f"{size(found.in_use)} of {size(found.reserved)} reserved were in use"
+    if found.reason == "fragmented":
+        return f"{text}fragmented; {used}, {free}, so that more than this was asked for.{_held(found.holders)}"
+    return f"{text}full; {used}, {free}."
 
 
 def said_of_device(device: SnapshotDevice) -> str:
@@ -48,6 +65,12 @@ def said_of_device(device: SnapshotDevice) -> str:
 def said_of_finding(found: SnapshotFinding) -> str:
     """What was found, and what to do about it."""
     most = f" {found.blocks} of them at {found.line}." if found.line else ""
+    if found.id == "near_capacity":
+        return (
+            f"At their peak blocks take more than 90 % of what PyTorch can have of the device: {size(found.bytes)} "
+            f"above that, in {found.count} blocks, most at {found.line}. Recompute activations "
+            "(`torch.utils.checkpoint.checkpoint`), halve them (`torch.autocast`), or make batches smaller."
+        )
     if found.id == "leak":
         return (
             f"Memory grows by {size(found.bytes)} per step ({found.count} steps), most at {found.line}. Keep numbers "

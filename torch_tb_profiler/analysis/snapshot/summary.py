@@ -12,7 +12,9 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.device import about
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding, snapshot_findings
+from torch_tb_profiler.analysis.snapshot.frames import StackNames, stack_names
 from torch_tb_profiler.analysis.snapshot.growth import Growth, growth
+from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom, inferred_oom
 from torch_tb_profiler.analysis.snapshot.layout import PoolRow, fragmentation, layout, pools
 from torch_tb_profiler.analysis.snapshot.lifetimes import Churn, churn
 from torch_tb_profiler.analysis.snapshot.moments import Moment, moments
@@ -43,6 +45,7 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
     pools             at the end
     growth            what grows from step to step
     churn             work of the allocator that leads to nothing
+    inferred_oom      why memory ran out, if that is when it was taken; None where the file has a history
     """
 
     device: int
@@ -65,6 +68,7 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
     pools: tuple[PoolRow, ...]
     growth: Growth
     churn: Churn
+    inferred_oom: InferredOom | None
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,8 @@ def memory_snapshot(model: Model) -> MemorySnapshot:
     """All of a snapshot in a few numbers. A trace has no devices."""
     told = about(model)
     grown = growth(model)
-    devices = tuple(_device(each, grew) for each, grew in zip(histories(model), grown, strict=True))
+    names = stack_names(model)
+    devices = tuple(_device(each, grew, names) for each, grew in zip(histories(model), grown, strict=True))
     of_file = sum(note.count for note in model.trace.notes if note.values.get("contradicts"))
     of_records = sum(sum(device.contradictions.values()) for device in devices)
     return MemorySnapshot(
@@ -106,7 +111,7 @@ def memory_snapshot(model: Model) -> MemorySnapshot:
     )
 
 
-def _device(history: History, grown: Growth) -> SnapshotDevice:
+def _device(history: History, grown: Growth, names: StackNames) -> SnapshotDevice:
     curves, device = history.curves, history.device
     end = layout(history, history.last)
     return SnapshotDevice(
@@ -130,4 +135,5 @@ def _device(history: History, grown: Growth) -> SnapshotDevice:
         pools=pools(end),
         growth=grown,
         churn=churn(history),
+        inferred_oom=inferred_oom(history, names),
     )

@@ -20,14 +20,21 @@ from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
-from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_finding, said_of_oom
+from torch_tb_profiler.analysis.snapshot.sentences import (
+    answer,
+    said_of_device,
+    said_of_finding,
+    said_of_inferred_oom,
+    said_of_oom,
+)
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe, tell
 from torch_tb_profiler.discovery import TraceFile
-from torch_tb_profiler.discovery.content import NUMBERS
+from torch_tb_profiler.discovery.content import PICTURE
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.reason import NUMBERS
 from torch_tb_profiler.snapshot.memory_timeline import (
     CATEGORIES,
     MemoryTimeline,
@@ -40,6 +47,8 @@ from torch_tb_profiler.workspace.heads import examine_stream
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
 _MOST_ROWS = 20
+#: of what export_memory_timeline may have written
+_TIMELINE_ENDINGS = (".json", ".json.gz", ".json.zst", ".html", ".htm")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -161,10 +170,13 @@ def _of_text(file: str) -> str:
 
 def _timeline(path: Path) -> MemoryTimeline | None:
     """What export_memory_timeline wrote; None of everything else."""
-    if not path.name.endswith((".json", ".json.gz")) or not path.is_file():
+    if not path.name.lower().endswith(_TIMELINE_ENDINGS) or not path.is_file():
         return None
     with path.open("rb") as stream:
-        if examine_stream(stream).reason != NUMBERS:
+        reason = examine_stream(stream).reason
+        if reason == PICTURE:
+            raise UserError(f"{path} {reason}")
+        if reason != NUMBERS:
             return None
         stream.seek(0)
         try:
@@ -227,6 +239,7 @@ def as_json(whole: _Found, number: int | None = None) -> dict[str, Any]:
             "reason": oom.reason,
             "holders": oom.holders,
         },
+        "inferred_oom": device.inferred_oom,
         "leak_per_step": device.growth.per_step,
         "findings": [each for each in found.findings if each.device == device.device],
     }
@@ -249,6 +262,7 @@ def _as_text(whole: _Found) -> str:
     lines = [answer(found)]
     for device in found.devices:
         lines += ["", f"GPU{device.device}: {said_of_device(device)}"]
+        lines += [f"  {said_of_inferred_oom(device.inferred_oom)}"] if device.inferred_oom else []
         lines += [
             f"  {size(pool.reserved)} reserved, {size(pool.free)} free: {pool.pool} pool, stream {pool.stream}, "
             f"{'small' if pool.is_small else 'large'} blocks"

@@ -24,12 +24,18 @@ def _find(facts: Facts) -> Sequence[Found]:
         at = int(here[np.argmax(memory.total_allocated[here])])
         peak = int(memory.total_allocated[at])
         capacity = (model.trace.header.device(device) or {}).get("totalGlobalMem")
-        if isinstance(capacity, int) and capacity > 0 and peak > facts.limit("memory_limit", "peak_share") * capacity:
-            found.append(_of_device(device, peak, capacity, memory.row[at : at + 1]))
+        if not isinstance(capacity, int) or capacity <= 0:
+            continue
+        above = peak - int(facts.limit("memory_limit", "peak_share") * capacity)
+        if above > 0:
+            found.append(_of_device(device, peak, capacity, above, memory.row[at : at + 1]))
     return found
 
 
-def _of_device(device: int, peak: int, capacity: int, rows: np.ndarray[tuple[int], np.dtype[np.int32]]) -> Found:
+def _of_device(
+    device: int, peak: int, capacity: int, above: int, rows: np.ndarray[tuple[int], np.dtype[np.int32]]
+) -> Found:
+    """above: bytes to be saved until it is not nearly full any more."""
     share = peak / capacity
     return Found(
         title="Device memory is nearly full",
@@ -46,6 +52,7 @@ def _of_device(device: int, peak: int, capacity: int, rows: np.ndarray[tuple[int
                 "peak_allocated", f"Peak of allocated memory on GPU {device}", peak, "bytes", "memory", gpu=device
             ),
             Evidence("gpu_memory", f"Memory of GPU {device}", capacity, "bytes", "memory", gpu=device),
+            Evidence("memory_to_save", f"To be saved on GPU {device}", above, "bytes", "memory", gpu=device),
         ),
         links=(Link("checkpointing", "Checkpointing", "https://docs.pytorch.org/docs/stable/checkpoint.html"),),
     )

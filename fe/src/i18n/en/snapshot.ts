@@ -36,6 +36,8 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     `Memory grows by ${bytes} per step (${steps} steps).`,
   findings: "What to change",
   found: {
+    near_capacity: (bytes: string, n: string, line: string) =>
+      `At their peak blocks take more than 90 % of what PyTorch can have of the device: ${bytes} above that, in ${n} blocks, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
     leak: (bytes: string, n: string, line: string) =>
       `Memory grows by ${bytes} per step (${n} steps), most at ${line}. Keep numbers there, not tensors (.item(), .detach()), and release what the next step does not need.`,
     fragmentation: (bytes: string, n: string, line: string) =>
@@ -65,6 +67,10 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     limit: "A limit below the device's memory",
     full: "Full",
   },
+  inferred: "If it was taken when memory ran out, which a file without a history does not say:",
+  inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved were in use.`,
+  inferredHeld: (size: string, line: string, blocks: string, segments: string) =>
+    `${size} of ${line} in ${blocks} blocks keep ${segments} segments.`,
   asked: (size: string, line: string) => `${size} were asked for at ${line}.`,
   free: (size: string, pieces: string, largest: string) =>
     `${size} were free in ${pieces} pieces; the largest has ${largest}.`,
@@ -126,6 +132,8 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   againstHelp: `What is in use at the moment, and what was in the other snapshot: rows that are called the same are one. A line that moved within its file is another line; by module they are the same.`,
   againstSaid: (at: string, now: string, then: string, before: string, name: string) =>
     `${at}: ${now}. ${name}, ${then}: ${before}.`,
+  againstPeak: (name: string, moment: string) =>
+    `${name} has no moment “${moment}”: its peak is compared.`,
   tip: {
     size: "Requested",
     born: "Allocated",

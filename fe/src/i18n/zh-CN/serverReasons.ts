@@ -66,7 +66,7 @@ export const reasons: FirstMessages["reasons"] = {
       : "不是 PyTorch 的跟踪：没有 traceEvents",
   no_events_in_list: ({ first }) =>
     first ? `是 JSON 但不是跟踪：前 ${first} 中没有事件` : "是 JSON 但不是跟踪：没有事件",
-  numbers: () => "是 JSON 但不是跟踪：是数字列表，如内存时间线（export_memory_timeline）",
+  numbers: () => "是数字列表，不是跟踪；内存时间线由 torch-tb-profiler memory 读取",
   chakra: () => "是 Chakra 执行跟踪（ExecutionTraceObserver）：它附属于跟踪，本身不是跟踪",
   memory_snapshot: () => "是内存快照（torch.cuda.memory），不是跟踪",
   no_snapshot: () => "不是内存快照",

@@ -32,6 +32,8 @@ export const snapshot: typeof en = {
   growsSaid: (bytes, steps) => `内存每步增长 ${bytes}（${steps} 步）。`,
   findings: "可以改进之处",
   found: {
+    near_capacity: (bytes, n, line) =>
+      `峰值时，块占用超过 PyTorch 可从设备得到的内存的 90 %：超出 ${bytes}，共 ${n} 个块，最多在 ${line}。请重算激活（torch.utils.checkpoint.checkpoint），用 torch.autocast 使其减半，或减小批大小。`,
     leak: (bytes, n, line) =>
       `内存每步增长 ${bytes}（${n} 步），最多在 ${line}。请在该处保存数值而不是张量（.item()、.detach()），并释放下一步不需要的内容。`,
     fragmentation: (bytes, n, line) =>
@@ -61,6 +63,10 @@ export const snapshot: typeof en = {
     limit: "低于设备内存的限制",
     full: "已满",
   },
+  inferred: "没有历史的文件不说明是否内存不足；如果它是在内存不足时保存的：",
+  inferredUse: (used, reserved) => `预留的 ${reserved} 中有 ${used} 在使用。`,
+  inferredHeld: (size, line, blocks, segments) =>
+    `${line} 的 ${blocks} 个块（${size}）占住了 ${segments} 个段。`,
   asked: (size, line) => `在 ${line} 请求 ${size}。`,
   free: (size, pieces, largest) => `空闲 ${size}，分为 ${pieces} 片；最大的一片为 ${largest}。`,
   oomFacts: {
@@ -111,6 +117,7 @@ export const snapshot: typeof en = {
   againstHelp:
     "该时刻使用中的内容，以及另一快照中使用中的内容：名称相同的行合为一行。在文件中移动过的行算作另一行；按模块则视为相同。",
   againstSaid: (at, now, then, before, name) => `${at}：${now}；${name} 的${then}：${before}。`,
+  againstPeak: (name, moment) => `${name} 中没有“${moment}”时刻：比较的是它的峰值。`,
   tip: {
     size: "请求",
     born: "分配",

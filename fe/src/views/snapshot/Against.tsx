@@ -69,7 +69,8 @@ interface Props {
 export function AgainstPanel({ look, by, other, actions }: Props) {
   const { sel } = useTrace();
   // a number means another record there
-  const at = look.since ?? (/\d/.test(look.at) ? "peak" : look.at);
+  const wanted = look.since ?? look.at;
+  const at = /\d/.test(wanted) ? "peak" : wanted;
   const query = useTraceQuery("snapshot/against", sel && other, {
     at,
     exp_at: look.at,
@@ -87,11 +88,14 @@ export function AgainstPanel({ look, by, other, actions }: Props) {
             {text.againstSaid(
               momentName(look.at),
               bytes(answer.moment.requested),
-              momentName(at),
+              momentName(answer.before.kind),
               bytes(answer.before.requested),
               nameOf(other),
             )}
           </p>
+          {answer.before.kind !== at && (
+            <p className="muted">{text.againstPeak(nameOf(other), momentName(at))}</p>
+          )}
           <Rows answer={answer} />
           {answer.left_out > 0 && <p className="muted">{text.more(count(answer.left_out))}</p>}
         </>

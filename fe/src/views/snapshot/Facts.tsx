@@ -1,6 +1,6 @@
 /** The answer in a sentence, and the numbers behind it. */
 import { partnerOf, useSnapshotLink } from "../../api";
-import type { SnapshotAnswer } from "../../api/schema.gen";
+import type { SnapshotAnswer, SnapshotDevice } from "../../api/schema.gen";
 import { bytes, count, duration, fraction, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { goToView, selectTrace, useTrace } from "../../state";
@@ -37,6 +37,7 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
             )}{" "}
         {growth.per_step ? text.growsSaid(bytes(growth.per_step), count(growth.steps)) : ""}
       </p>
+      <Inferred found={device.inferred_oom} />
       <SameProcess />
       <dl className="tiles">
         <Tile
@@ -71,6 +72,26 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
       <Warnings answer={answer} look={look} />
       <Findings answer={answer} look={look} />
     </>
+  );
+}
+
+/** Of a file without a history: why memory ran out, if that is when it was written. */
+function Inferred({ found }: { readonly found: SnapshotDevice["inferred_oom"] }) {
+  if (!found) return null;
+  const first = found.reason === "fragmented" ? found.holders[0] : undefined;
+  return (
+    <p className="snapshot-process">
+      {text.inferred} <strong>{text.reasons[found.reason]}.</strong>{" "}
+      {text.inferredUse(bytes(found.in_use), bytes(found.reserved))}{" "}
+      {text.free(bytes(found.free), count(found.pieces), bytes(found.largest))}{" "}
+      {first &&
+        text.inferredHeld(
+          bytes(first.bytes),
+          frameLabel(first.line),
+          count(first.blocks),
+          count(first.segments),
+        )}
+    </p>
   );
 }
 

@@ -98,6 +98,7 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
   computing: (gpu) => `计算中，GPU ${gpu}`,
   peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
   gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
+  memory_to_save: (gpu) => `GPU ${gpu} 上需要节省的内存`,
 };
 
 export const links: Record<string, string> = {
