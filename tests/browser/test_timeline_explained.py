@@ -27,7 +27,7 @@ PATH, IDLE = "rank0:path", "rank0:idle:0"
 
 def settled(profiler: Profiler) -> Timeline:
     timeline = Timeline(profiler).settle()
-    expect(profiler.ui.get_by_text("Computing the critical path")).to_have_count(0)
+    expect(profiler.ui.get_by_text("Computing lanes")).to_have_count(0)
     return timeline.settle()
 
 
@@ -48,10 +48,10 @@ def pieces(
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_lanes_of_a_sample(alone: Server, page: Page, keep: Keep, theme: Any) -> None:
     page.emulate_media(color_scheme=theme)
-    profiler = Profiler(page, alone).open(v="trace", r=GPU_RUN, k="rank0", u="path,idle")
+    profiler = Profiler(page, alone).open(v="trace", r=GPU_RUN, k="rank0", u="path,idle,phases")
     timeline = settled(profiler)
     keep(f"timeline-explained-{theme}")
-    assert {"Critical path", "Idle, by cause"} <= set(timeline.names())
+    assert {"Critical path", "Idle, by cause", "Phases"} <= set(timeline.names())
     # the path leaves no gap between the first step and the last
     steps = alone.api("timeline", **WHERE)["steps"]
     begin, end = steps["start_ns"][0], steps["start_ns"][-1] + steps["duration_ns"][-1]

@@ -20,6 +20,7 @@ WITHOUT_MARKS = {
     "program/diffusers_sd/worker0.pt.trace.json.gz": ("repeated_module", 3),
     "torch213/no_steps/worker0.1795164695691970318.pt.trace.json": ("repeated_module", 3),
     "program/nested_ranges/worker0.pt.trace.json.gz": ("repeated_annotation", 4),
+    "program/generate_loop/worker0.pt.trace.json.gz": ("repeated_annotation", 6),
     "program/compile_break/worker0.pt.trace.json.gz": ("repeated_annotation", 3),
 }
 

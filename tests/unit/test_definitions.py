@@ -72,6 +72,8 @@ VIEWS = {
     "GRAPHS": "program",
     "GRAPH_NODES": "program",
     "CAPTURES": "program",
+    "EAGER": "program",
+    "GRAPH_GAPS": "program",
     "OUTSIDE_GRAPHS": "program",
 }
 

@@ -1,23 +1,21 @@
-"""Ranges, inference, compiled code and graphs: hand-made programs, and recorded ones with a known truth."""
+"""Ranges and inference: hand-made programs, and recorded ones with a known truth."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.events import US, Event, annotation, event, frame, kernel, launch, model_of, op
+from tests.events import US, Event, annotation, frame, kernel, launch, model_of, op
 from tests.recorded import SHARED
 from tests.recorded import model_of as recorded
 from torch_tb_profiler.analysis.program.engine import engine
 from torch_tb_profiler.analysis.program.engine_question import engine_summary
-from torch_tb_profiler.analysis.program.generated import generated_kernels
+from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.program.micro_batches import optimizers
-from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
+from torch_tb_profiler.analysis.program.phase_times import phase_times
 from torch_tb_profiler.analysis.program.ranges import calls_of_range, ranges
-from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
-from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
+from torch_tb_profiler.model import Model
 
 PROGRAM = SHARED / "program"
 needs_recordings = pytest.mark.skipif(not PROGRAM.exists(), reason="recorded traces are not here")
@@ -97,6 +95,14 @@ def test_nested_ranges_of_a_recording() -> None:
     }
 
 
+def host_phases(model: Model) -> dict[str, int]:
+    """ns of the main thread by phase, over all steps; without what nothing marks."""
+    times = phase_times(model)
+    return {
+        each.value: int(times.host_ns[:, at].sum()) for at, each in enumerate(times.phases) if each is not Phase.OTHER
+    }
+
+
 # inference ---------------------------------------------------------------------------------------------------
 
 
@@ -146,6 +152,47 @@ def test_shapes_that_are_damaged_say_nothing(dims: str) -> None:
     assert engine(model) is None
 
 
+def hf_calls(*tokens: int, name: str = "GPT2LMHeadModel_0") -> list[Event]:
+    """Calls of a language model, with how many tokens each looks up."""
+    calls = []
+    for number, length in enumerate(tokens):
+        calls += [frame(f"nn.Module: {name}", 100 * number + 10, 80), lookup(100 * number + 20, 2, length)]
+    return calls
+
+
+def test_one_token_that_transformers_generates_is_a_prefill() -> None:
+    generate = frame("/env/transformers/generation/utils.py(2255): generate", 0, 150)
+    model = model_of([generate, *hf_calls(24)])
+    found, summary = engine(model), engine_summary(model)
+    assert found is not None
+    assert summary is not None
+    assert (found.how, found.steps.phase) == ("modules", ("prefill",))
+    assert (found.steps.requests.tolist(), found.steps.tokens.tolist()) == ([2], [48])
+    # nothing is told of the time of a token: none follows the first
+    assert summary.tpot_ns is None
+    # the step is from the first operator to the last
+    assert host_phases(model) == {"prefill": 5 * US}
+
+
+def test_a_language_model_that_reads_whole_sequences_need_not_generate() -> None:
+    assert engine(model_of(hf_calls(24, 24))) is None
+    # one of the calls alone is in `generate`
+    one = frame("/env/transformers/generation/utils.py(2255): generate", 0, 95)
+    assert engine(model_of([one, *hf_calls(24, 24)])) is None
+    decoding = engine(model_of(hf_calls(24, 1)))
+    assert decoding is not None
+    assert decoding.steps.phase == ("prefill", "decode")
+
+
+def test_the_prefill_of_a_loop_is_a_step_and_a_phase() -> None:
+    decodes = [annotation("decode", 400 + 100 * i, 90) for i in range(3)]
+    model = model_of([annotation("prefill", 0, 380), *decodes])
+    assert (model.steps.rule, model.steps.labels) == ("repeated_annotation", ("prefill", *["decode"] * 3))
+    assert host_phases(model) == {"prefill": 380 * US, "decode": 270 * US}
+    # the same of one that only decodes in the recording
+    assert model_of(decodes).steps.labels == ("decode",) * 3
+
+
 def test_training_does_not_infer() -> None:
     backward = op("autograd::engine::evaluate_function: EmbeddingBackward0", 200, 10)
     assert engine(model_of([lookup(0, 2, 24), lookup(100, 2, 24), backward])) is None
@@ -168,126 +215,8 @@ def test_inference_of_recordings(run: str, how: str, steps: dict[str, int]) -> N
     assert {each.name: each.steps for each in summary.steps} == steps
 
 
-# compiled code -----------------------------------------------------------------------------------------------
-
-REGION = "Torch-Compiled Region: "
-
-
-def test_regions_and_what_is_around_them() -> None:
-    model = model_of(
-        [
-            annotation("ProfilerStep#0", 0, 1000),
-            op("TorchDynamo Cache Lookup", 5, 5),
-            op(f"{REGION}0/0", 10, 500),
-            op("Pregraph bytecode", 15, 10),
-            annotation("## Call CompiledFxGraph fabc ##", 30, 100),
-            launch(40, 1),
-            kernel(60, 50, 1, "triton_poi_fused_add_relu_0"),
-            op("aten::item", 200, 50),
-            op(f"{REGION}1/0", 300, 150),
-            op(f"{REGION}1/1", 600, 50),
-            op("aten::mm", 700, 50),
-            launch(710, 2),
-            kernel(720, 30, 2, "gemm"),
-            frame("model.py(9): torch_dynamo_resume_in_forward_at_7", 290, 200),
-        ]
-    )
-    found, sums = regions(model), region_sums(model)
-    assert found.id == ("0/0", "1/0", "1/1")
-    assert found.outer_calls.tolist() == [1, 0, 1]
-    assert found.body_ns.tolist() == [100 * US, 0, 0]
-    assert found.overhead_ns.tolist() == [10 * US, 0, 0]
-    assert found.eager_ns.tolist() == [50 * US, 0, 0]
-    assert found.device_ns.tolist() == [50 * US, 0, 0]
-    assert (sums.outer_ns, sums.lookup_ns, sums.breaks, sums.lines) == (550 * US, 5 * US, 1, ("forward:7",))
-    assert (sums.inside_device_ns, sums.outside_device_ns) == (50 * US, 30 * US)
-    made = generated_kernels(model)
-    assert (made.name, made.kind, made.operators) == (("triton_poi_fused_add_relu_0",), ("pointwise",), ("add_relu",))
-
-
-def test_regions_without_ranges_of_graphs_do_not_tell_what_is_eager() -> None:
-    found = regions(model_of([op("Torch-Compiled Region", 0, 100), op("aten::mm", 10, 50)]))
-    assert (found.id, found.host_ns.tolist()) == (("?",), [100 * US])
-    assert (found.body_ns.tolist(), found.eager_ns.tolist(), found.overhead_ns.tolist()) == ([-1], [-1], [-1])
-
-
-def test_the_configuration_and_the_file_of_a_generated_kernel() -> None:
-    name, told = "triton_red_fused_mean_0", {"kernel_file": "/tmp/c.py", "num_stages": 1}
-    events = []
-    for number, (blocks, warps) in enumerate((("XBLOCK=2,R0_BLOCK=64", 8), ("XBLOCK=4", 4), ("XBLOCK=4", 4))):
-        at = 100 * number
-        events.append(op(name, at, 20, kernel_kwargs=blocks, num_warps=warps, **told))
-        events += [launch(at + 5, number + 1), kernel(at + 50, 10, number + 1, name)]
-    events += [op("x", 395, 30), launch(400, 9), kernel(410, 5, 9, "triton_poi_fused_add_1")]
-    made = generated_kernels(model_of(events))
-    assert made.config == ("XBLOCK=2 R0_BLOCK=64 num_warps=8 num_stages=1; XBLOCK=4 num_warps=4 num_stages=1", None)
-    assert made.file == ("/tmp/c.py", None)
-
-
 @needs_recordings
-def test_compilations_of_a_recording() -> None:
-    model = recorded(of("compile_cold"))
-    made = compilations(model)
-    assert made.id == ("0/0", "1/0", "0/1", "1/1", "0/2", "1/2")
-    assert sum(bool(each) for each in made.again) == 4
-    assert made.duration_ns.sum() == region_sums(model).compile_ns
-    assert region_sums(model).breaks == 6
-
-
-@needs_recordings
-def test_graph_breaks_of_a_recording() -> None:
-    sums = region_sums(recorded(of("compile_break")))
-    assert sums.lines == ("scale:5", "scale:7")
-    assert sums.breaks == 6
-    assert 1.33 < sums.outer_ns / 1e6 < 1.34
-
-
-# graphs ------------------------------------------------------------------------------------------------------
-
-
-def replay(at: float, correlation: int, **args: Any) -> list[Event]:
-    return [
-        event("cuda_runtime", "cudaGraphLaunch", at, 5, correlation=correlation),
-        kernel(at + 10, 10, correlation, "a", **args),
-        kernel(at + 30, 20, correlation, "b", **args),
-    ]
-
-
-def test_replays_of_one_graph_are_aligned() -> None:
-    model = model_of(
-        [annotation("ProfilerStep#0", 0, 500), *replay(0, 1), *replay(100, 2), launch(200, 3), kernel(210, 50, 3, "c")]
-    )
-    found = graphs(model)
-    assert (found.replays.tolist(), found.nodes.tolist()) == ([2], [2])
-    assert found.device_ns.tolist() == [60 * US]
-    assert found.inside_ns.tolist() == [10 * US]
-    assert found.between_ns.tolist() == [60 * US]
-    assert outside_ns(model) == (60 * US, 50 * US)
-    fell_out = outside_graphs(model)
-    assert (fell_out.name, fell_out.total_ns.tolist(), fell_out.replayed.tolist()) == (("c",), [50 * US], [0])
-    nodes = graph_nodes(model, 0)
-    assert nodes is not None
-    assert (nodes.name, nodes.mean_ns.tolist()) == (("a", "b"), [10 * US, 20 * US])
-    assert graph_nodes(model, 1) is None
-
-
-def test_a_trace_without_graphs() -> None:
-    model = model_of([annotation("ProfilerStep#0", 0, 500), op("aten::mm", 10, 5)])
-    assert len(graphs(model)) == len(captures(model)) == len(regions(model)) == len(compilations(model)) == 0
-    assert outside_ns(model) == (0, 0)
-    assert len(outside_graphs(model)) == 0
-
-
-def test_what_fell_out_of_a_graph_has_the_name_of_what_did_not() -> None:
-    steps = annotation("ProfilerStep#0", 0, 500)
-    owned = [op("aten::mm", 195, 20), launch(200, 3), kernel(300, 50, 3, "a")]
-    found = outside_graphs(model_of([steps, *replay(0, 1), *owned, launch(220, 4), kernel(400, 10, 4, "a")]))
-    assert (found.name, found.owner, found.calls.tolist(), found.replayed.tolist()) == (("a",), ("aten::mm",), [2], [1])
-
-
-@needs_recordings
-def test_a_capture_and_a_replay_of_recordings() -> None:
-    captured = captures(recorded(PROGRAM / "vllm_capture_hipgraph_mi300" / "rank0.pt.trace.json.gz"))
-    assert captured.calls.tolist() == [421]
-    replayed = graphs(recorded(SHARED / "TraceLens" / "vllm_decode_hipgraph_mi300" / "rank0.pt.trace.json.gz"))
-    assert replayed.nodes.tolist() == [421]
+def test_the_phases_of_a_recorded_loop_have_its_prefill() -> None:
+    model = recorded(of("generate_loop"))
+    assert model.steps.labels == ("prefill", *["decode"] * 5)
+    assert host_phases(model) == {"prefill": 8_223_875, "decode": 8_694_464}

@@ -21,6 +21,8 @@ from tests.timelines import events, lanes_of, tiles_of, timeline_of
 from tests.tiny import write_trace
 from tests.unit.timeline_routes import OF_TRACE, timelines_read
 from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.program.kinds import PHASES
+from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.build import build
@@ -205,10 +207,43 @@ def test_each_device_has_a_lane_of_its_gaps() -> None:
     assert (derived.edge == NO_EDGE).all()
 
 
+def test_the_lane_of_phases_is_what_the_program_view_tells() -> None:
+    node = "autograd::engine::evaluate_function: AddmmBackward0"
+    given = [
+        annotation("ProfilerStep#0", 0, 1000),
+        annotation("enumerate(DataLoader)#_X.__next__", 0, 100),
+        annotation("forward", 100, 300),
+        op(node, 450, 200, **{"Sequence number": 1, "Fwd thread id": 1}),
+        annotation("Optimizer.step#SGD.step", 700, 200),
+    ]
+    model = model_of(given)
+    derived = derived_of(model, "phases")
+    about, pieces = derived.about, derived.levels.kept[0].items
+    segments = phases(model).segments
+    assert [lane.device for lane in about.lanes] == [None]
+    np.testing.assert_array_equal(pieces.start, segments.start)
+    np.testing.assert_array_equal(pieces.end, segments.end)
+    told = [about.parts[part].removeprefix("phase.") for part in derived.part.tolist()]
+    assert told == [PHASES[code].value for code in segments.phase.tolist()]
+    by_name = dict(zip(told, zip(derived.edge.tolist(), derived.row.tolist(), strict=True), strict=False))
+    names = {row: model.trace.strings[int(model.trace.events.name[row])] for _, row in by_name.values() if row >= 0}
+    assert about.edges[by_name["forward"][0]] == "named"
+    assert names[by_name["forward"][1]] == "forward"
+    assert names[by_name["optimizer"][1]] == "Optimizer.step#SGD.step"
+    # that of which nothing is known has neither evidence nor an event
+    assert by_name["other"] == (NO_EDGE, -1)
+
+
+def test_without_a_mark_there_is_no_lane_of_phases() -> None:
+    derived = derived_of(model_of([annotation("ProfilerStep#1", 0, 100), op("a", 10, 20)]), "phases")
+    assert derived.about.refused is not None
+    assert (derived.about.refused.id, derived.about.lanes, len(derived.part)) == ("no_phase", [], 0)
+
+
 def test_over_http(client: Client, tree: Any) -> None:
     version = tree["version"]
     top = tree["levels"][-1]["level"]
-    for of in KINDS:
+    for of in (*KINDS, "phases"):
         about = get(client, f"/api/timeline/derived?{OF_TRACE}&v={version}&of={of}")
         assert about["refused"] is None
         assert about["has_slack"] == (of == "path")

@@ -1,4 +1,4 @@
-"""Lanes that no event of the file is: where the critical path runs, why devices idle; and the slack of each slice.
+"""Lanes that no event of the file is: the critical path, why devices idle, the phases; and the slack of each slice.
 
 They are made when they are first asked for, kept like an answer, and cut into tiles like the slices of the file.
 """
@@ -12,6 +12,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.analysis.program.kinds import PHASES, Evidence
+from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Part, Subject
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.path import PARTS
@@ -25,14 +27,17 @@ from torch_tb_profiler.timeline.levels import Levels, bounded
 from torch_tb_profiler.timeline.pyramid import Items, pyramid
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
 
-DerivedKind = Literal["path", "idle"]
+DerivedKind = Literal["path", "idle", "phases"]
 
 #: in place of an edge
 NO_EDGE = 255
 
 #: of the columns of pieces
 _TYPES = {"lane": np.int32, "start": np.int64, "end": np.int64, "part": np.uint8, "edge": np.uint8, "row": np.int32}
+#: before the name of a phase, where parts of a step stand
+PHASE = "phase."
 NO_DEVICE = "No device ran kernels in the steps of this trace."
+NO_PHASE = "Nothing in this trace says in which phase its main thread is."
 _NO_SLACK = np.empty(0, np.float32)
 
 
@@ -56,8 +61,8 @@ class NoLanes(msgspec.Struct, frozen=True):
 class About(msgspec.Struct, frozen=True):
     """What is said of lanes of a kind.
 
-    parts            what pieces are, by their codes: parts of the path or causes; most time first
-    edges            names of why what comes behind a piece could not come earlier, by their codes
+    parts            what pieces are, by their codes: parts of the path, causes or phases; most time first
+    edges            by their codes: why what comes behind a piece could not come earlier; of phases how each is known
     unexplained      share of the time of the steps that nothing in the trace explains
     longest_step_ns  how long the longest step takes
     """
@@ -179,6 +184,26 @@ def _idle(subject: Subject) -> bytes:
     return _encoded(_used(About(lanes, list(found.causes), []), columns), columns, _NO_SLACK)
 
 
+def _phases(subject: Subject) -> bytes:
+    """The phases of the main thread in the whole trace; each belongs to the mark in which it begins, if one says it."""
+    found = phases(subject.model)
+    segments = found.segments
+    if not len(segments.start):
+        return _encoded(About([], [], [], NoLanes("no_phase", NO_PHASE)), _nothing(), _NO_SLACK)
+    mark = found.marks.nesting.innermost(np.full(len(segments.start), found.main, np.int32), segments.start)
+    columns: dict[str, npt.NDArray[Any]] = {
+        "lane": np.zeros(len(segments.start), np.int32),
+        "start": segments.start,
+        "end": segments.end,
+        "part": segments.phase,
+        "edge": np.where(segments.evidence == Evidence.NONE, NO_EDGE, segments.evidence),
+        "row": take_known(found.marks.row, mark, -1),
+    }
+    parts = [PHASE + phase.value for phase in PHASES]
+    about = About([DerivedLane(None)], parts, [each.name.lower() for each in Evidence])
+    return _encoded(_used(about, columns), columns, _NO_SLACK)
+
+
 def _nothing() -> dict[str, npt.NDArray[Any]]:
     return dict.fromkeys(_TYPES, np.empty(0, np.int64))
 
@@ -195,4 +220,5 @@ def _used(about: About, columns: dict[str, npt.NDArray[Any]]) -> About:
 PARTS_OF_TIMELINE: dict[DerivedKind, Part[Derived]] = {
     "path": Part(name="timeline path", make=_path, read=_read, once=True),
     "idle": Part(name="timeline idle", make=_idle, read=_read, once=True),
+    "phases": Part(name="timeline phases", make=_phases, read=_read, once=True),
 }

@@ -1400,6 +1400,8 @@ export interface CompiledAnswer {
   compilations: Columns;
   /** a row for each kernel that Inductor generated */
   kernels: Columns;
+  /** a row for each operator outside of compiled code; empty where nothing compiled runs */
+  eager: Columns;
 }
 
 /** Over all compiled regions of the steps that are chosen. Device times are Σ of durations. */
@@ -1416,7 +1418,7 @@ export interface RegionTotals {
   compilations: number;
   /** how many of these compile a frame again; null where a trace does not name them */
   again: number | null;
-  /** device work that was launched in regions (nanoseconds) */
+  /** device work that was launched in compiled code: regions, and backward passes of their graphs (nanoseconds) */
   inside_device_ns: number;
   /** the eager remainder: device work launched elsewhere (nanoseconds) */
   outside_device_ns: number;
@@ -1444,6 +1446,10 @@ export interface GraphsAnswer {
   outside: Columns;
   /** of the graph that was asked for; null without one */
   nodes: Columns | null;
+  /** the longest times in which a device waits in the replays of that graph and behind them; of all graphs without one */
+  gaps: Columns;
+  /** how many such gaps there are */
+  gap_count: number;
 }
 
 /** Memory in use over time. */
@@ -4202,7 +4208,7 @@ export interface DerivedAnswer {
   lanes: DerivedLaneAnswer[];
   /** what pieces are, by the codes that tiles have; most time first */
   parts: string[];
-  /** why what comes behind a piece could not come earlier, by the codes that tiles have */
+  /** by the codes that tiles have: why what comes behind a piece could not come earlier; of phases how each is known */
   edges: string[];
   /** why there are none; null when there are */
   refused: NoLanes | null;

@@ -100,8 +100,8 @@ export function stepChoice(steps?: string, step_pattern?: string): StepChoice {
   return { ...(steps ? { steps } : {}), ...(step_pattern ? { step_pattern } : {}) };
 }
 
-/** What lanes of the trace are computed: the critical path, why devices idle. */
-export const DERIVED_KINDS = ["path", "idle"] as const;
+/** What lanes of the trace are computed: the critical path, why devices idle, what the program did. */
+export const DERIVED_KINDS = ["path", "idle", "phases"] as const;
 export type DerivedKind = (typeof DERIVED_KINDS)[number];
 
 /** What there is of lanes that are computed: of each kind, of each rank. Takes a while when it is first asked for. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { partsTexts } from "../i18n";
-import { PART_COLORS, partColor, partName, partNumber, partProperty } from "./parts";
+import { PART_COLORS, partColor, partName, partNumber, partProperty, phasePart } from "./parts";
 
 /** Ids as the server has them: parts of the critical path, and causes of `analysis/waterfall/causes.py`. */
 const IDS = [
@@ -20,6 +20,17 @@ it("has a colour and a name for each part, and grey for what is not known alone"
   const unknown = IDS.filter((id) => partColor(id) === grey);
   expect(unknown).toEqual(["unexplained", "fixed", "idle.unknown"]);
   expect(IDS.filter((id) => partName(id) === id)).toEqual([]);
+});
+
+it("has a name and a colour for each phase of the program", () => {
+  const phases = Object.keys(partsTexts.phases).map(phasePart);
+  expect(phases.length).toBeGreaterThan(20);
+  expect(phases.filter((id) => partName(id) === id)).toEqual([]);
+  expect(partName("phase.backward")).toBe("Backward");
+  expect(partName("phase.moon")).toBe("moon");
+  const grey = partColor("idle.unknown");
+  expect(phases.filter((id) => partColor(id) === grey)).toEqual(["phase.other"]);
+  expect(partColor("phase.loss")).not.toBe(partColor("phase.forward"));
 });
 
 it("takes the longest end of an id that is known, else what stands before it", () => {

@@ -34,6 +34,9 @@ const COLORS = {
   unknown: "#9aa3ae",
 } as const;
 
+/** What the ids of phases begin with, where other parts of a step stand, too. */
+const PHASE = "phase.";
+
 type PartColor = keyof typeof COLORS;
 
 /** All colours, in the order of `partNumber`. */
@@ -90,6 +93,30 @@ const OF_PART: Readonly<Record<string, PartColor>> = {
   unexplained: "unknown",
   unknown: "unknown",
   fixed: "unknown",
+  // what a program does
+  "phase.data": "input",
+  "phase.forward": "compute",
+  "phase.loss": "compute-5",
+  "phase.backward": "sync",
+  "phase.recompute": "sync-2",
+  "phase.optimizer": "operator",
+  "phase.zero_grad": "copy",
+  "phase.validation": "dependency",
+  "phase.logging": "python",
+  "phase.schedule": "hand-over",
+  "phase.prefill": "launch",
+  "phase.decode": "compute",
+  "phase.mixed": "latency",
+  "phase.draft": "dependency-2",
+  "phase.verify": "dependency",
+  "phase.sample": "communication",
+  "phase.encode": "launch",
+  "phase.denoise": "compute",
+  "phase.decode_image": "communication",
+  "phase.compile": "compile",
+  "phase.capture": "allocator",
+  "phase.other": "unknown",
+  "phase.no_launch": "profiler",
 };
 
 /**
@@ -113,9 +140,18 @@ export function partProperty(name: PartColor): string {
 
 /** The name of a part by its id, for people. */
 export function partName(id: string): string {
+  if (id.startsWith(PHASE)) return phaseName(id.slice(PHASE.length));
   const name = known(id, partsTexts.names) ?? id;
   const [group, kind] = id.split(".");
   return group === "compute" && kind !== undefined ? partsTexts.ofKind(name, kindName(kind)) : name;
+}
+
+/** The id of a part, by that of a phase of the program. */
+export const phasePart = (phase: string): string => PHASE + phase;
+
+/** The name of a phase by its id. */
+export function phaseName(phase: string): string {
+  return (partsTexts.phases as Readonly<Record<string, string>>)[phase] ?? phase;
 }
 
 /** The name of a kind of kernels, such as `gemm` or `kv_cache`. */

@@ -51,6 +51,20 @@ describe("DataTable", () => {
     expect(grid.getAttribute("aria-colcount")).toBe("3");
   });
 
+  it("keeps the end of a name apart that must be seen, and the name whole for a filter", () => {
+    const columns = table.columns.map((column, at) =>
+      at === 0 ? { ...column, tail: " (backward)" } : column,
+    );
+    const rows = {
+      ...table.rows,
+      name: ["aten::mm (backward)", "aten::mm", "a", "b", "(backward)"],
+    };
+    render(<Harness table={{ columns, rows }} filter="mm (backward)" />);
+    expect(names()).toEqual(["aten::mm (backward)"]);
+    const parts = document.querySelectorAll(".grid-tailed > span");
+    expect([...parts].map(({ textContent }) => textContent)).toEqual(["aten::mm", " (backward)"]);
+  });
+
   it("sorts by a click and adds a column with shift", () => {
     render(<Harness />);
     sortBy(/^Calls/);

@@ -60,13 +60,24 @@ export const GridRow = memo(function GridRow(props: Props) {
                 aria-label={expanded ? tableTexts.collapse : tableTexts.expand}
               />
             )}
-            {text(cell)}
+            {withTail(text(cell), column.tail)}
           </div>
         );
       })}
     </div>
   );
 });
+
+/** What stands before a tail is cut where there is little room, and the tail is not. */
+function withTail(text: string, tail: string | undefined) {
+  if (tail === undefined || !text.endsWith(tail)) return text;
+  return (
+    <span className="grid-tailed">
+      <span>{text.slice(0, -tail.length)}</span>
+      <span>{tail}</span>
+    </span>
+  );
+}
 
 /** The place of a row that is not here yet. */
 function WaitingRow({ id, index, columns, active }: Props) {

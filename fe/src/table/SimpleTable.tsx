@@ -49,7 +49,7 @@ export function SimpleTable({ caption, table, renderName, doorOf }: Props) {
                     <td
                       key={column.key}
                       className={right ? `number${bar ? " share" : ""}${toneOf(column, cell)}` : ""}
-                      title={right ? title(cell) : undefined}
+                      title={right || column.brief ? title(cell) : undefined}
                       style={
                         bar
                           ? ({ "--share": `${Math.min(100, cell)}%` } as CSSProperties)

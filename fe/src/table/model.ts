@@ -24,6 +24,8 @@ export interface Column {
   readonly bar?: boolean;
   /** The text of a cell where there is little room; the whole text is its tooltip, and what is filtered and copied. */
   readonly brief?: (text: string) => string;
+  /** An end of a text that is seen even where there is no room for what stands before it. */
+  readonly tail?: string;
   /** How its values are said; a filter finds a value by either. */
   readonly words?: Readonly<Record<string, string>>;
   /** A difference, written with its sign; more of a cost is worse, and has the colour of it. */

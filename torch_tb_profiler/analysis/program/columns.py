@@ -105,6 +105,15 @@ REGIONS = by_key(
     Definition("row", "First call", "number", None, "Event of its first call."),
 )
 
+EAGER = by_key(
+    "eager",
+    Definition("name", "Operator", "string", None, "Outermost operator; empty for work that none launched."),
+    Definition("calls", "Calls", "number", "count", "Calls outside of compiled code in the steps."),
+    Definition("host_ns", "Host", "number", "ns", "Σ durations of these."),
+    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched in them."),
+    Definition("row", "Longest call", "number", None, "Event of the longest of these on the host."),
+)
+
 COMPILATIONS = by_key(
     "compilations",
     Definition("id", "Code", "string", None, "Frame / code that is compiled; empty where torch does not say it."),
@@ -151,6 +160,17 @@ GRAPH_NODES = by_key(
     Definition("share", "Share", "number", "fraction", "Part of the time of all nodes."),
     Definition("owner", "Belongs to", "string", None, "Operator of its capture, else what replayed it."),
     Definition("row", "First run", "number", None, "Event of its first run."),
+)
+
+GRAPH_GAPS = by_key(
+    "graph_gaps",
+    Definition("where", "Where", "string", None, "inside a replay, or between one and the next on the device."),
+    Definition("graph", "Graph", "number", None, "Number of the graph that it is in, or behind."),
+    Definition("duration_ns", "Gap", "number", "ns", "How long no node of the replay runs, or none of any replay."),
+    Definition("after", "After", "string", None, "The node that ends where it begins."),
+    Definition("before", "Before", "string", None, "The node that begins where it ends."),
+    Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
+    Definition("row", "Node", "number", None, "Event of the node that begins where it ends."),
 )
 
 OUTSIDE_GRAPHS = by_key(

@@ -12,17 +12,25 @@ from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceM
 from torch_tb_profiler.analysis.program.columns import (
     CAPTURES,
     COMPILATIONS,
+    EAGER,
     GENERATED,
+    GRAPH_GAPS,
     GRAPH_NODES,
     GRAPHS,
     OUTSIDE_GRAPHS,
     REGIONS,
 )
+from torch_tb_profiler.analysis.program.eager import eager_operators
 from torch_tb_profiler.analysis.program.generated import generated_kernels
+from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
 from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
 from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
+
+#: gaps of one answer, unless asked otherwise
+PAGE = 20
+LARGEST_PAGE = 1_000
 
 
 class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,7 +42,7 @@ class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
     compile_ns         compiling
     compilations       how many, frame by frame
     again              how many of these compile a frame again; null where a trace does not name them
-    inside_device_ns   device work that was launched in regions
+    inside_device_ns   device work that was launched in compiled code: regions, and backward passes of their graphs
     outside_device_ns  the eager remainder: device work launched elsewhere
     breaks             how often a call of compiled code goes on in other compiled code: each is a graph break
     lines              `function:line` at which it goes on; only with Python frames
@@ -62,6 +70,7 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
     regions       a row for each compiled code
     compilations  a row for each compilation
     kernels       a row for each kernel that Inductor generated
+    eager         a row for each operator outside of compiled code; empty where nothing compiled runs
     """
 
     meta: TraceMeta
@@ -69,11 +78,13 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
     regions: Columns
     compilations: Columns
     kernels: Columns
+    eager: Columns
 
 
 def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
     model = subject.model
     table, made, kernels, sums = regions(model), compilations(model), generated_kernels(model), region_sums(model)
+    eager = eager_operators(model)
     known = [each for each in made.again if each is not None]
     totals = RegionTotals(
         calls=int(table.outer_calls.sum()),
@@ -94,15 +105,17 @@ def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
         regions=columns_of(table, list(REGIONS.values()), table.missing_below_zero),
         compilations=columns_of(made, list(COMPILATIONS.values())),
         kernels=columns_of(kernels, list(GENERATED.values())),
+        eager=columns_of(eager, list(EAGER.values()), eager.missing_below_zero),
     )
 
 
 class WhichGraph(msgspec.Struct, frozen=True):
-    """Of which graph the nodes are listed."""
+    """Of which graph the nodes are listed, and how many gaps."""
 
     graph: Annotated[Annotated[int, Meta(ge=0)] | None, Meta(description="`graph` of a row: its nodes are listed.")] = (
         None
     )
+    limit: Annotated[int, Meta(description="Gaps of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
 
 
 class GraphsAnswer(Answer, frozen=True, kw_only=True):
@@ -115,6 +128,9 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     captures     a row for each capture, in the whole recording
     outside      a row for each name of device work that ran in no replay; empty where nothing was replayed
     nodes        of the graph that was asked for; null without one
+    gaps         the longest times in which a device waits in the replays of that graph and behind them; of all graphs
+                 without one
+    gap_count    how many such gaps there are
     """
 
     meta: TraceMeta
@@ -124,6 +140,8 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     captures: Columns
     outside: Columns
     nodes: Columns | None
+    gaps: Columns
+    gap_count: Count
 
 
 def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
@@ -135,6 +153,7 @@ def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
         if nodes is None:
             raise NotFound(f"there is no graph {asked.graph}")
     replayed, outside = outside_ns(model)
+    gaps, count = longest_gaps(model, asked.graph, asked.limit)
     return GraphsAnswer(
         meta=TraceMeta(**subject.about("overview")),
         replayed_ns=replayed,
@@ -143,6 +162,8 @@ def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
         captures=columns_of(captures(model), list(CAPTURES.values())),
         outside=columns_of(outside_graphs(model), list(OUTSIDE_GRAPHS.values())),
         nodes=None if nodes is None else columns_of(nodes, list(GRAPH_NODES.values())),
+        gaps=columns_of(gaps, list(GRAPH_GAPS.values())),
+        gap_count=count,
     )
 
 

@@ -37,6 +37,8 @@ _LANGUAGE = re.compile(r"nn\.Module: \w*(?:ForCausalLM|LMHeadModel|ForConditiona
 _TEXT = re.compile(r"nn\.Module: (?:CLIPTextModel\w*|T5EncoderModel|\w*TextModel\w*|\w*TextEncoder\w*)_\d+$")
 _DENOISER = re.compile(r"nn\.Module: (?:UNet2DConditionModel|\w*Transformer2DModel\w*|\w*DiT\w*|OptimizedModule)_\d+$")
 _IMAGE = re.compile(r"nn\.Module: (?:Decoder|AutoencoderKL\w*)_\d+$")
+#: the frames of a call of `generate`
+_GENERATE = re.compile(r"(?:^|/)transformers/generation/utils\.py\(")
 _GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
 
 
@@ -176,7 +178,8 @@ def _by_ranges(model: Model) -> _Found | None:
 def _by_modules(model: Model) -> _Found | None:
     """Outermost calls of a language model that generates, in a program without a backward pass.
 
-    Calls that are captured run nothing. Where every call reads whole sequences it is not told that the model generates.
+    Calls that are captured run nothing. Where every call reads whole sequences, only frames of `generate` around them
+    tell that the model generates, though no more than one token.
     """
     frames = model.frames
     if not len(frames) or evaluates(model).any():
@@ -195,11 +198,19 @@ def _by_modules(model: Model) -> _Found | None:
         _of_lookup("model", looked.within(track, int(frames.start[each]), int(frames.end[each])))
         for each in node.tolist()
     ]
-    if all(each.phase is Phase.PREFILL for each in steps):
+    if all(each.phase is Phase.PREFILL for each in steps) and not _in_generate(model, node).all():
         return None
     return _Found(
         "model", "modules", track, frames.row[node].astype(np.int64), frames.start[node], frames.end[node], steps
     )
+
+
+def _in_generate(model: Model, node: Int64) -> Bool:
+    """Whether some calls lie in a call of `generate` of Transformers; positions in the frames."""
+    frames = model.frames
+    around = model.trace.strings.where(_GENERATE.search, frames.name)[frames.name]
+    found: Bool = nearest(frames.parent, around, frames.parent[node]) >= 0
+    return found
 
 
 def _generating(model: Model, outer: Int64) -> Int64:

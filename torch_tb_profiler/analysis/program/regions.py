@@ -25,7 +25,9 @@ _LOOKUP = "TorchDynamo Cache Lookup"
 _COMPILE_ID = re.compile(r"entire_frame_compile_data: .*compile_id=(?P<id>!?[0-9/]+)")
 _COMPILATION = re.compile(r"_compile(?:\.compile_inner)? \(dynamo_timed\)$|entire_frame_compile\b")
 #: in a region, but no operators of the program
-_COMPILING = re.compile(r"\(dynamo_timed\)$|entire_frame_compile|^dynamo$|^TorchDynamo Cache Lookup$")
+COMPILING = re.compile(r"\(dynamo_timed\)$|entire_frame_compile|^dynamo$|^TorchDynamo Cache Lookup$")
+#: the passes of a training graph: the backward one is in no region
+_PASS = re.compile(r"CompiledFunction(?:Backward)?[0-9]*$")
 _RESTART = re.compile(r"compile_attempt_(?P<number>[0-9]{1,6})")
 
 
@@ -73,7 +75,7 @@ class RegionSums(msgspec.Struct, frozen=True):
     outer_ns           host time of outermost regions
     lookup_ns          checking guards before regions
     compile_ns         compiling, outermost ranges
-    inside_device_ns   device work that was launched in regions
+    inside_device_ns   device work that was launched in compiled code (`compiled_nodes`)
     outside_device_ns  the rest
     breaks             how often compiled code directly follows other compiled code inside a call of it
     lines              `function:line` behind which compiled code goes on; with Python frames
@@ -94,9 +96,9 @@ class RegionSums(msgspec.Struct, frozen=True):
 def regions(model: Model) -> RegionTable:
     inside = model.in_steps
     tree, strings = inside.tree, model.trace.strings
-    region = _named(inside, lambda name: name.startswith(REGION))
-    body = _named(inside, lambda name: name.startswith(BODY))
-    overhead = _named(inside, _OVERHEAD.match)
+    region = named_nodes(inside, lambda name: name.startswith(REGION))
+    body = named_nodes(inside, lambda name: name.startswith(BODY))
+    overhead = named_nodes(inside, _OVERHEAD.match)
     node = np.flatnonzero(region)
     groups = group([tree.name[node].astype(np.int64)])
     count = len(groups)
@@ -114,13 +116,13 @@ def regions(model: Model) -> RegionTable:
     # operators that are in no graph, and hold none: outermost ones right below the region
     plain = tree.is_operator & ~region & ~overhead & ~body
     outer = nearest(tree.parent, region | body | plain, tree.parent)
-    compiling = nearest(tree.parent, _named(inside, _COMPILING.search), np.arange(len(tree))) >= 0
+    compiling = nearest(tree.parent, named_nodes(inside, COMPILING.search), np.arange(len(tree))) >= 0
     is_eager = plain & ~compiling & np.append(region, False)[outer]
     holding = nearest(tree.parent, is_eager, tree.parent[np.flatnonzero(body)])
     is_eager[holding[holding >= 0]] = False
     at = np.flatnonzero(is_eager)
     eager = sums_at(of_node[outer[at]], length[at], count)
-    _, around_work, duration = _work(inside, region)
+    _, around_work, duration = work_in(inside, region)
     own = of_node[around_work]
     order = descending(groups.sum(length[node]))
     texts = strings.texts(tree.name[node[groups.first]])
@@ -145,12 +147,11 @@ def region_sums(model: Model) -> RegionSums:
     tree = inside.tree
     found = compiled(inside)
     length = tree.end - tree.start
-    region = _named(inside, lambda name: name.startswith(REGION))
-    _, around, duration = _work(inside, region)
-    lookups = _named(inside, _LOOKUP.__eq__)
+    _, around, duration = work_in(inside, compiled_nodes(inside))
+    lookups = named_nodes(inside, _LOOKUP.__eq__)
     attempts = [
         int(said["number"])
-        for name in model.trace.strings.texts(tree.name[_named(inside, _RESTART.match)])
+        for name in model.trace.strings.texts(tree.name[named_nodes(inside, _RESTART.match)])
         if (said := _RESTART.match(name)) is not None
     ]
     nesting, phase = marks(model.whole).nesting, marks(model.whole).phase
@@ -175,9 +176,9 @@ def compilations(model: Model) -> CompilationTable:
     """Those that begin in the steps that are chosen; the frame and its code where torch wrote them beside it."""
     inside = model.in_steps
     tree, strings = inside.tree, model.trace.strings
-    compiling = _named(inside, _COMPILATION.match)
+    compiling = named_nodes(inside, _COMPILATION.match)
     node = np.flatnonzero(compiling & (nearest(tree.parent, compiling, tree.parent) < 0))
-    said = np.flatnonzero(_named(inside, _COMPILE_ID.match))
+    said = np.flatnonzero(named_nodes(inside, _COMPILE_ID.match))
     said = said[np.argsort(tree.start[said], kind="stable")]
     ids: list[str | None] = []
     for each in node.tolist():
@@ -200,15 +201,21 @@ def compilations(model: Model) -> CompilationTable:
     )
 
 
-def _work(inside: Model, region: Bool) -> tuple[Int64, Int64, Int64]:
-    """All device work: where it is, the node of the region around its launch (-1: none), its duration."""
+def compiled_nodes(model: Model) -> Bool:
+    """Shape (call tree,): calls of compiled code: regions, bodies of graphs, compiled passes that are in no region."""
+    return named_nodes(model, lambda name: name.startswith((REGION, BODY)) or _PASS.match(name) is not None)
+
+
+def work_in(inside: Model, region: Bool) -> tuple[Int64, Int64, Int64]:
+    """All device work: where it is, the chosen node around its launch (-1: none), its duration."""
     work = np.flatnonzero(inside.is_work)
     node = inside.device_links.node[work]
     around = nearest(inside.tree.parent, region, node).astype(np.int64) if len(inside.tree) else node.astype(np.int64)
     return work, around, np.maximum(inside.trace.events.duration[inside.device_work.row[work]], 0)
 
 
-def _named(model: Model, wanted: object) -> Bool:
+def named_nodes(model: Model, wanted: object) -> Bool:
+    """Shape (call tree,): those of a name that is wanted."""
     tree = model.tree
     if not len(tree):
         return np.zeros(0, np.bool_)

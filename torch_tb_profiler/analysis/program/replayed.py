@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.program.graph_gaps import graph_gaps
+from torch_tb_profiler.analysis.program.replay_nodes import replayed_nodes
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, least_at, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
+from torch_tb_profiler.model.owners.graphs import captured_calls
 from torch_tb_profiler.trace import Category
 
 _UNNAMED = "(capture)"
@@ -74,72 +74,26 @@ class CaptureTable(Tabular):
         return len(self.name)
 
 
-class _Replayed(msgspec.Struct, frozen=True):
-    """All nodes that ran, replay by replay.
-
-    work, graph, place   shape (nodes,): index into Trace.device_work, number of the graph, position within the replay
-    replay               shape (nodes,)
-    graph_of             shape (replays,)
-    """
-
-    work: Int64
-    replay: Int64
-    place: Int64
-    graph_of: Int64
-
-    @property
-    def graph(self) -> Int64:
-        return self.graph_of[self.replay]
-
-
-@remembered
-def _replayed(model: Model) -> _Replayed:
-    """Of the steps that are chosen: replays that were launched in them."""
-    inside = model.in_steps
-    found = replays_of(model.trace, model.structure.device_links)
-    first = np.flatnonzero(begins_run(found.replay))
-    count = np.diff(np.append(first, len(found.work)))
-    sequence = found.graphs()
-    rows = np.zeros(len(model.trace.events), np.bool_)
-    rows[inside.device_work.row] = True
-    kept = rows[model.trace.device_work.row]
-    whole = kept[found.work[first]] if len(first) else np.zeros(0, np.bool_)
-    chosen = np.repeat(whole, count)
-    place = np.arange(len(found.work)) - np.repeat(first, count)
-    replay = np.cumsum(begins_run(found.replay[chosen])) - 1 if chosen.any() else np.empty(0, np.int64)
-    return _Replayed(found.work[chosen], replay.astype(np.int64), place[chosen], sequence[whole])
-
-
 @remembered
 def graphs(model: Model) -> GraphTable:
-    found = _replayed(model)
+    found = replayed_nodes(model)
     events = model.trace.events
     row = model.trace.device_work.row[found.work]
-    start, end = events.start[row], events.end[row]
     replays = len(found.graph_of)
-    first, last = least_at(found.replay, start, replays), greatest_at(found.replay, end, replays)
-    # per replay: when none of its own nodes runs; replays of a stream do not overlap, those of several may
-    running = np.array(
-        [
-            intervals.total(intervals.union(start[mine], end[mine]))
-            for mine in np.split(np.arange(len(row)), np.flatnonzero(begins_run(found.replay))[1:])
-        ],
-        np.int64,
-    )[:replays]
-    device = model.trace.device_work.device[found.work[np.flatnonzero(begins_run(found.replay))]] if replays else first
-    gap = np.full(replays, -1, np.int64)
-    order = np.lexsort((first, device))
-    same = device[order][1:] == device[order][:-1]
-    gap[order[:-1][same]] = np.maximum(first[order][1:] - last[order][:-1], 0)[same]
+    first, last = (
+        least_at(found.replay, events.start[row], replays),
+        greatest_at(found.replay, events.end[row], replays),
+    )
+    gaps = graph_gaps(model)
     numbers = np.unique(found.graph_of)
     place = np.searchsorted(numbers, found.graph_of)
     count = np.bincount(place, minlength=len(numbers)).astype(np.int64)
     total = sums_at(place[found.replay], np.maximum(events.duration[row], 0), len(numbers))
     spans = sums_at(place, last - first, len(numbers))
-    idle = sums_at(place, (last - first) - running, len(numbers))
-    followed = gap >= 0
-    gaps = sums_at(place[followed], gap[followed], len(numbers))
-    has_gap = np.bincount(place[followed], minlength=len(numbers)) > 0
+    inside = gaps.inside
+    idle = sums_at(place[gaps.replay[inside]], gaps.duration[inside], len(numbers))
+    between = sums_at(place[gaps.replay[~inside]], gaps.duration[~inside], len(numbers))
+    followed = np.bincount(place[gaps.replay[~inside]], minlength=len(numbers)) > 0
     lead = np.array([int(np.flatnonzero(place == at)[0]) for at in range(len(numbers))], np.int64)
     leading = np.flatnonzero(begins_run(found.replay))
     order = descending(total)
@@ -152,7 +106,7 @@ def graphs(model: Model) -> GraphTable:
         device_ns=total[order],
         span_ns=(spans / np.maximum(count, 1))[order],
         inside_ns=(idle / np.maximum(count, 1))[order],
-        between_ns=np.where(has_gap, gaps, -1)[order],
+        between_ns=np.where(followed, between, -1)[order],
         row=call.astype(np.int64)[order],
         start_ns=first[lead][order],
     )
@@ -160,7 +114,7 @@ def graphs(model: Model) -> GraphTable:
 
 def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
     """The nodes of one graph; None of one that there is not."""
-    found = _replayed(model)
+    found = replayed_nodes(model)
     mine = np.flatnonzero(found.graph == graph)
     if not len(mine):
         return None
@@ -214,12 +168,14 @@ def outside_ns(model: Model) -> tuple[int, int]:
     inside = model.in_steps
     rows = inside.device_work.row[inside.is_work]
     every = int(np.maximum(model.trace.events.duration[rows], 0).sum())
-    replayed = int(np.maximum(model.trace.events.duration[model.trace.device_work.row[_replayed(model).work]], 0).sum())
+    replayed = int(
+        np.maximum(model.trace.events.duration[model.trace.device_work.row[replayed_nodes(model).work]], 0).sum()
+    )
     return replayed, every - replayed
 
 
 def replayed_rows(model: Model) -> Bool:
     """Shape (events,): device work of replays that were launched in the steps that are chosen."""
     found = np.zeros(len(model.trace.events), np.bool_)
-    found[model.trace.device_work.row[_replayed(model).work]] = True
+    found[model.trace.device_work.row[replayed_nodes(model).work]] = True
     return found

@@ -23,6 +23,9 @@ _ITERATION = re.compile(
     r"(?:^|[^a-z])(?:step|iter|iteration|batch|call|run|request|token|round|pass|replay|loop|epoch)s?[^a-z]*#",
     re.IGNORECASE,
 )
+#: passes of a loop that generates tokens: reading the prompt is a step, as is each token after it
+_PASS = re.compile(r"(?:## )?(?:prefill|decode)(?: ##)?", re.IGNORECASE)
+_PASSES = "prefill, decode"
 _DIGITS = re.compile(r"\d+")
 
 
@@ -30,7 +33,7 @@ def repeated_annotation(host: Host) -> HostSteps | None:
     """The annotation that repeats at the top of a thread and covers most of the trace, at least half.
 
     It covers its own time and that of the device work that was launched in it. `step 1`, `step 2`, … are the same
-    annotation.
+    annotation, as are `prefill` and `decode` of a loop.
     """
     found = [steps for key in _candidates(host) if (steps := host.steps(host.annotations(partial(_is, key))))]
     covered = [host.coverage(steps) for steps in found]
@@ -39,7 +42,9 @@ def repeated_annotation(host: Host) -> HostSteps | None:
 
 
 def _key(text: str) -> str:
-    """The name of an annotation, without its number when iterations are numbered."""
+    """The name of an annotation, without its number when iterations are numbered; one name for passes of a loop."""
+    if _PASS.fullmatch(text):
+        return _PASSES
     numbered = _DIGITS.sub("#", text)
     return numbered if _ITERATION.search(numbered) else text
 

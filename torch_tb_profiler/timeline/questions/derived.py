@@ -60,7 +60,8 @@ class DerivedAnswer(msgspec.Struct, frozen=True):
 
     lanes            their position is the number of the lane
     parts            what pieces are, by the codes that tiles have; most time first
-    edges            why what comes behind a piece could not come earlier, by the codes that tiles have
+    edges            by the codes that tiles have: why what comes behind a piece could not come earlier; of phases how
+                     each is known
     refused          why there are none; null when there are
     unexplained      share of the time of the steps that nothing in the trace explains; null where it is not known
     longest_step_ns  how long the longest step takes; 0 without steps
@@ -149,7 +150,7 @@ def _path(_: object) -> Part[Derived]:
 
 DERIVED = TimelinePartQuestion(
     name="timeline/derived",
-    summary="Lanes that are computed: the critical path, why devices idle",
+    summary="Lanes that are computed: the critical path, why devices idle, the phases of the program",
     answer=DerivedAnswer,
     parameters=WhichDerived,
     part=_lanes_asked,

@@ -40,6 +40,7 @@ export const timeline = area("timeline", {
   event: "Event",
   step: "Step",
   waitedFor: "Then",
+  knownBy: "Known by",
   pieces: (n: string) => `${n} pieces, most time of them:`,
   /** Why what comes behind a piece of the critical path could not come earlier. */
   edges: {
@@ -58,7 +59,7 @@ export const timeline = area("timeline", {
     meet: "all ranks are there",
   } as Record<string, string>,
   /** Tracks that are computed. */
-  derived: { path: "Critical path", idle: "Idle, by cause" },
+  derived: { path: "Critical path", idle: "Idle, by cause", phases: "Phases" },
   spoken: (name: string, start: string, duration: string) =>
     `${name}, from ${start}, ${duration} long`,
   bands: {

@@ -52,6 +52,7 @@ export const trace = area("trace", {
   derivedHelp: {
     path: "What each step could not have been shorter without, from the end of the step back.",
     idle: "Of each device the time in which nothing ran, by why.",
+    phases: "Of the main thread what the program did, as the view Program tells it.",
   },
   dim: "Dim what is not critical",
   dimHelp: "Pale is what could have come later without any step ending later.",
@@ -59,7 +60,7 @@ export const trace = area("trace", {
   dimmed: (slack: string) =>
     `Pale is what could have come more than ${slack} later without any step ending later. What has no known slack is drawn as usual.`,
   unexplained: (share: string) => `${share} of the time has no cause in the trace`,
-  derivedLoading: "Computing the critical path",
+  derivedLoading: "Computing lanes",
   notComputed: (worker: string, why: string) => `Not computed for ${worker}: ${why}`,
   refusals: {
     no_step: "There is no critical path: nothing in the trace has a duration.",
@@ -67,6 +68,7 @@ export const trace = area("trace", {
       "There is no critical path: the clocks of host and device do not agree, much of the work begins before its launch.",
     no_host: "There is no critical path: no events of the host were recorded.",
     no_device: "There are no causes of idle time: no device ran kernels in the steps.",
+    no_phase: "There are no phases: nothing says what the main thread does.",
   } as Record<string, string>,
   instances: "Instances of a finding",
   instancesAre: (n: string) => (n === "1" ? "1 instance" : `${n} instances`),

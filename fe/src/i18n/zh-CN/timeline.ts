@@ -38,6 +38,7 @@ export const timeline: typeof en = {
   event: "事件",
   step: "步",
   waitedFor: "随后",
+  knownBy: "依据",
   pieces: (n) => `${n} 段，时间最多的是：`,
   edges: {
     lane: "线程继续",
@@ -54,7 +55,7 @@ export const timeline: typeof en = {
     root: "按记录：原因未知",
     meet: "所有 rank 已到齐",
   },
-  derived: { path: "关键路径", idle: "空闲原因" },
+  derived: { path: "关键路径", idle: "空闲原因", phases: "阶段" },
   spoken: (name, start, duration) => `${name}，开始于 ${start}，时长 ${duration}`,
   bands: {
     python: "Python 帧",

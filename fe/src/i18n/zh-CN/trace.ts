@@ -50,6 +50,7 @@ export const trace: typeof en = {
   derivedHelp: {
     path: "从一步的结束往回看，缺了它这一步就无法如此之短的部分。",
     idle: "每个设备上没有任何工作运行的时间，按原因着色。",
+    phases: "主线程上程序所做的事，与“程序”视图相同。",
   },
   dim: "淡化非关键部分",
   dimHelp: "变淡的部分即使更晚，任何一步也不会更晚结束。",
@@ -57,13 +58,14 @@ export const trace: typeof en = {
   dimmed: (slack) =>
     `变淡的部分即使晚 ${slack} 以上，任何一步也不会更晚结束。余量未知的部分照常绘制。`,
   unexplained: (share) => `${share} 的时间在跟踪中找不到原因`,
-  derivedLoading: "正在计算关键路径",
+  derivedLoading: "正在计算轨道",
   notComputed: (worker, why) => `${worker} 未能计算：${why}`,
   refusals: {
     no_step: "没有关键路径：跟踪中没有任何有时长的事件。",
     clocks: "没有关键路径：主机与设备的时钟不一致，许多工作早于其启动调用开始。",
     no_host: "没有关键路径：没有记录主机事件。",
     no_device: "没有空闲原因：这些步中没有设备运行内核。",
+    no_phase: "没有阶段：没有任何信息表明主线程在做什么。",
   },
   instances: "发现的各处实例",
   instancesAre: (n) => `${n} 处`,

@@ -1,6 +1,6 @@
 /** From a place in the trace to the Trace view. */
 import type { Finding } from "../../api";
-import { goToView } from "../../state";
+import { goToView, type ViewLook } from "../../state";
 import { numberAt, type Rows } from "../../table";
 
 interface Stretch {
@@ -8,13 +8,15 @@ interface Stretch {
   readonly duration_ns: number;
 }
 
-/** Shows a stretch with half of its length on both sides, and an event selected where there is one. */
+/** Shows a stretch with half of its length on both sides, and an event selected where there is one. `more`: parameters. */
 export function showInTrace(
   { start_ns: start, duration_ns: length }: Stretch,
   row: number | null,
+  more: ViewLook = {},
 ): void {
   const margin = Math.max(1_000, length / 2);
   goToView("trace", null, {
+    ...more,
     ...(row === null ? {} : { event: { type: "row", worker: null, row } }),
     window: { start: Math.max(0, start - margin), end: start + length + margin },
     search: "",

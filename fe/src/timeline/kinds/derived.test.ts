@@ -27,7 +27,7 @@ const ABOUT: DerivedMeta = {
   longest_step_ns: 65_536,
   has_slack: true,
 };
-const NAMES = { path: "Critical path", idle: "Idle" };
+const NAMES = { path: "Critical path", idle: "Idle", phases: "Phases" };
 const CAMERA = { window: { start: 0, end: 65_536 }, width: 800 };
 
 function rank(fetched: () => ArrayBuffer): RankTiles {
@@ -107,6 +107,31 @@ it("says what a piece is, and picks the event it belongs to; where that stands i
   const gap = derived.hit(row, 700, row.y + 5, view);
   expect(gap?.picked).toBeNull();
   expect(gap?.tip(source.whole).title).toBe(partName("launch_latency"));
+});
+
+it("says how a phase is known, and folds with its rank like another track", () => {
+  const source = rank(() => tileBytes(TILE, { kind: "derived" }));
+  const about = {
+    ...ABOUT,
+    parts: ["phase.forward", "phase.backward"],
+    edges: ["none", "autograd"],
+    has_slack: false,
+  };
+  source.derive("phases", about, {});
+  vi.spyOn(source, "derivedPieces").mockReturnValue([
+    { tile: tileOf(TILE, { kind: "derived" }), from: 0, to: 65_536 },
+  ]);
+  const own = derivedTracks("a", META, "phases", about, NAMES);
+  const tracks = withDerived(source.tracks, own);
+  const row = layOut(tracks, UNARRANGED).rows.find(({ track }) => track.derived);
+  if (!row) throw new Error("no row");
+  expect(row.track.name).toBe("Phases");
+  const view = { camera: CAMERA, items: new Items(), sourceOf: () => source };
+  const tip = derived.hit(row, 700, row.y + 5, view)?.tip(source.whole);
+  expect(tip?.title).toBe("Backward");
+  expect(tip?.lines).toContainEqual({ label: "Known by", value: "an autograd node" });
+  const hidden = { ...UNARRANGED, hidden: new Set([row.track.key]) };
+  expect(layOut(tracks, hidden).rows.some(({ track }) => track.derived)).toBe(false);
 });
 
 it("has colours of its own behind those of slices", () => {

@@ -1,9 +1,9 @@
-/** A lane that the server computes: pieces of the critical path, or gaps by their causes, each with an event. */
+/** A lane that the server computes: pieces of the critical path, gaps by their causes, or phases. */
 import type { DerivedKind } from "../../api";
 import { momentIn } from "../../draw";
 import { partName } from "../../draw/parts";
 import { count, duration } from "../../format";
-import { timelineTexts } from "../../i18n";
+import { partsTexts, timelineTexts } from "../../i18n";
 import { type Camera, nsPerPixel, timeAt } from "../camera";
 import { PARTS_FROM } from "../colors";
 import { NO_NAME } from "../decode";
@@ -122,7 +122,9 @@ function hitOf(
           ...(name === undefined ? [] : [{ label: text.event, value: name }]),
           ...(edge === undefined
             ? []
-            : [{ label: text.waitedFor, value: text.edges[edge] ?? edge }]),
+            : tiles.of === "phases"
+              ? [{ label: text.knownBy, value: partsTexts.evidence[edge] ?? edge }]
+              : [{ label: text.waitedFor, value: text.edges[edge] ?? edge }]),
           ...(step === undefined ? [] : [{ label: text.step, value: step }]),
         ],
       };

@@ -10,6 +10,9 @@ const SHARES = {
   host_self_share: { help: text.hostSelfHelp },
 };
 
+/** What is behind the name of a forward operator where its backward has a row of its own. */
+export const BACKWARD_OF = " (backward)";
+
 /** Shown when asked for: the others fit into a window of 1440 pixels. `has_call_stack` is for other code. */
 const HIDDEN: ReadonlySet<string> = new Set([
   "has_call_stack",
@@ -67,7 +70,10 @@ export function operatorTable(
       ? { ...column, hidden: true }
       : column,
   );
-  const table = { columns: shown, rows };
+  const named = shown.map((column) =>
+    column.key === "name" ? { ...column, tail: BACKWARD_OF } : column,
+  );
+  const table = { columns: named, rows };
   return derive(baseline ? compared(table, baseline) : table, declared({ columns }, SHARES));
 }
 

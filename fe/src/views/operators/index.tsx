@@ -9,7 +9,7 @@ import { goToView, useAddress, usePicked, useTableParams, useTrace } from "../..
 import { DataTable, hasColumn, rowCount, SimpleTable, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { ApiCalls } from "./ApiCalls";
-import { isHostFirst, operatorTable } from "./columns";
+import { BACKWARD_OF, isHostFirst, operatorTable } from "./columns";
 import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
 import { chosenMetric, type Metric, metricsOf } from "./metrics";
@@ -25,8 +25,6 @@ const BACKWARDS = (["as_run", "with_forward"] as const).map((value) => ({
   value,
   label: text.backwards[value],
 }));
-/** What is behind the name of a forward operator where its backward has a row of its own. */
-const BACKWARD_OF = " (backward)";
 const CHARTS = (["bars", "donuts"] as const).map((value) => ({ value, label: text[value] }));
 
 const NOTHING = {

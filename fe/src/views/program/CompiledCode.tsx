@@ -10,6 +10,7 @@ import { Panel, Tile } from "../../ui";
 
 /** Rows of each table. */
 const MOST = 50;
+const MOST_EAGER = 20;
 
 /** Renders nothing if nothing was compiled. */
 export function CompiledCode() {
@@ -32,6 +33,8 @@ function Shown({ answer }: ShownProps) {
   const regions = useMemo(() => firstRows(answer.regions), [answer]);
   const compilations = useMemo(() => firstRows(answer.compilations), [answer]);
   const kernels = useMemo(() => firstRows(answer.kernels), [answer]);
+  const eager = useMemo(() => firstRows(answer.eager, MOST_EAGER), [answer]);
+  const besides = rowsOf(answer.eager);
   const onDevice = answer.meta.device_type === "GPU";
   return (
     <Panel title={text.compiled} help={text.compiledHelp}>
@@ -41,6 +44,13 @@ function Shown({ answer }: ShownProps) {
           caption={text.regions}
           table={regions}
           doorOf={doorsToEvents(answer.regions.rows)}
+        />
+      )}
+      {eager && (
+        <SimpleTable
+          caption={text.eager(Math.min(besides, MOST_EAGER), besides)}
+          table={eager}
+          doorOf={doorsToEvents(answer.eager.rows)}
         />
       )}
       {compilations && (
@@ -100,10 +110,10 @@ function Totals({ totals, onDevice }: TotalsProps) {
   );
 }
 
-function firstRows({ columns, rows }: Compiled["regions"]) {
+function firstRows({ columns, rows }: Compiled["regions"], most = MOST) {
   if (rowsOf({ columns, rows }) === 0) return null;
   const shown = Object.fromEntries(
-    Object.entries(rows).map(([key, values]) => [key, values.slice(0, MOST)]),
+    Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
   );
   const told = ({ key }: { readonly key: string }) =>
     key !== "row" && (shown[key] ?? []).some((value) => value !== null);

@@ -2,13 +2,13 @@
 import { useMemo } from "react";
 import { type Inference, useInference } from "../../api";
 import { StackedBars } from "../../charts";
+import { phaseName } from "../../draw/parts";
 import { count, decimal, duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
 import { derive, SimpleTable } from "../../table";
 import { Panel, Tile } from "../../ui";
-import { phaseName } from "./phaseColors";
 
 /** Steps in the table. */
 const MOST_STEPS = 100;

@@ -2,15 +2,18 @@
 import { useMemo } from "react";
 import { type Phase, type Phases, usePhases } from "../../api";
 import { StackedBars } from "../../charts";
+import { partColor, phaseName, phasePart } from "../../draw/parts";
 import { bytes, duration, exact, fraction } from "../../format";
+import { partsTexts } from "../../i18n";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
 import { derive, SimpleTable } from "../../table";
 import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { params } from "./params";
-import { phaseColor, phaseName } from "./phaseColors";
 
+/** With the lane of phases. */
+const LANE = { derived: ["phases"] };
 /** Backward passes in the table. */
 const MOST_PASSES = 50;
 
@@ -18,7 +21,7 @@ export function PhasePanels() {
   const { sel } = useTrace();
   const [time, setTime] = useAddress(params.time);
   const [wanted, setPhase] = useAddress(params.phase);
-  const phase = wanted in text.phases ? (wanted as Phase) : null;
+  const phase = wanted in partsTexts.phases ? (wanted as Phase) : null;
   const query = usePhases(sel, phase);
   return (
     <>
@@ -94,7 +97,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
           <i
             key={name}
             title={`${phaseName(name)}: ${fraction(ns / total)}`}
-            style={{ width: `${(100 * ns) / total}%`, background: phaseColor(name) }}
+            style={{ width: `${(100 * ns) / total}%`, background: partColor(phasePart(name)) }}
           />
         ))}
       </div>
@@ -135,7 +138,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
             {phases.map((each) => (
               <tr key={each.name} className={each.name === picked ? "is-picked" : undefined}>
                 <th scope="row" title={text.phaseHelp[each.name]}>
-                  <i className="swatch" style={{ background: phaseColor(each.name) }} />
+                  <i className="swatch" style={{ background: partColor(phasePart(each.name)) }} />
                   <button
                     type="button"
                     className="link"
@@ -227,12 +230,14 @@ function Stretches({ answer, phase }: { answer: Phases; phase: Phase }) {
         <ul>
           {answer.stretches.map((each) => (
             <li key={each.start_ns}>
-              <button type="button" className="button" onClick={() => showInTrace(each, null)}>
+              <button
+                type="button"
+                className="button"
+                onClick={() => showInTrace(each, null, LANE)}
+              >
                 {text.stretch(duration(each.duration_ns), each.step ?? "–")}
               </button>{" "}
-              <span className="muted">
-                {(text.evidence as Readonly<Record<string, string>>)[each.evidence]}
-              </span>
+              <span className="muted">{partsTexts.evidence[each.evidence]}</span>
             </li>
           ))}
         </ul>
@@ -246,7 +251,7 @@ function Steps({ answer, time }: { answer: Phases; time: "exposed" | "host" | "d
     key: name,
     label: phaseName(name),
     values: answer.step_phases[time][name] ?? [],
-    color: phaseColor(name),
+    color: partColor(phasePart(name)),
   }));
   return (
     <StackedBars
@@ -291,7 +296,7 @@ function Passes({ answer }: { answer: Phases }) {
           table={table}
           doorOf={(row) => () => {
             const at = (key: string) => Number(batches.rows[key]?.[row] ?? 0);
-            showInTrace({ start_ns: at("start_ns"), duration_ns: at("backward_ns") }, null);
+            showInTrace({ start_ns: at("start_ns"), duration_ns: at("backward_ns") }, null, LANE);
           }}
         />
       )}

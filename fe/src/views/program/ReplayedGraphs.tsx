@@ -1,6 +1,7 @@
 /** Graphs that devices replay: captures, replays, the nodes of one. */
 import { useMemo } from "react";
 import { type Graphs, useGraphs } from "../../api";
+import { shorten } from "../../charts/labels";
 import { duration, fraction, kernelLabel } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
@@ -35,6 +36,7 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
   const captures = useMemo(() => tableOf(answer.captures, ["row"]), [answer]);
   const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
   const outside = useMemo(() => nodeTable(answer.outside, MOST_OUTSIDE), [answer]);
+  const gaps = useMemo(() => gapTable(answer.gaps), [answer]);
   const besides = rowsOf(answer.outside);
   const every = answer.replayed_ns + answer.outside_ns;
   return (
@@ -80,6 +82,21 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
       {nodes && answer.nodes && (
         <SimpleTable caption={text.nodes} table={nodes} doorOf={doorsToEvents(answer.nodes.rows)} />
       )}
+      {rowsOf(answer.gaps) > 0 && (
+        <SimpleTable
+          caption={
+            answer.nodes
+              ? text.graphGapsOf(String(graph), rowsOf(answer.gaps), answer.gap_count)
+              : text.graphGaps(rowsOf(answer.gaps), answer.gap_count)
+          }
+          table={gaps}
+          doorOf={(row) => () => {
+            const at = (key: string) => Number(answer.gaps.rows[key]?.[row] ?? 0);
+            const gap = { start_ns: at("start_ns"), duration_ns: at("duration_ns") };
+            showInTrace(gap, at("row"));
+          }}
+        />
+      )}
       {besides > 0 && (
         <SimpleTable
           caption={text.fellOut(Math.min(besides, MOST_OUTSIDE), besides)}
@@ -111,6 +128,20 @@ function tableOf(
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
   );
   return derive({ columns: columns.filter(({ key }) => !hidden.includes(key)), rows: shown }, []);
+}
+
+/** Two of these stand in a row. */
+const briefNode = (name: string) => shorten(kernelLabel(name), 40);
+
+function gapTable({ columns, rows }: Graphs["gaps"]): Table {
+  const worded = columns.map((column) =>
+    column.key === "where"
+      ? { ...column, words: text.gapPlaces }
+      : column.type === "string"
+        ? { ...column, brief: briefNode }
+        : column,
+  );
+  return tableOf({ columns: worded, rows }, ["row", "start_ns"]);
 }
 
 /** Names of kernels are long: they come last, and short. */

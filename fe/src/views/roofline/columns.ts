@@ -1,5 +1,5 @@
 import type { RooflineTable } from "../../api";
-import { program } from "../../i18n/en/program";
+import { partsTexts } from "../../i18n";
 import { roofline as text } from "../../i18n/en/roofline";
 import { declared, derive, type Table } from "../../table";
 
@@ -45,14 +45,14 @@ function place(key: string): number {
 
 /** The name of a row; phases are named as in the view Program. */
 export const rowName = (name: string, group: string): string =>
-  (group === "phase" && (program.phases as Readonly<Record<string, string>>)[name]) || name;
+  (group === "phase" && (partsTexts.phases as Readonly<Record<string, string>>)[name]) || name;
 
 /** The server's columns, in an order of our own, with the share of the time. */
 export function rooflineTable({ columns, rows, meta }: RooflineTable): Table {
   const ordered = columns.toSorted((a, b) => place(a.key) - place(b.key));
   const shown = ordered.map((column) => {
     const words =
-      column.key === "name" && meta.group_by === "phase" ? program.phases : WORDS[column.key];
+      column.key === "name" && meta.group_by === "phase" ? partsTexts.phases : WORDS[column.key];
     const hidden = HIDDEN.has(column.key) || (column.key === "mfu" && !MFU_OF.has(meta.group_by));
     return { ...column, hidden, ...(words && { words }) };
   });

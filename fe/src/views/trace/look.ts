@@ -79,7 +79,7 @@ export function stepAt(starts: readonly number[], { start, end }: TimeWindow): n
 /** Kinds of lanes that are computed. */
 export const DERIVED: Codec<readonly DerivedKind[]> = {
   parse: (text) => DERIVED_KINDS.filter((kind) => text.split(",").includes(kind)),
-  format: (kinds) => DERIVED_KINDS.filter((kind) => kinds.includes(kind)).join(","),
+  format: (kinds) => kinds.join(","),
 };
 
 /** From which slack on slices are dimmed, whole ns; null for none. */

@@ -38,6 +38,7 @@ describe("in the address", () => {
     ["", []],
     ["path", ["path"]],
     ["idle,path,moon", ["path", "idle"]],
+    ["phases,idle", ["idle", "phases"]],
   ])("%j are lanes", (text, kinds) => {
     expect(DERIVED.parse(text)).toEqual(kinds);
     expect(DERIVED.parse(DERIVED.format(kinds as never))).toEqual(kinds);
