@@ -18,7 +18,7 @@ from environment import apt_install
 from frontend import any_node
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserType
 
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 PLACES = [
@@ -64,11 +64,16 @@ def launched(arguments: Sequence[str]) -> Iterator[Browser]:
 
     os.environ.update(playwright_settings())
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=executable(), args=arguments, chromium_sandbox=has_sandbox()
-        )
-        yield started
-        started.close()
+        with launched_by(playwright.chromium, arguments) as started:
+            yield started
+
+
+@contextmanager
+def launched_by(kind: BrowserType, arguments: Sequence[str]) -> Iterator[Browser]:
+    """The same, of a Playwright that runs already: a thread has only one."""
+    started = kind.launch(executable_path=executable(), args=arguments, chromium_sandbox=has_sandbox())
+    yield started
+    started.close()
 
 
 def has_sandbox() -> bool:

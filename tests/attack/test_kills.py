@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -23,7 +24,13 @@ PATHS = ("api/overview", "api/operators", "api/waterfall", "api/timeline", "trac
 def end(server: Server, with_signal: int) -> None:
     if server.process.poll() is None:
         server.process.send_signal(with_signal)
-    server.process.wait(30)
+    try:
+        server.process.wait(30)
+    except subprocess.TimeoutExpired:
+        # with PYTHONFAULTHANDLER it says where each of its threads is
+        server.process.send_signal(signal.SIGABRT)
+        server.process.wait(30)
+        raise AssertionError(f"signal {with_signal} did not end it:\n{server.printed()}") from None
 
 
 @pytest.mark.parametrize(("seed", "rounds"), [(1, 3)])

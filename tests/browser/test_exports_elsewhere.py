@@ -14,7 +14,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 import browser as chromium
 import torch_tb_profiler
@@ -42,7 +42,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.skipif(not SPEEDSCOPE.is_dir(), reason="make .venv/.stamp-servers installs speedscope")
-def test_speedscope_reads_the_stacks(samples: Path, tmp_path: Path) -> None:
+def test_speedscope_reads_the_stacks(samples: Path, tmp_path: Path, chrome: Browser) -> None:
     """Its table has the frame of each name with the time that the trace says."""
     site = tmp_path / "site"
     shutil.copytree(SPEEDSCOPE, site)
@@ -58,7 +58,7 @@ def test_speedscope_reads_the_stacks(samples: Path, tmp_path: Path) -> None:
         weight for sample, weight in zip(profile["samples"], profile["weights"], strict=True) if largest in sample
     )
     name = found["shared"]["frames"][largest]["name"]
-    with served(site) as url, chromium.launched(DRAWING) as started:
+    with served(site) as url, chromium.launched_by(chrome.browser_type, DRAWING) as started:
         page = started.new_page()
         said: list[str] = []
         page.on("console", lambda message: said.append(message.text))
