@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.insights import Finding, diagnosis
 
 
-def program(lengths: list[float]) -> list[Event]:
+def program(lengths: list[float], names: list[str] | None = None) -> list[Event]:
     """Steps of an operator that takes so long, ms, and of a kernel that it launches."""
     events: list[Event] = []
     now = 0.0
     for number, length in enumerate(lengths):
         us = 1000 * length
         events += [
-            annotation(f"ProfilerStep#{number}", now, us),
+            annotation(names[number] if names else f"ProfilerStep#{number}", now, us),
             op("aten::mm", now, us),
             launch(now + us - 50, number + 1),
             kernel(now + us - 40, 40, number + 1, "gemm"),
@@ -45,6 +46,22 @@ def test_steps_that_are_alike_or_few_or_warm_up_are_no_finding() -> None:
     assert "step_jitter" not in found([10, 10, 30, 10])
     assert "step_jitter" not in found([60, 10, 10, 10, 10, 10])
     assert "step_jitter" not in found([15, 10, 10, 10, 10, 10, 10])  # it fills the pipeline
+
+
+def test_steps_are_compared_with_those_of_their_kind() -> None:
+    """The prefill of a loop is no slow decode, and no first one that warms up."""
+
+    def of(*decode: float) -> tuple[set[str], set[str]]:
+        model = model_of(program([60, *decode, 60], ["prefill", *["decode"] * len(decode), "prefill"]))
+        assert len(model.steps) == len(decode) + 2
+        return {each.id for each in diagnosis(model).findings}, {note.kind for note in troubles(model)}
+
+    healthy, notes = of(10, 10, 10, 10, 10, 10)
+    assert "step_jitter" not in healthy
+    assert "slow_first_step" not in notes
+    ids, notes = of(10, 10, 10, 30, 10, 10)
+    assert "step_jitter" in ids
+    assert "slow_first_step" not in notes
 
 
 def test_a_loop_inside_of_unmarked_steps_is_no_jitter() -> None:

@@ -20,9 +20,11 @@ FEWEST = 5
 
 
 def _find(facts: Facts) -> Sequence[Found]:
-    period = facts.period_ns.astype(np.float64)
-    usual = np.ones(len(period), np.bool_)
-    usual[:1] = False  # it warms up, or begins with a device that has nothing to do, and waits for all that others hide
+    period, kind = facts.period_ns.astype(np.float64), facts.model.steps.kind
+    # of one kind: the prefill of a loop is no slow decode
+    usual = kind == np.argmax(np.bincount(kind, minlength=1))
+    # it warms up, or begins with a device that has nothing to do, and waits for all that others hide
+    usual[np.argmax(usual) if len(usual) else slice(0)] = False
     if int(usual.sum()) < FEWEST:
         return ()
     middle = median(period[usual])

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.nesting import to_root
 from torch_tb_profiler.model.steps.host import LEAST_COVERAGE, Host
-from torch_tb_profiler.model.steps.types import HostSteps
+from torch_tb_profiler.model.steps.types import HostSteps, unnumbered
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
@@ -26,7 +26,6 @@ _ITERATION = re.compile(
 #: passes of a loop that generates tokens: reading the prompt is a step, as is each token after it
 _PASS = re.compile(r"(?:## )?(?:prefill|decode)(?: ##)?", re.IGNORECASE)
 _PASSES = "prefill, decode"
-_DIGITS = re.compile(r"\d+")
 
 
 def repeated_annotation(host: Host) -> HostSteps | None:
@@ -45,7 +44,7 @@ def _key(text: str) -> str:
     """The name of an annotation, without its number when iterations are numbered; one name for passes of a loop."""
     if _PASS.fullmatch(text):
         return _PASSES
-    numbered = _DIGITS.sub("#", text)
+    numbered = unnumbered(text)
     return numbered if _ITERATION.search(numbered) else text
 
 

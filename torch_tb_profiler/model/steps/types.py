@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.trace import Note
+
+_DIGITS = re.compile(r"\d+")
+
+
+def unnumbered(label: str) -> str:
+    """`iteration #` of `iteration 17`."""
+    return _DIGITS.sub("#", label)
 
 
 class HostSteps(msgspec.Struct, frozen=True):
@@ -51,6 +60,13 @@ class Steps(msgspec.Struct, frozen=True):
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def kind(self) -> Int64:
+        """Shape (n,): the same number for steps whose labels differ in digits only; `prefill` is not `decode`."""
+        seen: dict[str, int] = {}
+        found = [seen.setdefault(unnumbered(label), len(seen)) for label in self.labels]
+        return np.array(found or [0] * len(self), np.int64)
 
     @classmethod
     def none(cls) -> Steps:

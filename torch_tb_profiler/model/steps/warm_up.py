@@ -11,12 +11,13 @@ FEWEST = 3
 
 
 def warm_up_ratio(steps: Steps) -> float | None:
-    """How many times as long as the median of the others the first step is, when it was still warming up.
+    """How many times as long as the median of the others of its kind the first step is, when it was still warming up.
 
-    None when it is like the others, or when there are fewer than three steps.
+    None when it is like the others, or when there are fewer than three steps of its kind.
     """
-    length = steps.end - steps.start
-    if len(steps) < FEWEST:
+    kind = steps.kind
+    length = (steps.end - steps.start)[kind == kind[:1]]
+    if len(length) < FEWEST:
         return None
     middle = median(length[1:])
     if length[0] <= max(RATIO * middle, int(length[1:].max())):
