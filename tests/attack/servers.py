@@ -12,7 +12,8 @@ from tests.tiny import wait_until
 
 #: sets limits as (name, value) before anything is imported, then is `torch-tb-profiler`
 _LIMITED = """
-import resource, sys
+import resource, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what runs under nohup ignores it
 limits = sys.argv[1]
 for each in filter(None, limits.split(",")):
     name, value = each.split("=")
