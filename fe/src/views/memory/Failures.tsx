@@ -46,7 +46,7 @@ export function ErrorTextPanel() {
   return (
     <Panel title={text.pasted} help={text.pastedHelp}>
       <textarea
-        className="field memory-error"
+        className="memory-error"
         rows={3}
         aria-label={text.pasted}
         placeholder={text.placeholder}

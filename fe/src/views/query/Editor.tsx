@@ -42,7 +42,7 @@ export function Editor({ statement, schema, limits, onRun }: Props) {
         ))}
       </div>
       <textarea
-        className="field query-text"
+        className="query-text"
         rows={Math.min(14, Math.max(5, typed.split("\n").length + 1))}
         aria-label={words.field}
         placeholder="SELECT … FROM kernels"
