@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.browser.profiler import GPU_RUN, Profiler
@@ -15,9 +17,9 @@ def test_one_thread_is_shown_and_is_in_the_address(on_its_own: Profiler) -> None
     expect(totals).to_contain_text("all threads together")
     thread.select_option(str(busiest["id"]))
     expect(totals).to_contain_text(busiest["name"])
-    assert on_its_own.state["t"] == str(busiest["id"])
+    expect(on_its_own.page).to_have_url(re.compile(rf"[#&]t={busiest['id']}(&|$)"))
     on_its_own.page.reload()
     expect(totals).to_contain_text(busiest["name"])
     thread.select_option("")
     expect(totals).to_contain_text("all threads together")
-    assert "t" not in on_its_own.state
+    expect(on_its_own.page).not_to_have_url(re.compile(r"[#&]t="))
