@@ -62,10 +62,13 @@ def test_several_recordings_and_each(capsys: pytest.CaptureFixture[str], tmp_pat
     assert pooled["baseline"]["recordings"] == 2
     assert pooled["baseline"]["steps"] == 10
     each = as_json(capsys, tmp_path, ZERO, TWO, ZERO, "--each")
-    assert [one["delta_ns"] < 0 for one in each] == [True, False]
+    assert [one["steps"] for one in each["recordings"]] == [5, 5, 5]
+    (trend,) = (one for one in each["trends"] if one["metric"] == "step_time")
+    assert [point["verdict"] for point in trend["points"]] == ["unknown", "improved", "inconclusive"]
+    assert trend["points"][1]["shift"] < 0 < trend["points"][2]["since"]
     lines = said(capsys, tmp_path, ZERO, TWO, ZERO, "--each").splitlines()
-    assert len(lines) == 3
-    assert "improved" in lines[1]
+    (improved,) = (line for line in lines if "improved" in line)
+    assert improved.endswith("cnn_workers2")
 
 
 def write_trace(path: Path, name: str, us: float, steps: int = 5) -> str:
