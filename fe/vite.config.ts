@@ -42,7 +42,7 @@ export default defineConfig({
             // What every view needs. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/((host|format|api|state|draw)\/(?!parts|PartButton|drop)|ui\/(?!ComboList|SourceLink)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+              test: /\/src\/((host|format|api|state|draw)\/(?!parts|PartButton|drop)|ui\/(?!ComboList|SourceLink|[Tt]extField)|i18n\/(\w+\.ts|en\/(index|shell)))/,
             },
             // What the page knows of each view. Not in a piece above: the door loads those before the language is settled.
             { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },
@@ -52,7 +52,7 @@ export default defineConfig({
             { name: "virtual", test: /node_modules\/@tanstack\/(react-virtual|virtual-core)\// },
             {
               name: "table",
-              test: /\/src\/(table\/|i18n\/en\/table)|node_modules\/@tanstack\//,
+              test: /\/src\/(table\/|ui\/[Tt]extField|i18n\/en\/table)|node_modules\/@tanstack\//,
             },
             {
               name: "charts",

@@ -21,5 +21,6 @@ export { Segmented } from "./Segmented";
 export { SourceLink } from "./SourceLink";
 export { Splitter } from "./Splitter";
 export { useWidth } from "./size";
+export { TextField } from "./TextField";
 export { Tile } from "./Tile";
 export { useMedia } from "./useMedia";

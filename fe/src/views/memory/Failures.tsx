@@ -7,7 +7,7 @@ import { bytes } from "../../format";
 import { memoryTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
-import { Async, Panel } from "../../ui";
+import { Async, Panel, TextField } from "../../ui";
 
 const text = memoryTexts.failures;
 const MOST_TEXT = 4000;
@@ -45,13 +45,11 @@ export function ErrorTextPanel() {
   const query = useTraceQuery("memory/error_text", asked ? sel : null, { text: asked });
   return (
     <Panel title={text.pasted} help={text.pastedHelp}>
-      <textarea
-        className="memory-error"
+      <TextField
         rows={3}
         aria-label={text.pasted}
         placeholder={text.placeholder}
         value={typed}
-        spellCheck={false}
         onChange={(event) => setTyped(event.target.value)}
       />
       {asked && (

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Answers } from "../../api/schema.gen";
 import { count } from "../../format";
 import { query as words } from "../../i18n/en/query";
+import { TextField } from "../../ui";
 import { EXAMPLES, exampleIn } from "./examples";
 
 interface Props {
@@ -41,13 +42,11 @@ export function Editor({ statement, schema, limits, onRun }: Props) {
           </button>
         ))}
       </div>
-      <textarea
-        className="query-text"
+      <TextField
         rows={Math.min(14, Math.max(5, typed.split("\n").length + 1))}
         aria-label={words.field}
         placeholder="SELECT … FROM kernels"
         value={typed}
-        spellCheck={false}
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
