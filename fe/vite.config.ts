@@ -39,10 +39,15 @@ export default defineConfig({
               name: "react",
               test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-query|query-core))\//,
             },
-            // What every view needs. A group takes along what its modules import, unless a group above has it.
+            // What the frame of the page needs. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/((host|format|api|state|draw)\/(?!parts|PartButton|drop)|ui\/(?!ComboList|SourceLink|[Tt]extField)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+              test: /\/src\/(host\/(?!perfetto|editor|useComputed)|state\/(?!baseline)|api\/(client|poll|queries|report|timeline|trace)\.|format\/(bytes|date|duration|number)\.|draw\/timeWindow|ui\/(?!ComboList|SourceLink|[Tt]extField|DeviceTable|Segmented|[Tt]ile|[Pp]opup|options|categories)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+            },
+            // What views have in common besides. The frame does without it: it is fetched with the first view.
+            {
+              name: "shared",
+              test: /\/src\/((format|api|draw)\/(?!parts|PartButton|drop)|(host|state)\/|ui\/(?!ComboList|SourceLink|[Tt]extField))/,
             },
             // What the page knows of each view. Not in a piece above: the door loads those before the language is settled.
             { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },
