@@ -92,7 +92,7 @@ export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }
               </a>
             )
           )}
-          <span className="muted">{t.status.version(status.version)}</span>
+          <span className="status-version muted">{t.status.version(status.version)}</span>
         </>
       )}
     </footer>

@@ -1,5 +1,5 @@
 /** The names of the tracks at the left, and what can be done with each. Only those in sight exist. */
-import { memo, type PointerEvent, useRef } from "react";
+import { type CSSProperties, memo, type PointerEvent, useRef } from "react";
 import { count } from "../format";
 import { timelineTexts as text } from "../i18n";
 import { Icon } from "../ui";
@@ -20,7 +20,6 @@ interface Props {
 }
 
 const OVERSCAN = 200;
-const INDENT = 12;
 
 /** The names stay as they are while the picture moves sideways. */
 export const Labels = memo(function Labels({ rows, top, height, onAction, onDrop }: Props) {
@@ -81,7 +80,7 @@ function Label({ row, isDragged, onAction, onGrab }: LabelProps) {
   return (
     <li
       className={`timeline-label${group ? " group" : ""}${pinned ? " pinned" : ""}${isDragged ? " dragged" : ""}`}
-      style={{ top: y, height, paddingInlineStart: 4 + level * INDENT }}
+      style={{ top: y, height, "--level": level } as CSSProperties}
       data-track={track.key}
       data-collapsed={collapsed}
     >

@@ -24,7 +24,7 @@ import { Labels, type TrackAction } from "./Labels";
 import type { RankTiles } from "./rankTiles";
 import { Strip, type StripData } from "./Strip";
 import type { Flags, Look, Mark, PickedSlice } from "./scene";
-import { AXIS, LABELS, Stage, type StageState } from "./stage";
+import { AXIS, Stage, type StageState } from "./stage";
 import type { TrackRow, TrackRows } from "./track";
 import "./timeline.css";
 
@@ -180,7 +180,6 @@ export function Timeline(props: TimelineProps) {
         <input
           type="text"
           className="timeline-filter"
-          style={{ width: LABELS - 8 }}
           aria-label={timelineTexts.filter}
           placeholder={timelineTexts.filter}
           autoComplete="off"
@@ -209,11 +208,7 @@ export function Timeline(props: TimelineProps) {
             onAction={props.onTrack}
             onDrop={props.onDrop}
           />
-          <canvas
-            ref={canvas}
-            className={`timeline-canvas ${hover ? "over" : ""} ${props.tool}`}
-            style={{ marginInlineStart: LABELS }}
-          />
+          <canvas ref={canvas} className={`timeline-canvas ${hover ? "over" : ""} ${props.tool}`} />
         </div>
       </div>
       {rows.rows.length === 0 && <p className="muted">{timelineTexts.noTracks}</p>}

@@ -60,8 +60,10 @@ interface Events {
   readonly onScroll: (top: number, height: number) => void;
 }
 
-/** Pixels of the names of tracks at the left, and of the head above. */
-export const LABELS = 230;
+/** Names of tracks at the left: pixels, and at most this share of the width, as timeline.css has it. */
+const LABELS = 230;
+const LABELS_SHARE = 0.38;
+/** Pixels of the head above. */
 export const AXIS = 34;
 const SNAP = 6;
 
@@ -240,7 +242,8 @@ export class Stage {
   private draw(): void {
     const { canvas, axis, scroller } = this.elements;
     const ratio = window.devicePixelRatio || 1;
-    const width = Math.max(0, scroller.clientWidth - LABELS);
+    const inside = scroller.clientWidth;
+    const width = Math.floor(inside - Math.min(LABELS, inside * LABELS_SHARE));
     const height = scroller.clientHeight;
     const context = sized(canvas, width, height, ratio);
     const head = sized(axis, width, AXIS, ratio);

@@ -37,10 +37,12 @@ function Content({ overview }: { overview: OverviewAnswer }) {
     <div className="overview">
       <Answer overview={overview} />
       <RunLine overview={overview} />
-      <Waterfall overview={overview} picked={cause} onPick={setCause} />
-      <Findings overview={overview} />
+      <div className="overview-first">
+        <Waterfall overview={overview} picked={cause} onPick={setCause} />
+        <Findings overview={overview} />
+        <Tiles overview={overview} onCause={setCause} onCategory={setCategory} />
+      </div>
       {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
-      <Tiles overview={overview} onCause={setCause} onCategory={setCategory} />
       <Breakdown overview={overview} />
       <AverageStep overview={overview} picked={category} onPick={setCategory} />
       {category !== "" && (
