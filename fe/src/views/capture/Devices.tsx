@@ -1,5 +1,6 @@
 import type { RecordedDevice } from "../../api";
 import { captureTexts } from "../../i18n";
+import { goToView } from "../../state";
 import { DeviceTable, Panel } from "../../ui";
 
 const text = captureTexts.devices;
@@ -16,10 +17,27 @@ export function Devices({ devices }: { devices: readonly RecordedDevice[] }) {
           texts={text}
           memoryClass="number num"
           more={[
-            { key: "used", label: text.used, cell: ({ used }) => (used ? text.yes : text.no) },
+            {
+              key: "used",
+              label: text.used,
+              cell: ({ id, used }) => (used ? <ShowTracks id={id} /> : text.no),
+            },
           ]}
         />
       )}
     </Panel>
+  );
+}
+
+/** Its tracks on the timeline. */
+function ShowTracks({ id }: { readonly id: number }) {
+  return (
+    <button
+      type="button"
+      className="link"
+      onClick={() => goToView("trace", null, { tracks: `GPU ${id}`, window: null })}
+    >
+      {text.yes}
+    </button>
   );
 }

@@ -5,7 +5,7 @@ import { bytes, count, duration, fraction, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { goToView, selectTrace, useTrace } from "../../state";
 import { Combo, Tile } from "../../ui";
-import type { Look } from "./useSnapshot";
+import { type Look, openMoment } from "./useSnapshot";
 
 export function DeviceChoice({ look }: { readonly look: Look }) {
   if (look.devices.length < 2) return null;
@@ -21,7 +21,9 @@ export function DeviceChoice({ look }: { readonly look: Look }) {
 
 export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; readonly look: Look }) {
   const { device } = look;
-  const reserved = Math.max(...device.moments.map((each) => each.reserved));
+  const most = device.moments.reduce((a, b) => (b.reserved > a.reserved ? b : a));
+  const reserved = most.reserved;
+  const leak = answer.findings.find((each) => each.id === "leak" && each.device === device.device);
   const { growth } = device;
   const oom = answer.ooms.findLast((each) => each.device === device.device);
   return (
@@ -48,24 +50,32 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
               ? text.blocks(bytes(device.peak_allocated))
               : text.blocks(text.atLeast(bytes(device.peak_allocated)))
           }
+          onOpen={() => openMoment(look, "peak")}
         />
-        <Tile label={text.reserved} value={bytes(reserved)} />
+        <Tile
+          label={text.reserved}
+          value={bytes(reserved)}
+          onOpen={() => openMoment(look, most.kind)}
+        />
         <Tile
           label={text.atEnd}
           value={bytes(device.requested)}
           remark={text.blocks(bytes(device.allocated))}
+          onOpen={() => openMoment(look, "end")}
         />
         <Tile label={text.entries} value={count(device.entries)} />
         <Tile
           label={text.fragmentation}
           help={text.fragmentationHelp}
           value={fraction(device.fragmentation)}
+          onOpen={() => openMoment(look, "end")}
         />
         {growth.per_step !== null && (
           <Tile
             label={text.grows}
             value={bytes(growth.per_step)}
             remark={text.ofSteps(count(growth.steps))}
+            onOpen={leak && (() => openMoment(look, String(leak.position)))}
           />
         )}
       </dl>

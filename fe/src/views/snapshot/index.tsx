@@ -10,7 +10,7 @@ import { MapPanel } from "./Map";
 import { OomPanel } from "./Oom";
 import { RanksPanel } from "./Ranks";
 import { TimelinePanel } from "./Timeline";
-import { useLook } from "./useSnapshot";
+import { ALIVE, useLook } from "./useSnapshot";
 import "./snapshot.css";
 
 export default function Snapshot() {
@@ -57,7 +57,9 @@ function Whole({ answer, query }: Props) {
       <RanksPanel />
       <TimelinePanel look={look} />
       <MapPanel look={look} />
-      <AlivePanel look={look} />
+      <div id={ALIVE}>
+        <AlivePanel look={look} />
+      </div>
     </>
   );
 }

@@ -27,6 +27,15 @@ export function useLook(answer: SnapshotAnswer): Look | null {
   return device ? { device, devices, setDevice, at, setAt, since, setSince } : null;
 }
 
+/** Where the tables of a moment are. */
+export const ALIVE = "snapshot-alive";
+
+/** Shows what was in use at a moment: a word or the number of a record. */
+export function openMoment(look: Look, at: string): void {
+  look.setAt(at);
+  document.getElementById(ALIVE)?.scrollIntoView({ block: "start" });
+}
+
 const COLORS = 9;
 
 /** The colour of a line of the program: by its bytes over the whole recording, wherever it is drawn. */
