@@ -13,7 +13,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.trace.arguments import Arguments
 from torch_tb_profiler.trace.column_buffers import Codes, TextCodes, getter
-from torch_tb_profiler.trace.counter_events import CounterValue
+from torch_tb_profiler.trace.counter_events import counter_values
 from torch_tb_profiler.trace.events import NO_ARGS, Event, attribute
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.schema import (
@@ -54,6 +54,7 @@ _IS_TABLE = [bytes(int(number == wanted) for number in range(256)) for wanted in
 _HEAD = struct.Struct("<BBBii")
 _HEADS = np.dtype([("phase", "u1"), ("category", "u1"), ("table", "u1"), ("name", "<i4"), ("track", "<i4")])
 _TABLE_AT = 2
+_COUNTER = int(Phase.COUNTER)  # the first byte of such a head
 _Key = tuple[str, str | None, str | None, int | str | None, int | str | None]
 
 # Tables with a second row for some of the events that have one in another table: those in which the first column with a
@@ -102,8 +103,8 @@ class Collector:
 
     # gathering, chunk by chunk ------------------------------------------------------------------------------
 
-    def add(self, events: list[Event], offset: int, length: int, counters: Sequence[CounterValue] = ()) -> None:
-        """Take the events of one chunk, whose text is `length` bytes at `offset`, and the values of its counters."""
+    def add(self, events: list[Event], offset: int, length: int, text: Callable[[], bytes]) -> None:
+        """Take the events of one chunk, whose text is `length` bytes at `offset`; asked for if it has counters."""
         if not events:
             return
         first_row = self.count
@@ -113,7 +114,9 @@ class Collector:
         heads = b"".join([head_of[e.ph, e.cat, e.name, e.pid, e.tid] for e in events])
         self._heads.append(heads)
         self._times.add(events)
-        self._counters += [(row, self._strings.code(series), value) for row, series, value in counters]
+        if _COUNTER in heads[:: _HEAD.size]:
+            found = counter_values(text(), events, first_row)
+            self._counters += [(row, self._strings.code(series), value) for row, series, value in found]
         self._add_arguments(events, first_row, heads[_TABLE_AT :: _HEAD.size])
         if self.count - self._written >= ROW_GROUP:
             self._write()

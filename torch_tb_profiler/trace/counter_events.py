@@ -14,9 +14,6 @@ import msgspec
 from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.json_scan import UNREADABLE
 
-#: what a chunk with counter events contains
-COUNTER_PHASE = b'"C"'
-
 #: series of one event that are kept; a counter is drawn as one line for each
 MOST_SERIES = 64
 

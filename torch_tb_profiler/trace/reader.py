@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
 
@@ -12,9 +13,7 @@ import msgspec
 from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
-from torch_tb_profiler.trace.counter_events import COUNTER_PHASE, CounterValue, counter_values
 from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_note
-from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.header_numbers import leave_out_huge
 from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
 from torch_tb_profiler.trace.notes import Note, Notes
@@ -100,7 +99,7 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
         reported = 0
         for chunk in text.chunks():
             events, offset, length = decode_chunk(chunk, text, decoder)
-            collector.add(events, offset, length, _counters(chunk, length, events, collector.count))
+            collector.add(events, offset, length, partial(_decoded, chunk, length))
             if stored.bytes_read - reported >= PROGRESS_BYTES:
                 reported = stored.bytes_read
                 report(Progress(reported, collector.count))
@@ -166,10 +165,9 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
     return collector.finish(Header(header), notes, text.text_bytes)
 
 
-def _counters(chunk: Chunk, length: int, events: list[Event], first_row: int) -> list[CounterValue]:
-    """Of the events that the first `length` bytes of a chunk were decoded to."""
-    text = bytes(chunk.text[1 : 1 + length])
-    return counter_values(text, events, first_row) if COUNTER_PHASE in text else []
+def _decoded(chunk: Chunk, length: int) -> bytes:
+    """The first `length` bytes of a chunk, without the bracket before them."""
+    return bytes(chunk.text[1 : 1 + length])
 
 
 def _why(broken: Reason | None) -> dict[str, Value]:
