@@ -17,7 +17,6 @@ from tests.openapi_requests import fill, requests_to
 from tests.served import client_of, everything_read
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.web.openapi import document
-from torch_tb_profiler.workspace import Workspace
 
 DOCUMENT = document()
 SMALL = [{"run": ALONE, "worker": "worker0"}, *({"run": run, "worker": "w"} for run in ("tiny", "cpu", "broken"))]
@@ -25,16 +24,11 @@ TRACES: list[dict[str, str]] = []
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     folder = tmp_path_factory.mktemp("attack")
     TRACES[:] = write_logs(folder / "logs", range(6))
     with everything_read(folder / "logs", folder / "cache") as workspace:
-        yield workspace
-
-
-@pytest.fixture(scope="module")
-def client(workspace: Workspace) -> Client:
-    return client_of(workspace)
+        yield client_of(workspace)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,22 @@ import { FilesTable } from "./Files";
 import { fileRows } from "./progress";
 import "./page.css";
 
+/** Records a trace into a directory. */
+const snippet = (directory: string) => `import torch
+from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+
+with profile(
+    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
+    schedule=schedule(wait=1, warmup=1, active=3),
+    on_trace_ready=tensorboard_trace_handler(${JSON.stringify(directory)}),
+    record_shapes=True,
+    with_stack=True,
+    profile_memory=True,
+) as prof:
+    for batch in loader:
+        train_step(batch)
+        prof.step()`;
+
 export function NoRuns({ status }: { status: Status }) {
   const rows = fileRows(status);
   const remote = status.logdir.includes("://");
@@ -23,7 +39,7 @@ export function NoRuns({ status }: { status: Status }) {
       {!status.error && (
         <>
           <p>{remote ? t.noRuns.howRemote : t.noRuns.how}</p>
-          <Code text={t.noRuns.snippet(remote ? "./log" : status.logdir)} />
+          <Code text={snippet(remote ? "./log" : status.logdir)} />
         </>
       )}
     </div>

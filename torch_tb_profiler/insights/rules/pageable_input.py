@@ -8,8 +8,8 @@ from torch_tb_profiler.analysis.replay.changes import pinned
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of
-from torch_tb_profiler.insights.shared.recurring import by_place, is_loop_known, recurring
+from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of, heavy_places
+from torch_tb_profiler.insights.shared.recurring import is_loop_known
 from torch_tb_profiler.insights.shared.wording import ms
 
 PINNED = Link(
@@ -23,10 +23,8 @@ def _find(facts: Facts) -> Sequence[Found]:
     found = copies_of(facts)
     large = found.bytes >= facts.limit("pageable_input", "large_bytes")
     found = found.take((found.direction == Direction.TO_DEVICE) & (found.memory == HostMemory.PAGEABLE) & large)
-    found = found.take(recurring(facts, found.row))
-    least = facts.limit("pageable_input", "least_share")
-    heavy = [found.take(at) for at in by_place(facts, found.row, found.duration_ns)]
-    return [_of(facts, each) for each in heavy if facts.share(float(each.duration_ns.sum())) >= least]
+    places = heavy_places(facts, found, "row", facts.limit("pageable_input", "least_share"))
+    return [_of(facts, each) for each in places]
 
 
 def _of(facts: Facts, found: Copies) -> Found:

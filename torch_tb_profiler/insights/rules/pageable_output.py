@@ -9,17 +9,14 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.rules.pageable_input import PINNED
-from torch_tb_profiler.insights.shared.copies import Copies, large_reads, unseen_rate
-from torch_tb_profiler.insights.shared.recurring import by_place, is_loop_known, recurring
+from torch_tb_profiler.insights.shared.copies import Copies, heavy_places, large_reads, unseen_rate
+from torch_tb_profiler.insights.shared.recurring import is_loop_known
 from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
-    found = large_reads(facts)
-    found = found.take(recurring(facts, found.call))
-    least = facts.limit("pageable_output", "least_share")
-    each = [found.take(at) for at in by_place(facts, found.call, found.call_ns)]
-    return [_of(facts, of) for of in each if facts.share(float(of.call_ns.sum())) >= least]
+    places = heavy_places(facts, large_reads(facts), "call", facts.limit("pageable_output", "least_share"))
+    return [_of(facts, each) for each in places]
 
 
 def _of(facts: Facts, found: Copies) -> Found:

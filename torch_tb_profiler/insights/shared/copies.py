@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from typing import Literal
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.places import places_of
+from torch_tb_profiler.insights.shared.recurring import by_place, recurring
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
@@ -92,6 +94,18 @@ def copies_of(facts: Facts) -> Copies:
     """The copies that begin in a step."""
     found = _copies(facts.model)
     return found.take(facts.step_of(found.row) >= 0)
+
+
+def heavy_places(facts: Facts, found: Copies, what: Literal["row", "call"], least_share: float) -> list[Copies]:
+    """Recurring copies, those of one place in the code together.
+
+    what         whose place and time count: of the copies themselves, or of their calls
+    least_share  of the steps, below which a place is left out
+    """
+    found = found.take(recurring(facts, getattr(found, what)))
+    ns = "duration_ns" if what == "row" else "call_ns"
+    each = [found.take(at) for at in by_place(facts, getattr(found, what), getattr(found, ns))]
+    return [of for of in each if facts.share(float(getattr(of, ns).sum())) >= least_share]
 
 
 @remembered

@@ -155,20 +155,6 @@ export const shell = {
     how: "Record one like this; it appears here by itself:",
     howRemote:
       "Record one like this and copy the files into the log directory; they appear here by themselves:",
-    snippet: (dir: string) => `import torch
-from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
-
-with profile(
-    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
-    schedule=schedule(wait=1, warmup=1, active=3),
-    on_trace_ready=tensorboard_trace_handler(${JSON.stringify(dir)}),
-    record_shapes=True,
-    with_stack=True,
-    profile_memory=True,
-) as prof:
-    for batch in loader:
-        train_step(batch)
-        prof.step()`,
   },
 
   dropped: {

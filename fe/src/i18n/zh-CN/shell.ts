@@ -148,20 +148,6 @@ export const shell: typeof en = {
     scanned: "已在此目录中查找包含跟踪的 .json、.json.gz 和 .json.zst 文件：",
     how: "可以这样采集一个，它会自动出现在这里：",
     howRemote: "可以这样采集一个，再把文件复制到日志目录，它们会自动出现在这里：",
-    snippet: (dir) => `import torch
-from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
-
-with profile(
-    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
-    schedule=schedule(wait=1, warmup=1, active=3),
-    on_trace_ready=tensorboard_trace_handler(${JSON.stringify(dir)}),
-    record_shapes=True,
-    with_stack=True,
-    profile_memory=True,
-) as prof:
-    for batch in loader:
-        train_step(batch)
-        prof.step()`,
   },
 
   dropped: {
