@@ -135,7 +135,7 @@ def test_a_change(profile: Profile, tmp_path: Path, cache: Path) -> None:
     change = before.change(after)
     tags = checked(change._repr_html_())  # type: ignore[attr-defined] # notebooks ask for it
     assert {"svg", "rect", "table"} <= tags.tags
-    assert "host.data" in change._repr_html_()  # type: ignore[attr-defined]
+    assert "Data loading" in change._repr_html_()  # type: ignore[attr-defined]
     events = [{**each, "name": MARKUP} if "mm" in each["name"] else each for each in hostile_events()]
     write_events(tmp_path / "a", hostile_events())
     write_events(tmp_path / "b", events)

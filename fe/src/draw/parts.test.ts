@@ -41,6 +41,8 @@ it("takes the longest end of an id that is known, else what stands before it", (
   expect(partColor("compute.copy")).not.toBe(partColor("copy"));
   expect(partName("idle.host.python")).toBe(partsTexts.names["idle.host.python"]);
   expect(partName("moon.phase")).toBe("moon.phase");
+  expect(partName("compute.unknown")).toBe("Computing: unknown kernels");
+  expect(partName("compute.copy")).toBe("Computing: copy");
 });
 
 it("has a different colour for each of the ten causes of idle time", () => {

@@ -141,9 +141,11 @@ export function partProperty(name: PartColor): string {
 /** The name of a part by its id, for people. */
 export function partName(id: string): string {
   if (id.startsWith(PHASE)) return phaseName(id.slice(PHASE.length));
-  const name = known(id, partsTexts.names) ?? id;
+  const { names, ofKind } = partsTexts;
   const [group, kind] = id.split(".");
-  return group === "compute" && kind !== undefined ? partsTexts.ofKind(name, kindName(kind)) : name;
+  if (group === "compute" && kind !== undefined)
+    return ofKind(names[group] ?? group, kindName(kind));
+  return known(id, names) ?? id;
 }
 
 /** The id of a part, by that of a phase of the program. */

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.change.headline import Headline
-from torch_tb_profiler.analysis.change.question import ChangeAnswer
+from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedWork
+from torch_tb_profiler.analysis.waterfall.names import part_name
 
 #: of milliseconds, microseconds and nanoseconds: what is shown in them, from how many ns on
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
@@ -36,7 +37,8 @@ def sentence(answer: ChangeAnswer) -> str:
 
 def because(headline: Headline) -> str:
     """The clause that names the largest contributor."""
-    cause = f"most of it {headline.cause} ({_signed(headline.cause_ns)})"
+    part = part_name(headline.cause)
+    cause = f"most of it {part if part == 'Python' else part[0].lower() + part[1:]} ({_signed(headline.cause_ns)})"
     if headline.kind is None or headline.delta_ns is None:
         return f"{cause}."
     name = headline.exp_label or headline.label or ""
@@ -63,6 +65,16 @@ def sureness(answer: ChangeAnswer) -> str:
     if answer.step.detectable is None or answer.step.verdict in ("regressed", "improved"):
         return told
     return f"{told} Such steps show changes from {100 * answer.step.detectable:.1f} % on."
+
+
+def what_happened(work: ChangedWork) -> str:
+    """`slower`, `fewer calls`, `new`, …: most of the change of some work, in words."""
+    more = work.delta_ns > 0
+    if work.kind == "calls":
+        return "more calls" if more else "fewer calls"
+    if work.kind == "speed":
+        return work.verdict if work.verdict in ("unchanged", "unclear") else "slower" if more else "faster"
+    return work.kind
 
 
 def duration(ns: float) -> str:

@@ -9,15 +9,14 @@ from typing import NamedTuple
 from torch_tb_profiler.analysis.shown import harmless, text_of
 from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
 from torch_tb_profiler.analysis.waterfall import Part
+from torch_tb_profiler.analysis.waterfall.names import REST_COLOR, part_color, part_name
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.trace import Note
 
-CARD_WIDTH, _HEIGHT = 640, 22
+CARD_WIDTH, _HEIGHT, _BETWEEN = 640, 22, 1.5
 _MOST_PARTS, _MOST_FINDINGS, _MOST_NOTES, _MOST_RUNS = 8, 5, 4, 15
 _NAME, _SENTENCE = 80, 400
-#: readable on white and on black; the last is for all other parts
-_COLORS = ("#4c78c8", "#d9822b", "#5a9e4b", "#c8504c", "#8a63b8", "#9a7355", "#c86a9e", "#3c9ea0", "#8c8c8c")
 _HEAD = "color:inherit;font-size:14px;margin:0 0 4px"
 _LIST = "color:inherit;font-size:13px;margin:4px 0;padding-left:18px"
 
@@ -119,23 +118,25 @@ def _bar(parts: Sequence[Part]) -> str:
     if whole <= 0:
         return ""
     order = sorted(parts, key=lambda part: -part.ns)
-    shown = [(part.cause, float(part.ns)) for part in order[:_MOST_PARTS]]
-    rest = whole - sum(ns for _, ns in shown)
+    shown = [(part_name(part.cause), part_color(part.cause), float(part.ns)) for part in order[:_MOST_PARTS]]
+    rest = whole - sum(ns for _, _, ns in shown)
     if rest > 0:
-        shown.append(("other", rest))
+        shown.append(("Smaller parts", REST_COLOR, rest))
     left, shapes = 0.0, []
-    for (cause, ns), color in zip(shown, _COLORS, strict=False):
+    for name, color, ns in shown:
         width = CARD_WIDTH * ns / whole
-        told = f"{cause}: {text_of(ns, 'ns')}, {text_of(ns / whole, 'fraction')}"
+        told = f"{name}: {text_of(ns, 'ns')}, {text_of(ns / whole, 'fraction')}"
+        # parts of one colour lie side by side
+        drawn = max(width - _BETWEEN, width / 2)
         shapes.append(
-            f'<rect x="{left:.2f}" y="0" width="{width:.2f}" height="{_HEIGHT}" fill="{color}"><title>{escape(told)}'
-            "</title></rect>"
+            f'<rect x="{left:.2f}" y="0" width="{drawn:.2f}" height="{_HEIGHT}" fill="{color}">'
+            f"<title>{escape(told)}</title></rect>"
         )
         left += width
     legend = " · ".join(
-        f'<span style="white-space:nowrap"><span style="color:{color}">■</span> {escape(cause)} '
+        f'<span style="white-space:nowrap"><span style="color:{color}">■</span> {escape(name)} '
         f"{escape(text_of(ns / whole, 'fraction'))}</span>"
-        for (cause, ns), color in zip(shown, _COLORS, strict=False)
+        for name, color, ns in shown
         if ns >= whole / 100
     )
     return (

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause
-from torch_tb_profiler.analysis.change.sentence import sentence, sureness
+from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.shown import harmless, text_of
 from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, TABLE_STYLE
+from torch_tb_profiler.analysis.waterfall.names import part_name
 from torch_tb_profiler.api.notebook.card import CARD_WIDTH, card, heading, paragraph, safe
 
 _BAR, _ROWS = 18, 6
@@ -60,7 +61,7 @@ def _stretch(middle: float, moved: list[ChangedCause], scale: float, is_more: bo
     for number, each in enumerate(each for each in moved if (each.delta_ns > 0) == is_more):
         width = abs(each.delta_ns) * scale
         left -= 0 if is_more else width
-        told = f"{each.cause}: {'+' if is_more else '−'}{text_of(abs(each.delta_ns), 'ns')}"
+        told = f"{part_name(each.cause)}: {'+' if is_more else '−'}{text_of(abs(each.delta_ns), 'ns')}"
         shapes.append(
             f'<rect x="{left:.2f}" y="0" width="{width:.2f}" height="{_BAR}" fill="{_SLOWER if is_more else _FASTER}" '
             f'opacity="{1 - 0.15 * min(number, 4):.2f}"><title>{escape(told)}</title></rect>'
@@ -72,7 +73,7 @@ def _stretch(middle: float, moved: list[ChangedCause], scale: float, is_more: bo
 def _work(found: ChangeAnswer) -> str:
     rows = "".join(
         f'<tr><td align="left">{safe(each.exp_label or each.label or "", _NAME)}</td>'
-        f'<td align="left">{escape(each.kind)}</td><td align="right">{"+" if each.delta_ns > 0 else "−"}'
+        f'<td align="left">{escape(what_happened(each))}</td><td align="right">{"+" if each.delta_ns > 0 else "−"}'
         f"{escape(text_of(abs(each.delta_ns), 'ns'))}</td></tr>"
         for each in found.work[:_ROWS]
         if each.delta_ns

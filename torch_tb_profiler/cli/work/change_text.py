@@ -7,7 +7,7 @@ from typing import Any
 from torch_tb_profiler.analysis.answer import TraceMeta
 from torch_tb_profiler.analysis.change.name_answers import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
-from torch_tb_profiler.analysis.change.sentence import sentence, sureness
+from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.shown.values import alone
 from torch_tb_profiler.analysis.table import Column
 from torch_tb_profiler.cli.work.text_table import safe, text_table
@@ -76,7 +76,7 @@ def _work(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> 
         "before": [each.before_ns for each in answer.work],
         "after": [each.exp_ns for each in answer.work],
         "calls": [_calls(each) for each in answer.work],
-        "kind": [_what(each) for each in answer.work],
+        "kind": [what_happened(each) for each in answer.work],
         "name": [_title(each) for each in answer.work],
     }
     columns = [*_TIMES, _word("calls", "calls"), _word("kind", "what happened"), _word("name", "name")]
@@ -126,15 +126,6 @@ def _side(meta: TraceMeta, recordings: int) -> str:
 def _calls(each: ChangedWork) -> str:
     before, after = (f"{calls:.4g}" for calls in (each.calls, each.exp_calls))
     return before if before == after else f"{before} -> {after}"
-
-
-def _what(each: ChangedWork) -> str:
-    more = each.delta_ns > 0
-    if each.kind == "calls":
-        return "more calls" if more else "fewer calls"
-    if each.kind == "speed":
-        return each.verdict if each.verdict in ("unchanged", "unclear") else "slower" if more else "faster"
-    return each.kind
 
 
 def _title(each: ChangedWork) -> str:

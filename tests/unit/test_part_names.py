@@ -1,0 +1,58 @@
+"""Parts of a step have one name and one colour, on the page and outside of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from torch_tb_profiler.analysis.waterfall.causes import ALL
+from torch_tb_profiler.analysis.waterfall.names import part_color, part_name
+
+ENTRY = re.compile(r'^\s*"?([\w.-]+)"?: "([^"]*)",$', re.MULTILINE)
+
+
+def table(text: str, name: str) -> dict[str, str]:
+    """An object of constants in TypeScript."""
+    found = re.search(rf"{name}[^={{]*(?:= )?{{\n(.*?)\n\s*}}", text, re.DOTALL)
+    assert found is not None, name
+    return dict(ENTRY.findall(found[1] + "\n"))
+
+
+def longest_end(cause: str, of: dict[str, str]) -> str | None:
+    """As docs/waterfall.md says: the longest end of an id, else what stands before it."""
+    words = cause.split(".")
+    ends = [words[begin:end] for end in range(len(words), 0, -1) for begin in range(end)]
+    return next((of[".".join(each)] for each in ends if ".".join(each) in of), None)
+
+
+@pytest.fixture(scope="module")
+def ui(repository: Path) -> Path:
+    return repository / "fe" / "src"
+
+
+def test_names_are_those_of_the_page(ui: Path) -> None:
+    text = (ui / "i18n" / "en" / "parts.ts").read_text("utf-8")
+    names, kinds = table(text, "names"), table(text, "kinds")
+    assert len(names) > 30
+    for cause in (meaning.cause for meaning in ALL):
+        expected = longest_end(cause, names)
+        group, _, kind = cause.partition(".")
+        if group == "compute":
+            expected = f"{names['compute']}: {kinds.get(kind, kind.replace('_', ' '))}"
+        assert part_name(cause) == expected, cause
+
+
+def test_colours_are_those_of_the_page(ui: Path) -> None:
+    text = (ui / "draw" / "parts.ts").read_text("utf-8")
+    colors, of = table(text, "COLORS"), table(text, "OF_PART")
+    for cause in (meaning.cause for meaning in ALL):
+        name = longest_end(cause, of)
+        assert name is not None
+        assert part_color(cause) == colors[name], cause
+
+
+def test_what_is_not_known_is_called_by_its_id() -> None:
+    assert part_name("moon") == "moon"
+    assert part_color("moon") == part_color("idle.unknown")
