@@ -255,7 +255,8 @@ VERDICTS: dict[tuple[str, int], dict[int, tuple[int, int, int]]] = {
 def test_what_the_gate_says(name: str, change: int) -> None:
     """With an autocorrelation of 0.3 and recordings that differ by 1 %."""
     for steps, percents in VERDICTS[name, change].items():
-        random, said = np.random.default_rng(steps), []
+        random = np.random.default_rng(steps)
+        said: list[str] = []
         for _ in range(REPETITIONS):
             base, new = (np.exp(recording(random, name, steps, 0.3, 0.01)) for _ in range(2))
             found = verdict(shift([base], [new * (1 + change / 100)], STEPS), 0.03)
@@ -270,12 +271,12 @@ def test_what_the_gate_says(name: str, change: int) -> None:
     [("steady", 3, (0.1, 92, 100)), ("spikes", 3, (0.3, 65, 84)), ("host", 3, (1.7, 33, 78))],
 )
 def test_several_recordings_find_more(name: str, recordings: int, percents: tuple[float, float, float]) -> None:
-    """Ten steps of each with an autocorrelation of 0.4, without a change, 5 % and 10 %."""
+    """Ten steps of each with an autocorrelation of 0.3, without a change, 5 % and 10 %."""
     for seed, (change, percent) in enumerate(zip((0.0, 0.05, 0.1), percents, strict=True)):
 
         def fails(random: np.random.Generator, change: float = change) -> bool:
             base, new = (
-                [np.exp(recording(random, name, 10, 0.4, 0.01) + more).tolist() for _ in range(recordings)]
+                [np.exp(recording(random, name, 10, 0.3, 0.01) + more).tolist() for _ in range(recordings)]
                 for more in (0.0, change)
             )
             return verdict(shift(base, new, STEPS), 0.03) == "regressed"
