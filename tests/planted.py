@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.events import Event
+from tests.events import Event, annotation, memory
+from tests.events import op as op_at
 from tests.host_programs import LINE, HostMachine, kernels
 from tests.input_programs import MS, SINGLE, work
 from tests.input_programs import run as run_inputs
+from tests.kernel_programs import SGEMM, add, least_us, matrices
+from tests.kernel_programs import run as run_kernels
 from tests.named_programs import GEMM, Program, inside, op
 from tests.replay_programs import US, Instruction
 from tests.tracegen import Config, write_run
@@ -105,6 +108,41 @@ def training(kernel: int = 80, added: int = 0) -> list[Event]:
     return HostMachine().run([[("frame", LINE, [*kernels(60, host=10, kernel=kernel), *more])]] * 8).events
 
 
+def _small_copies() -> list[Event]:
+    tiny: list[Instruction] = [("copy", "HtoD (Pinned -> Device)", 2_000)] * 200
+    return run_inputs([[*tiny, *work(20, 5 * US, 200 * US)] for _ in range(6)]).events
+
+
+def _products_of_32_bits() -> list[Event]:
+    size = (4096, 4096, 1024)
+    product = matrices(*size, SGEMM, least_us(*size, 19.5 * 0.85))
+    return run_kernels([[product, add(50)] * 6 for _ in range(3)]).events
+
+
+def _allocations() -> list[Event]:
+    pair: list[Instruction] = [("call", "cudaMalloc", 300 * US, "aten::empty"), ("call", "cudaFree", 300 * US, None)]
+    return run_inputs([[*pair * 20, *work(20)] for _ in range(6)]).events
+
+
+def leaking(kept: list[int]) -> list[Event]:
+    """Steps at whose end so many MB more are in use; each allocates 100 MB and releases the others."""
+    events: list[Event] = []
+    total = 1000 * 2**20
+    for step, more in enumerate(kept):
+        at = 1000.0 * step
+        events += [
+            annotation(f"ProfilerStep#{step}", at, 1000),
+            op_at("aten::mm", at + 10, 100),
+            annotation("Optimizer.step#SGD.step", at + 500, 20),
+        ]
+        address, size = 4096 * (step + 1), 100 * 2**20
+        events.append(memory(at + 20, size, address=address, total=total + size, reserved=4 * 2**30))
+        total += more * 2**20
+        if more <= 0:
+            events.append(memory(at + 600, -size, address=address, total=total, reserved=4 * 2**30))
+    return events
+
+
 CAUSES: Mapping[str, Cause] = {
     "late_loader": Cause(_of(_late_loader), "cause", "synchronous_dataloader", ("num_workers", "data.py:39")),
     "sync_in_the_loop": Cause(_of(_sync_in_the_loop), "cause", "sync_points", ("aten::item", "train.py:12")),
@@ -117,6 +155,10 @@ CAUSES: Mapping[str, Cause] = {
     "small_kernels": Cause(_of(_small_kernels), "cause", "launch_bound", ("torch.compile",)),
     "pageable_copies": Cause(_of(_pageable_copies), "cause", "pageable_input", ("pin_memory", "train.py:12")),
     "recompiles": Cause(_of(_recompiles), "cause", "recompiles"),
+    "small_copies": Cause(_of(_small_copies), "cause", "tiny_copies"),
+    "fp32_products": Cause(_of(_products_of_32_bits), "cause", "tf32", ("set_float32_matmul_precision",)),
+    "allocations": Cause(_of(_allocations), "cause", "allocator_churn"),
+    "memory_leak": Cause(_of(lambda: leaking([100] * 6)), "cause", "memory_growth", ("aten::mm",)),
     "slow_step": Cause(_of(slow_step), "slow_steps", "aten::masked_select", ("train.py:12",)),
     "healthy": Cause(_of(_healthy), "nothing_found", None),
     "healthy_training": Cause(lambda folder: void(write_run(Config(steps=8), folder)), "nothing_found", None),

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 from markdown_it import MarkdownIt
+from xmlschema import XMLSchema
 
 from tests.gate_pairs import KERNEL, config, write
 from tests.recorded import ROOT
@@ -24,6 +25,8 @@ from torch_tb_profiler.cli.work.gate.markdown import MOST_BYTES, as_markdown
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
 
 FORMATS = ("text", "json", "markdown", "junit", "github")
+
+JUNIT = XMLSchema(ROOT / "tests" / "cases" / "junit.xsd")
 
 #: what could command a terminal, a CI system, a browser or a reader of XML
 HOSTILE = (
@@ -238,7 +241,7 @@ def test_no_name_commands_anything(name: str, tmp_path: Path, capsys: pytest.Cap
         assert len(begun) == (sum(map(bool, lines)) if form == "github" else 0)
     assert all(line.startswith(("::error ", "::warning ")) for line in texts["github"].splitlines())
     assert len(texts["markdown"].encode()) <= MOST_BYTES
-    assert {each.tag for each in ET.fromstring(texts["junit"]).iter()} <= set(CHILDREN)
+    JUNIT.validate(texts["junit"])
     kernels = [each for each in json.loads(texts["json"])["moved"] if each["kind"] == "kernel"]
     assert kernels[0]["name"].rstrip("\ufffd")[:5] == name.rstrip("\ufffd")[:5]
     page = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable("table").render(texts["markdown"])
@@ -249,44 +252,12 @@ def test_no_name_commands_anything(name: str, tmp_path: Path, capsys: pytest.Cap
     assert {len(re.findall(r"<t[dh][ >]", row)) for row in rows} == {4, 6, 7}
 
 
-#: the elements of JUnit that CI systems read (junit-10.xsd), what may stand in each, and its attributes
-CHILDREN = {
-    "testsuites": ({"testsuite"}, {"name", "time", "tests", "failures", "disabled", "errors"}),
-    "testsuite": (
-        {"properties", "testcase", "system-out", "system-err"},
-        {
-            "name",
-            "tests",
-            "failures",
-            "errors",
-            "time",
-            "disabled",
-            "skipped",
-            "timestamp",
-            "hostname",
-            "id",
-            "package",
-        },
-    ),
-    "testcase": (
-        {"skipped", "error", "failure", "system-out", "system-err"},
-        {"name", "assertions", "time", "classname", "status", "class", "file", "line", "group"},
-    ),
-    "skipped": (set[str](), {"type", "message"}),
-    "error": (set[str](), {"type", "message"}),
-    "failure": (set[str](), {"type", "message"}),
-    "system-out": (set[str](), set[str]()),
-}
-
-
 def test_junit_is_what_its_schema_says(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for new, code in (("slow", 1), ("alike", 0), ("short", 3)):
         assert check(runs / "base", runs / new, "--format", "junit") == code
-        root = ET.fromstring(capsys.readouterr().out)
-        for each in root.iter():
-            children, attributes = CHILDREN[each.tag]
-            assert {child.tag for child in each} <= children
-            assert set(each.attrib) <= attributes
+        said = capsys.readouterr().out
+        JUNIT.validate(said)
+        root = ET.fromstring(said)
         (suite,) = root
         cases = suite.findall("testcase")
         for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -295,6 +266,24 @@ def test_junit_is_what_its_schema_says(runs: Path, capsys: pytest.CaptureFixture
         assert all(case.attrib["name"] for case in cases)
         assert (int(suite.attrib["failures"]) > 0) == (code == 1)
         assert (int(suite.attrib["errors"]) > 0) == (code == 3)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("<testcase ", "<testcase odd='1' "),
+        (' tests="', ' tests="x'),
+        ("<system-out>", "<testcase name='' classname='c'/><system-out>"),
+        ("</testcase>", "<skipped/></testcase>"),
+    ],
+)
+def test_the_schema_refuses_what_is_no_junit(
+    wrong: tuple[str, str], runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(runs / "base", runs / "slow", "--format", "junit") == 1
+    said = capsys.readouterr().out
+    assert wrong[0] in said
+    assert not JUNIT.is_valid(said.replace(*wrong))
 
 
 def test_few_annotations_and_a_short_summary(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

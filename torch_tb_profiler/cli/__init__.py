@@ -6,6 +6,7 @@ Does not belong here: any analysis.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,23 +22,33 @@ from torch_tb_profiler.cli.saying import tell
 #: any value: our own faults are shown with their traceback
 DEBUG_VARIABLE = "TORCH_TB_PROFILER_DEBUG"
 
+#: where output goes there is no room, or no more is allowed
+_NO_ROOM = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code. Raises SystemExit where argparse says all: help, wrong usage."""
     words = sys.argv[1:] if argv is None else list(argv)
+    _open_what_is_closed()
     _print_all_texts()
     try:
         code = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:
-        # who read the output has enough; Python flushes once more when it ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # who read the output has enough
+        _drop_output()
         return CLOSED_PIPE
     except UserError as error:
         _say(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            return _confess(error)
+        _say(f"the output cannot be written: {error.strerror}")
+        _drop_output()
+        return BAD_INPUT
     except Exception as error:  # noqa: BLE001 - a crash must not read as a result
         return _confess(error)
     return code
@@ -75,6 +86,21 @@ def _confess(error: Exception) -> int:
             f" `torch-tb-profiler doctor` prints; {DEBUG_VARIABLE}=1 shows where it happened"
         )
     return OUR_FAULT
+
+
+def _open_what_is_closed() -> None:
+    """What goes to a closed stdout or stderr goes nowhere: the exit code is what was asked for."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # the lowest number that is free: no file that is opened later is taken for stdout by what a library prints
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the end
+
+
+def _drop_output() -> None:
+    """Python flushes once more when it ends, which must not fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _print_all_texts() -> None:

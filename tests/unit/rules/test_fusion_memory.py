@@ -7,6 +7,7 @@ import pytest
 from tests.events import US, Event, annotation, kernel, launch, memory
 from tests.events import op as operator
 from tests.named_programs import diagnosed, found
+from tests.planted import leaking
 
 GB = 2**30
 CARD = {"id": 0, "name": "GPU", "computeMajor": 8, "computeMinor": 0, "totalGlobalMem": 16 * GB}
@@ -92,25 +93,6 @@ def test_memory_that_is_not_in_pieces(allocated: list[float], reserved: list[flo
 def test_small_requests_have_memory_of_their_own() -> None:
     events = growing([8, 5, 6], [9, 9, 9.002], size=4096)
     assert found(events, "fragmentation", deviceProperties=[CARD]) == []
-
-
-def leaking(kept: list[int]) -> list[Event]:
-    """Steps at whose end so many MB more are in use; each allocates 100 MB and releases the others."""
-    events: list[Event] = []
-    total = 1000 * 2**20
-    for step, more in enumerate(kept):
-        at = 1000.0 * step
-        events += [
-            annotation(f"ProfilerStep#{step}", at, 1000),
-            operator("aten::mm", at + 10, 100),
-            annotation("Optimizer.step#SGD.step", at + 500, 20),
-        ]
-        address, size = 4096 * (step + 1), 100 * 2**20
-        events.append(memory(at + 20, size, address=address, total=total + size, reserved=4 * GB))
-        total += more * 2**20
-        if more <= 0:
-            events.append(memory(at + 600, -size, address=address, total=total, reserved=4 * GB))
-    return events
 
 
 def test_memory_that_grows_with_each_step() -> None:

@@ -7,6 +7,7 @@ import contextlib
 import math
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,13 +79,22 @@ def put(text: str, path: Path | None) -> None:
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """Open a temporary file that replaces the target if the body succeeds. Raises UserError."""
+    """Open a temporary file that replaces the target if the body succeeds. Raises UserError.
+
+    A link, a pipe and a device stay what they are: they are written to.
+    """
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=path.parent)
+        stays = path.is_symlink() or (path.exists() and not path.is_file())
+        folder = None if stays else path.parent
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=folder)
         os.close(handle)
         part = Path(name)
         try:
             yield part
+            if stays:
+                with part.open("rb") as made, path.open("wb") as target:
+                    shutil.copyfileobj(made, target)
+                return
             with contextlib.suppress(OSError):  # mkstemp allows nobody else to read it
                 part.chmod(0o666 & ~_umask())
             part.replace(path)

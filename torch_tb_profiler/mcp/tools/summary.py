@@ -182,6 +182,8 @@ def _summary(catalog: Catalog, asked: OneTrace) -> SummaryTold:
     )
 
 
+#: what is said where no time is lost
+_LEAK = "memory_growth"
 _SEVERITY = ("error", "warning", "info")
 
 
@@ -203,6 +205,11 @@ def _verdict(
     if excess_ns:
         arguments = {"trace": shown, "step": slow[0].step}
         return Verdict(kind="slow_steps", finding=None, next=Next(tool="step", arguments=arguments))
+    # it costs no time, and ends the run
+    leak = next((each for each in overview.findings if each.id == _LEAK), None)
+    if leak is not None:
+        arguments = {"trace": shown, "what": "finding", "name": leak.key}
+        return Verdict(kind="cause", finding=leak.key, next=Next(tool="explain", arguments=arguments))
     # one rank alone does not show which part of its communication is waiting for others
     waits = any(each.saving is not None and each.saving.refused_id == _ONE_RANK for each in overview.findings)
     is_one = len(catalog.run(shown).workers) > 1

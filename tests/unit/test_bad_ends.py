@@ -1,0 +1,200 @@
+"""Every command where its input is of another kind, and where its output has no place: a sentence, no fault."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from io import TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from tests.snapshots import dumped, random_run
+from tests.tiny import write_trace
+from tests.unit.test_bad_input import INPUTS, NEEDED, apart, bad_input, ended
+from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, UNSOUND
+from torch_tb_profiler.cli.registry import COMMANDS
+
+__all__ = ["apart"]
+
+#: what a command is given beside a trace; those that are not here take one alone
+WORDS: dict[str, Callable[[str], list[str]]] = {
+    "sql": lambda path: [path, "select count(*) from steps"],
+    "check": lambda path: [path, path],
+    "compare": lambda path: [path, path],
+    "completion": lambda _: ["zsh"],
+    "cache": lambda _: [],
+    "mcp": lambda _: ["--skill"],
+}
+#: those that read traces once, and then end
+READING = sorted(set(COMMANDS) - {"serve", "completion", "cache", "mcp"})
+PRINTING = sorted(set(COMMANDS) - {"serve"})
+
+needs_posix = pytest.mark.skipif(os.name == "nt", reason="no such devices there")
+
+
+def words_of(name: str, path: Path) -> list[str]:
+    if name == "memory" and path.name.endswith(".json"):
+        path = path.with_name("snapshot.pickle")
+        path.write_bytes(dumped(random_run(1).snapshot()))
+    return [name, *NEEDED.get(name, []), *WORDS.get(name, lambda each: [each])(str(path))]
+
+
+def told(err: str) -> list[str]:
+    return [line for line in err.splitlines() if line.startswith("torch-tb-profiler: ")]
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("name", ["check", "compare", "sql"])
+def test_of_several_traces_or_of_a_query(
+    name: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "logs").mkdir()
+    code, _, err = ended(capsys, *words_of(name, bad_input(kind, tmp_path / "logs")))
+    assert code in ((BAD_INPUT, UNSOUND) if name == "check" else (BAD_INPUT,)), err
+    assert len(told(err)) == 1, err
+
+
+@pytest.mark.parametrize("name", sorted(set(READING) - {"memory"}))
+def test_a_snapshot_where_a_trace_is_asked(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(dumped(random_run(1).snapshot()))
+    code, out, err = ended(capsys, *words_of(name, path))
+    if name in ("doctor", "ingest", "report", "traces") and code == 0:
+        return
+    assert code in (BAD_INPUT, UNSOUND), err
+    assert len(told(err)) == 1 or (name == "doctor" and path.name in out), err
+
+
+def test_a_trace_where_a_snapshot_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = ended(capsys, "memory", str(write_trace(tmp_path / "run" / "w.pt.trace.json")))
+    assert code == BAD_INPUT
+    assert len(told(err)) == 1, err
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_trace_without_steps(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_trace(tmp_path / "run" / "w.pt.trace.json")
+    path.write_text(path.read_text().replace("ProfilerStep#", "Iteration "))
+    code, _, err = ended(capsys, *words_of(name, path))
+    assert code in (0, BAD_INPUT, UNSOUND), err
+    assert len(told(err)) <= 1, err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_unknown_option(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = ended(capsys, name, "--no-such-option", str(tmp_path))
+    assert (code, out) == (BAD_INPUT, "")
+    assert err.startswith(f"usage: torch-tb-profiler {name} ")
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write_trace(tmp_path / "run" / "w.pt.trace.json")
+
+
+@pytest.fixture
+def put_stdout(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Make a file of this number stdout; it is closed at the end, whatever then cannot be written."""
+    opened = []
+
+    def put(number: int) -> None:
+        opened.append(os.fdopen(number, "w", encoding="utf-8"))
+        monkeypatch.setattr(sys, "stdout", opened[-1])
+
+    yield put
+    monkeypatch.undo()
+    for each in opened:
+        each.close()
+
+
+@needs_posix
+@pytest.mark.parametrize("name", PRINTING)
+def test_nobody_reads_the_output(
+    name: str, trace: Path, put_stdout: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    put_stdout(writer)
+    code, _, err = ended(capsys, *words_of(name, trace))
+    assert code == CLOSED_PIPE, err
+    assert told(err) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no such device")
+@pytest.mark.parametrize("name", PRINTING)
+def test_no_room_for_the_output(
+    name: str, trace: Path, put_stdout: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_stdout(os.open("/dev/full", os.O_WRONLY))
+    code, _, err = ended(capsys, *words_of(name, trace))
+    assert code == BAD_INPUT, err
+    assert told(err) == ["torch-tb-profiler: the output cannot be written: No space left on device"]
+
+
+@pytest.mark.parametrize("name", PRINTING)
+def test_a_closed_stdout(
+    name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python has none then: the command ends as it does elsewhere."""
+    usual, _, _ = ended(capsys, *words_of(name, trace))
+    (trace.parents[1] / "here" / "out.json").unlink(missing_ok=True)
+    monkeypatch.setattr(sys, "stdout", None)
+    code, _, err = ended(capsys, *words_of(name, trace))
+    sys.stdout.close()
+    assert code == usual, err
+
+
+class Interrupted(TextIOWrapper):
+    """Somebody presses Ctrl-C when something is printed."""
+
+    def write(self, text: str) -> int:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", PRINTING)
+def test_interrupted(
+    name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path(os.devnull).open("wb") as nowhere:
+        monkeypatch.setattr(sys, "stdout", Interrupted(nowhere))
+        code, _, err = ended(capsys, *words_of(name, trace))
+    assert code == INTERRUPTED
+    assert told(err) == []
+
+
+@pytest.mark.parametrize("name", READING)
+def test_no_place_for_the_cache(
+    name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where nothing can be kept, the answer is the same."""
+    usual, out, _ = ended(capsys, *words_of(name, trace))
+    (trace.parents[1] / "a file").write_text("")
+    monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", str(trace.parents[1] / "a file" / "cache"))
+    code, again, err = ended(capsys, *words_of(name, trace))
+    if name == "ingest":  # it fills the cache
+        assert (code, len(told(err))) == (BAD_INPUT, 1)
+        return
+    assert code == usual, err
+    if name not in ("doctor", "report"):  # they say where it is
+        assert again == out
+
+
+@needs_posix
+def test_what_is_no_file_stays_what_it_is(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Not a file in place of a device, of a pipe, or of a link."""
+    pipe, link, target = tmp_path / "pipe", tmp_path / "link.csv", tmp_path / "target"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    link.symlink_to(target)
+    try:
+        assert ended(capsys, "steps", "--csv", "-o", str(pipe), str(trace))[0] == 0
+        assert os.read(reader, 4) == b"name"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert ended(capsys, "steps", "-o", str(link), str(trace))[0] == 0
+    assert link.is_symlink()
+    assert target.read_text().startswith("name")
