@@ -39,6 +39,9 @@ INPUTS = (
     "no_events",
 )
 
+_dice = random.Random(7)
+NOISE = bytes(_dice.randrange(256) for _ in range(5000))
+
 
 def bad_input(kind: str, folder: Path) -> Path:
     """A file or directory that no command can read."""
@@ -46,7 +49,7 @@ def bad_input(kind: str, folder: Path) -> Path:
     whole = write_trace(folder.parent / "whole.pt.trace.json").read_bytes()
     contents = {
         "empty": b"",
-        "binary": bytes(random.Random(7).randrange(256) for _ in range(5000)),
+        "binary": NOISE,
         "text": b"step 1: loss 0.7\n" * 50,
         "array": b"[1, 2, 3]",
         "number": b"12",
