@@ -250,6 +250,13 @@ VERDICTS: dict[tuple[str, int], dict[int, tuple[int, int, int]]] = {
     ("host", 10): {4: (28, 0, 72), 5: (30, 0, 70), 10: (53, 0, 46), 20: (77, 0, 23)},
 }
 
+#: median half-width of the interval in percent, of each number of steps
+HALF_WIDTHS = {
+    "steady": {4: 4.8, 5: 4.6, 10: 3.6, 20: 3.1},
+    "spikes": {4: 21, 5: 25, 10: 8.4, 20: 3.6},
+    "host": {4: 16, 5: 15, 10: 8.9, 20: 6.3},
+}
+
 
 @pytest.mark.parametrize(("name", "change"), VERDICTS)
 def test_what_the_gate_says(name: str, change: int) -> None:
@@ -257,13 +264,20 @@ def test_what_the_gate_says(name: str, change: int) -> None:
     for steps, percents in VERDICTS[name, change].items():
         random = np.random.default_rng(steps)
         said: list[str] = []
+        halves: list[float | None] = []
         for _ in range(REPETITIONS):
             base, new = (np.exp(recording(random, name, steps, 0.3, 0.01)) for _ in range(2))
-            found = verdict(shift([base], [new * (1 + change / 100)], STEPS), 0.03)
+            shifted = shift([base], [new * (1 + change / 100)], STEPS)
+            halves.append(shifted.half)
+            found = verdict(shifted, 0.03)
             said.append("inconclusive" if found == "improved" else found)
         for word, percent in zip(("regressed", "unchanged", "inconclusive"), percents, strict=True):
             share = 100 * said.count(word) / REPETITIONS
             assert is_near(share, percent, 2000), (steps, word, share, percent)
+        # a median is between these order statistics: three standard errors
+        far = 1.5 / math.sqrt(REPETITIONS)
+        low, high = 100 * np.quantile(np.array(halves, float), (0.5 - far, 0.5 + far))
+        assert low - 2 <= HALF_WIDTHS[name][steps] <= high + 2
 
 
 @pytest.mark.parametrize(
