@@ -3098,6 +3098,20 @@ export interface CollectiveRow {
   row: number | null;
 }
 
+/** The ranges that the program names, over the ranks. */
+export interface RangesOfRanks {
+  /** one row each, the longest first */
+  names: Columns;
+  /** how many names are not in it: of each rank the longest are kept */
+  left_out: number;
+}
+
+/** One range, over the ranks. */
+export interface RangeOfRanks {
+  /** a row for each rank that calls it, in order of rank; none of a name that no rank has kept */
+  ranks: Columns;
+}
+
 /** What bounds a run, and its findings, with all loaded ranks replayed together. */
 export interface RunFindingsAnswer {
   /** which run */
@@ -4596,6 +4610,8 @@ export interface Answers {
   "ranks/clock": Clock;
   "ranks/collectives": CollectiveTable;
   "ranks/heatmap": HeatMap;
+  "ranks/range": RangeOfRanks;
+  "ranks/ranges": RangesOfRanks;
   "roofline": {
     /** what stands beside the table */
     meta: RooflineMeta;

@@ -95,7 +95,7 @@ _NOTHING = np.empty(0, np.int64)
 NO_CALLS = RangeCalls(_NOTHING, (), (), _NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
-class _Calls(msgspec.Struct, frozen=True):
+class NamedCalls(msgspec.Struct, frozen=True):
     """Every range of the steps, in preorder. Parallel, but for `entries`.
 
     node       position in the call tree of `Model.in_steps`
@@ -136,7 +136,7 @@ def template(name: str) -> str:
 @remembered
 def ranges(model: Model) -> RangeTable:
     """Of the steps that are chosen; of the whole trace without steps."""
-    calls = _calls(model)
+    calls = named_calls(model)
     tree, events = model.in_steps.tree, model.trace.events
     row = tree.row[calls.node].astype(np.int64)
     duration = calls.duration
@@ -177,7 +177,7 @@ def ranges(model: Model) -> RangeTable:
 
 def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
     """The calls of one row of the table; None of a row that there is not."""
-    calls = _calls(model)
+    calls = named_calls(model)
     if not 0 <= entry < len(calls.parents):
         return None
     tree, steps = model.in_steps.tree, model.steps
@@ -197,7 +197,7 @@ def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
 
 
 @remembered
-def _calls(model: Model) -> _Calls:
+def named_calls(model: Model) -> NamedCalls:
     tree, nested = model.in_steps.tree, _nested(model)
     node, nesting = nested.node, nested.nesting
     outer = nesting.parent
@@ -212,7 +212,7 @@ def _calls(model: Model) -> _Calls:
     order = preorder(parent, np.argsort(tree.start[node[first]], kind="stable"))
     turned = places_of(order, len(parent) + 1)
     entry = turned[entry]
-    return _Calls(
+    return NamedCalls(
         node=node,
         duration=nesting.end - nesting.start,
         outer=outer,
