@@ -11,8 +11,8 @@ import numpy as np
 from torch_tb_profiler.analysis.program.columns import RANGES
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.phase_times import foremost_work
-from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
@@ -281,7 +281,7 @@ def _exposed(model: Model, nested: _Nested) -> Int64:
     events = model.trace.events
     launched = nested.add_up(events.track[row[known]], events.start[row[known]], length[known])
     idle = Coverage(intervals.subtraction(periods, busy))
-    on_main = nesting.lane % max(nested.lanes, 1) == phases(model).main
+    on_main = nesting.lane % max(nested.lanes, 1) == main_lane(whole)
     return launched + np.where(on_main, idle.between(nesting.start, nesting.end), 0)
 
 
