@@ -734,11 +734,11 @@ export interface EngineSummary {
   steps: EnginePhase[];
   /** how many new tokens all steps compute; null where some step does not tell */
   tokens: number | null;
-  /** how many tokens steps generate, one for each request; null where some step does not tell */
+  /** how many tokens steps generate, one for each request; null where some step does not tell, or checks tokens that were guessed */
   generated: number | null;
   /** generated, without the last step ÷ time from the first step to the last; null like it, and with one step */
   tokens_per_second: number | null;
-  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests where all tell them; null with fewer than two steps */
+  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests where all tell them; null with fewer than two steps, and where tokens are guessed and checked: how many of them were kept is not told */
   tpot_ns: number | null;
   /** Σ of the gaps between steps, on the host; null where their ends are not told, and with one step */
   gap_ns: number | null;

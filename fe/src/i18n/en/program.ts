@@ -112,7 +112,7 @@ export const program = area("program", {
   requests: "requests",
   tpot: "Time per output token",
   tpotHelp:
-    "Mean from the beginning of a step that generates to the beginning of the next, weighted by its requests where they are known.",
+    "Mean from the beginning of a step that generates to the beginning of the next, weighted by its requests where they are known. Not known where tokens are guessed and checked: how many are kept is not recorded.",
   rate: "Tokens per second",
   rateHelp: "Generated tokens ÷ time from the first step to the last.",
   gaps: "Between steps",
