@@ -158,6 +158,7 @@ export const program = area("program", {
   insideDevice: "inside",
   guards: "Checking guards",
   guardsHelp: "Looking for compiled code that fits the inputs.",
+  why: "Why code is compiled again and why a graph breaks is not in traces of the profiler: run the program with TORCH_LOGS=recompiles,graph_breaks.",
   regions: "Regions",
   compilationRows: "Compilations",
   kernels: "Generated kernels",
@@ -177,6 +178,7 @@ export const program = area("program", {
   graphGapsOf: (graph: string, shown: number, all: number) =>
     `Gaps in replays of graph ${graph} and behind them${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
   gapPlaces: { inside: "inside", between: "between" },
+  longest: (list: string, time: string) => `${list}: up to ${time}`,
   fellOut: (shown: number, all: number) =>
     `Beside the graphs: device work that no replay ran${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
 });

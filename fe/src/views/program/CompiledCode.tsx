@@ -39,6 +39,9 @@ function Shown({ answer }: ShownProps) {
   return (
     <Panel title={text.compiled} help={text.compiledHelp}>
       {answer.totals && <Totals totals={answer.totals} onDevice={onDevice} />}
+      {answer.totals && (answer.totals.breaks > 0 || (answer.totals.again ?? 0) > 0) && (
+        <p className="muted">{text.why}</p>
+      )}
       {regions && (
         <SimpleTable
           caption={text.regions}
