@@ -63,12 +63,12 @@ function OnEachRank({ range, step, onPick }: Props & { readonly range: string })
   });
   const title = step === null ? text.onEach(range) : text.onEachInStep(range, step);
   return (
-    <>
+    <div className="run-range">
       <h3>{title}</h3>
       <Async query={query}>
         {(answer) => <Ranks key={range} label={title} ranks={answer.ranks} onPick={onPick} />}
       </Async>
-    </>
+    </div>
   );
 }
 
