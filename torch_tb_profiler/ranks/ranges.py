@@ -99,23 +99,22 @@ class OfRank(msgspec.Struct, frozen=True):
     step_ns: float
 
 
-def of_rank(summary: RankSummary, step: str | None = None) -> OfRank:
-    """step: its name; None for all steps."""
+def of_rank(summary: RankSummary, step: str | None = None, name: str | None = None) -> OfRank:
+    """step, name: of that step, of that range alone; None for all."""
     of, head = summary.ranges, summary.head
+    if name is not None:
+        of = of.take(of.name == (head.range_names.index(name) if name in head.range_names else -1))
     if step is not None:
         at = head.steps.index(step) if step in head.steps else -2
         of = of.take(of.step == at)
     rows = group([of.name.astype(np.int64)])
-    times = np.stack([np.asarray(getattr(of, name), np.float64) for name in TIMES])
+    times = np.stack([np.asarray(getattr(of, time), np.float64) for time in TIMES])
     if not head.device_ids:
         times[TIMES.index("device")] = np.nan
-    medians, order = np.full((3, len(rows)), np.nan), np.argsort(rows.of, kind="stable")
-    least, most = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     count = rows.count()
-    for at, (end, size) in enumerate(zip(np.cumsum(count).tolist(), count.tolist(), strict=True)):
-        values = times[:, order[end - size : end]]
-        medians[:, at] = np.median(values, axis=1)
-        least[at], most[at] = values[0].min(), values[0].max()
+    first = np.cumsum(count) - count
+    ordered = np.stack([values[np.lexsort((values, rows.of))] for values in times])
+    medians = (ordered[:, first + (count - 1) // 2] + ordered[:, first + count // 2]) / 2
     lengths = summary.steps.end - summary.steps.start
     return OfRank(
         head=head,
@@ -123,8 +122,8 @@ def of_rank(summary: RankSummary, step: str | None = None) -> OfRank:
         steps=count,
         calls=sums_at(rows.of, of.calls, len(rows)),
         times=medians,
-        least=least,
-        most=most,
+        least=ordered[0, first],
+        most=ordered[0, first + count - 1],
         step_ns=float(np.median(lengths)) if len(lengths) else float(head.last_ns - head.first_ns),
     )
 
@@ -175,7 +174,7 @@ def range_of_ranks(summaries: Sequence[RankSummary], name: str, step: str | None
     """The ranks that call one range. summaries: may be read anew each time one is taken."""
     found = [
         (of, of.names.index(name))
-        for of in (of_rank(summary, step) for summary in chosen_ranks(summaries).ranks)
+        for of in (of_rank(summary, step, name) for summary in chosen_ranks(summaries).ranks)
         if name in of.names
     ]
     times = np.array([of.times[:, at] for of, at in found], np.float64).reshape(-1, 3)
