@@ -142,7 +142,7 @@ docs: .venv/.stamp-dev .venv/.stamp-browser ui
 columns: .venv/.stamp-dev
 	@$(PY) _build/columns.py
 
-# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine, flops, cli, sql.
+# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine, flops, program, cli, sql.
 bench: .venv/.stamp-dev
 	@$(PY) -m benchmarks.run $(SIZES)
 

@@ -306,6 +306,16 @@ def flops(say: Say) -> Measured:
     return {"date": today()} | least([together(probe(command, one_thread(), size.seconds)) for _ in range(3)])
 
 
+def program(say: Say) -> Measured:
+    """P1: what a training of 1.2M events did."""
+    say("program")
+    path = WORK / "program.json"
+    if not path.exists():
+        probe([OURS.python, PROBES / "program.py", "make", path], one_thread(), 600)
+    runs = [probe([OURS.python, PROBES / "program.py", "ask", path], one_thread(), 600) for _ in range(3)]
+    return {"date": today()} | least([together(run) for run in runs])
+
+
 def sql(say: Say) -> Measured:
     """Q1: SQL over 1M events."""
     say("SQL")

@@ -17,7 +17,7 @@ from tests.tracegen import trace_of
 from tests.tracegen.cluster_run import JobRun
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.summary import RankHead, RankSummary, of_tables, summarize
+from torch_tb_profiler.ranks.summary import RankHead, RankRanges, RankSummary, of_tables, summarize
 
 Ints = npt.NDArray[np.int64]
 REDUCE = KINDS.index("all_reduce")
@@ -181,7 +181,7 @@ def _summary(
         first_ns=0, last_ns=int(finish[-1]), events=rows * 9, steps=tuple(map(str, range(10, 10 + sim.steps))),
         groups=groups, names=("nccl:all_reduce",), dtypes=("", "BFloat16"), work_names=WORK,
     )  # fmt: skip
-    tables = {"steps": steps, "calls": calls, "places": places, "work": of_work}
+    tables = {"steps": steps, "calls": calls, "places": places, "work": of_work, "ranges": RankRanges.empty().columns()}
     return of_tables(
         head,
         {

@@ -35,6 +35,7 @@ from torch_tb_profiler.insights.run.question import RUN_FINDINGS
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
+from torch_tb_profiler.ranks.range_questions import RUN_RANGE, RUN_RANGES
 from torch_tb_profiler.ranks.run_questions import RUN_CLOCK, RUN_COLLECTIVES, RUN_HEAT, RUN_RANKS
 from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
@@ -94,6 +95,8 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     RUN_HEAT,
     RUN_COLLECTIVES,
     RUN_CLOCK,
+    RUN_RANGES,
+    RUN_RANGE,
     RUN_FINDINGS,
     TRACES,
     NAMES,

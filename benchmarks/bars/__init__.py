@@ -4,7 +4,7 @@ them. Pure.
 
 from __future__ import annotations
 
-from benchmarks.bars import command_line, flops, growth, load, many_ranks, memory, pages, replay, sql, stores
+from benchmarks.bars import command_line, flops, growth, load, many_ranks, memory, pages, program, replay, sql, stores
 
 BARS = (
     *load.BARS,
@@ -12,6 +12,7 @@ BARS = (
     *stores.BARS,
     *replay.BARS,
     *flops.BARS,
+    *program.BARS,
     *growth.BARS,
     *many_ranks.BARS,
     *memory.BARS,

@@ -29,8 +29,9 @@ from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.slices.table import SliceTable
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
-from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
+from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS, RANGE_OF_RANKS, RANK_RANGES
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits
+from torch_tb_profiler.ranks.ranges import RangeRankTable, RankRangeTable
 
 UNITS: tuple[tuple[str, Unit | None], ...] = (("x", "ns"), ("y", None))
 
@@ -45,6 +46,8 @@ VIEWS = {
     "OVERLAP": "distributed",
     "DISTRIBUTED": "distributed",
     "DISTRIBUTED_OPERATIONS": "distributed",
+    "RANK_RANGES": "distributed",
+    "RANGE_OF_RANKS": "distributed",
     "SLICES": "trace",
     "TRACES": "compare",
     "TRACES_BY_NAME": "compare",
@@ -123,6 +126,8 @@ def test_every_column_is_defined() -> None:
     about_the_page = {"alloc_row", "release_row", "total", "reason"}
     assert {f.name for f in fields(BlockTable)} - about_the_page <= MEMORY.keys()
     assert {f.name for f in fields(SliceTable)} - {"total"} == SLICES.keys()
+    assert {f.name for f in fields(RankRangeTable)} - {"left_out"} == RANK_RANGES.keys()
+    assert {f.name for f in fields(RangeRankTable)} == RANGE_OF_RANKS.keys()
     assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
     of_steps = {name for kind in (StepOverlap, StepUse, Waits) for name in kind.__struct_fields__}
     assert of_steps >= DISTRIBUTED.keys()

@@ -133,6 +133,23 @@ def test_a_single_step_tells_no_rate() -> None:
     assert (summary.tpot_ns, summary.tokens_per_second, summary.gap_ns, summary.graph_share) == (None,) * 4
 
 
+@pytest.mark.parametrize("name", ["execute_context_0(0)_generation_2(8)", "decode[bs=2 tok=8 d=2 spec=3]"])
+def test_what_is_guessed_and_checked_tells_no_time_per_token(name: str) -> None:
+    summary = engine_summary(model_of([annotation(name, 100 * at, 50) for at in range(3)]))
+    assert summary is not None
+    assert [each.name for each in summary.steps] == ["verify"]
+    assert (summary.tpot_ns, summary.generated, summary.tokens_per_second) == (None, None, None)
+    assert summary.tokens == 24
+
+
+def test_prompts_beside_what_is_guessed_tell_no_time_per_token() -> None:
+    names = ["execute_context_1(64)_generation_8(32)", "execute_context_0(0)_generation_9(9)"]
+    summary = engine_summary(model_of([annotation(name, 100 * at, 50) for at, name in enumerate(names)]))
+    assert summary is not None
+    assert [each.name for each in summary.steps] == ["decode", "mixed"]
+    assert (summary.tpot_ns, summary.generated) == (None, None)
+
+
 def test_look_ups_of_tokens_begin_steps() -> None:
     positions = op("aten::embedding", 7, 2, **{"Input Dims": [[128, 64], [2, 24], [], [], []]})
     model = model_of([lookup(0, 2, 24), positions, lookup(100, 2, 1), lookup(150, 2, 1), op("aten::argmax", 190, 10)])

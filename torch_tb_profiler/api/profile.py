@@ -25,10 +25,11 @@ from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
+from torch_tb_profiler.ranks.ranges import RangeRankTable, RankRangeTable, range_of_ranks, ranges_of_ranks
 from torch_tb_profiler.ranks.reduction import RunResult, reduce
 from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_rank
 from torch_tb_profiler.ranks.run_answers import RunRanks, Straggler
-from torch_tb_profiler.ranks.summary import summarize
+from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
@@ -51,6 +52,7 @@ class Run(InNotebook, Queried):
         )
         self.skipped: Rows[Skipped] = Rows(run.skipped)
         self._reduced: dict[str, RunResult] = {}
+        self._summarized: dict[str, list[RankSummary]] = {}
 
     def __repr__(self) -> str:
         return f"<run {self.name!r}: {len(self.traces)} traces>"
@@ -103,9 +105,23 @@ class Run(InNotebook, Queried):
         """All ranks of a span reduced: who is slow and why, what it costs, collectives, heat maps, layout."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         if name not in self._reduced:
-            traces = [t for t in self.traces if t.span == name]
-            self._reduced[name] = reduce([t.ask(partial(summarize, worker=t.worker)) for t in traces])
+            self._reduced[name] = reduce(self._summaries(name))
         return self._reduced[name]
+
+    def _summaries(self, span: str | int | None) -> list[RankSummary]:
+        name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
+        if name not in self._summarized:
+            traces = [t for t in self.traces if t.span == name]
+            self._summarized[name] = [t.ask(partial(summarize, worker=t.worker)) for t in traces]
+        return self._summarized[name]
+
+    def ranges(self, span: str | int | None = None, step: str | None = None) -> RankRangeTable:
+        """The ranges that the program names, over the ranks of a span: median of their steps, or one step."""
+        return ranges_of_ranks(self._summaries(span), step)
+
+    def range(self, name: str, span: str | int | None = None, step: str | None = None) -> RangeRankTable:
+        """One of these on each rank."""
+        return range_of_ranks(self._summaries(span), name, step)
 
     @property
     def ranks(self) -> RunRanks:

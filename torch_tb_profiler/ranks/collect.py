@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.overlap import step_of_operations, step_overlap
+from torch_tb_profiler.analysis.program.range_steps import ranges_by_step
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
 from torch_tb_profiler.arrays import intervals
@@ -30,6 +31,8 @@ Columns = dict[str, Any]
 ALGORITHMS = ("", "ring", "tree", "nvls", "collnet")
 #: parts of work below this of a mean step are put together
 LEAST_WORK = 0.001
+#: of so many names the times of ranges are kept
+MOST_RANGES = 64
 #: keys of the header that tell versions
 _VERSIONS = ("pytorch_version", "torch_version", "cuda_runtime_version", "cuda_driver_version", "nccl_version")
 #: host operators whose own time is waiting for other ranks
@@ -37,19 +40,22 @@ _OF_COLLECTIVES = ("c10d::", "record_param_comms", "gloo:", "nccl:", "mpi:", "uc
 
 
 def collected(model: Model, worker: str) -> tuple[Columns, dict[str, Columns]]:
-    """The head, and the columns of each table (`summary.RankSteps`, `RankCalls`, `RankWork`)."""
+    """The head, and the columns of each table of `summary.TABLES`."""
     work, work_names = _work(model)
+    ranges = ranges_by_step(model, MOST_RANGES)
     found = model.communications
     groups = list(found.groups)
     mine, known = identity_of(model.trace.header).rank, {of.name for of in groups}
     listed = groups_of_header(model.trace).values()
     groups += [of for of in listed if of.name not in known and (not of.ranks or mine is None or mine in of.ranks)]
     calls, places = _calls(model)
-    return _head(model, worker, groups, work_names), {
+    of_ranges = {"range_names": ranges.names, "ranges_left": ranges.left}
+    return _head(model, worker, groups, work_names) | of_ranges, {
         "steps": _steps(model),
         "calls": calls,
         "places": places,
         "work": work,
+        "ranges": {name: getattr(ranges, name) for name in ("name", "step", "calls", "host", "device", "exposed")},
     }
 
 

@@ -122,3 +122,72 @@ DISTRIBUTED_OPERATIONS = by_key(
         "host, or only the name of the kernel.",
     ),
 )
+
+RANK_RANGES = by_key(
+    "rank_ranges",
+    Definition("name", "Range", "string", None, "Name; digits, addresses and keys that differ are shown as …."),
+    Definition("ranks", "Ranks", "number", "count", "How many ranks call it."),
+    Definition("lacking", "Ranks without", "number", "count", "How many ranks surely do not call it."),
+    Definition("calls", "Calls", "number", "count", "Calls in all steps, median of the ranks."),
+    Definition(
+        "host_ns",
+        "Host",
+        "number",
+        "ns",
+        "Σ durations in a step that calls it: median of the steps, then of the ranks. Calls inside calls of the same "
+        "name count once.",
+    ),
+    Definition("host_least_ns", "Host, least", "number", "ns", "The same of the rank where it is least."),
+    Definition("host_most_ns", "Host, most", "number", "ns", "The same of the rank where it is most."),
+    Definition("most_worker", "Most on", "string", None, "The rank where it takes longest on the host."),
+    Definition(
+        "device_ns",
+        "Device",
+        "number",
+        "ns",
+        "Σ durations of device work launched inside: median of the steps, then of the ranks.",
+    ),
+    Definition(
+        "exposed_ns",
+        "Exposed",
+        "number",
+        "ns",
+        "Time of the step in which it holds things up, as in Program: median of the steps, then of the ranks.",
+    ),
+    Definition(
+        "far_worker",
+        "Far rank",
+        "string",
+        None,
+        "The rank that differs most from the others: by 8 robust deviations, 10 % of the median and 0.1 % of a step, "
+        "among four ranks at least. In a range that waits for other ranks the late rank is the one that takes least.",
+    ),
+    Definition("far_rank", "Its number", "number", None, "Number of that rank; empty where its trace does not say."),
+    Definition("far_time", "Far by", "string", None, "host, device or exposed: which time of it is far."),
+    Definition("far_ns", "Far by time", "number", "ns", "That time of the rank − the median of the ranks."),
+    Definition("far_z", "Deviations", "number", None, "How many robust deviations of the ranks that is."),
+)
+
+RANGE_OF_RANKS = by_key(
+    "range_of_ranks",
+    Definition("worker", "Worker", "string", None, "The rank whose trace it is."),
+    Definition("rank", "Rank", "number", None, "Its number; empty where the trace does not say."),
+    Definition("host", "On", "string", None, "Name of the host that it ran on."),
+    Definition("steps", "Steps", "number", "count", "In how many steps it is called."),
+    Definition("calls", "Calls", "number", "count", "Calls in these steps."),
+    Definition("host_ns", "Host", "number", "ns", "Σ durations in a step that calls it, median of the steps."),
+    Definition("host_least_ns", "Host, shortest step", "number", "ns", "The same of the step where it is least."),
+    Definition("host_most_ns", "Host, longest step", "number", "ns", "The same of the step where it is most."),
+    Definition(
+        "device_ns", "Device", "number", "ns", "Σ durations of device work launched inside, median of the steps."
+    ),
+    Definition("exposed_ns", "Exposed", "number", "ns", "Time in which it holds the step up, median of the steps."),
+    Definition("difference_ns", "To the median", "number", "ns", "Host − that of the median rank."),
+    Definition(
+        "z",
+        "Deviations",
+        "number",
+        None,
+        "How many robust deviations of the ranks that is; empty with fewer than four ranks.",
+    ),
+)

@@ -19,7 +19,7 @@ from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, St
 from torch_tb_profiler.trace.schema import Table, column
 
 #: increased when the meaning of a column changes: part of the key of what is kept
-SUMMARY_VERSION = 1
+SUMMARY_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,19 @@ class RankWork(Table):
     operator: Int32 = column("index into work_names", "the operator that launched a kernel; 0 for none and others")
 
 
+@dataclass(frozen=True)
+class RankRanges(Table):
+    """The ranges that the program of a rank names, by name and step; times of calls that are in none of their name."""
+
+    table_name: ClassVar[str] = "ranges"
+    name: Int32 = column("index into range_names")
+    step: Int32 = column("index into steps")
+    calls: Int64 = column("count")
+    host: Int64 = column("ns", "Σ")
+    device: Int64 = column("ns", "Σ of what was launched inside")
+    exposed: Int64 = column("ns", "see `analysis.program.columns.RANGES`")
+
+
 class RankHead(msgspec.Struct, frozen=True, kw_only=True):
     """Who a rank is. None and empty where the trace does not say.
 
@@ -105,6 +118,8 @@ class RankHead(msgspec.Struct, frozen=True, kw_only=True):
     names       of collectives
     dtypes      element types; the first is unknown
     work_names  of kernels and operators; the first is the unnamed rest
+    range_names of ranges, the longest first
+    ranges_left names of ranges that are left out, shorter than these
     """
 
     worker: str
@@ -124,6 +139,8 @@ class RankHead(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     dtypes: tuple[str, ...]
     work_names: tuple[str, ...]
+    range_names: tuple[str, ...] = ()
+    ranges_left: int = 0
 
 
 Tables = Mapping[type[Table], Table]
@@ -151,6 +168,10 @@ class RankSummary:
     @property
     def work(self) -> RankWork:
         return cast(RankWork, self.tables[RankWork])
+
+    @property
+    def ranges(self) -> RankRanges:
+        return cast(RankRanges, self.tables[RankRanges])
 
     @property
     def size(self) -> int:
@@ -233,7 +254,7 @@ def decode_named(content: bytes, worker: str) -> RankSummary | None:
         return None
 
 
-TABLES: tuple[type[Table], ...] = (RankSteps, RankCalls, RankPlaces, RankWork)
+TABLES: tuple[type[Table], ...] = (RankSteps, RankCalls, RankPlaces, RankWork, RankRanges)
 #: columns of `RankCalls` that matching looks at
 _CALLED = tuple(name for name in RankCalls.column_names() if name in {each.name for each in fields(Called)})
 

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.program.columns import GRAPHS, RANGES
 from torch_tb_profiler.analysis.roofline.columns import ROOFLINE
 from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.stacks.columns import STACKS
-from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
+from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS, RANK_RANGES
 
 
 def _column(key: str, label: str, unit: Unit | None, text: str, kind: ColumnType = "number") -> Definition:
@@ -108,6 +108,7 @@ COLUMNS: Mapping[str, Mapping[str, Definition]] = {
     "launches": {each.key: each for each in _LAUNCHES},
     "copies": {each.key: each for each in _COPIES},
     "communication": DISTRIBUTED_OPERATIONS,
+    "rank-ranges": RANK_RANGES,
     "allocators": MEMORY,
     "allocations": MEMORY,
     "slices": SLICES,

@@ -233,6 +233,15 @@ _ALL = (
         ),
     ),
     ListedTable(
+        "rank-ranges",
+        command=Command(
+            "List the ranges that a program names, over all ranks of a run, and which rank is far from the others.",
+            "ranks calls host_ns host_least_ns host_most_ns device_ns exposed_ns far_worker far_time far_ns name",
+            sort="-host_ns",
+            of_run=True,
+        ),
+    ),
+    ListedTable(
         "allocators",
         "memory/operators",
         command=Command(

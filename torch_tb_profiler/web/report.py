@@ -26,6 +26,8 @@ from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspac
 
 #: of each trace, whose kernels and call stacks are in the report
 MOST_OPERATORS = 20
+#: ranges whose ranks are in it, the longest
+MOST_RANGES = 20
 
 #: name of a question, and the query as the page writes it
 PageRequest = tuple[str, dict[str, str]]
@@ -182,6 +184,10 @@ def _of_devices(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[PageReq
 def _of_ranks(excerpt: _Excerpt, of_run: dict[str, str]) -> Iterator[PageRequest]:
     yield "ranks", of_run
     yield "ranks/collectives", of_run
+    ranges = _read(excerpt.answer("ranks/ranges", of_run)).get("names", {}).get("rows", {}).get("name", ())
+    yield "ranks/ranges", of_run
+    for name in ranges[:MOST_RANGES]:
+        yield "ranks/range", of_run | {"name": name}
     for metric in _read(excerpt.answer("ranks", of_run)).get("metrics", ()):
         yield "ranks/heatmap", of_run | {"metric": metric}
 

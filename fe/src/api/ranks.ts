@@ -10,6 +10,7 @@ export type {
   BandwidthFit,
   CollectiveRow,
   CollectiveTable,
+  Columns,
   FsdpGathers,
   HeatMap,
   Layout,
@@ -27,7 +28,7 @@ export type {
 } from "./schema.gen";
 
 /** An answer about all ranks of a span. While they are read, it is asked for again whenever another one is there. */
-function useRanksQuery<R extends Route>(
+export function useRanksQuery<R extends Route>(
   route: R,
   run: string | null,
   span: string | null,
@@ -54,13 +55,6 @@ export function useRankHeat(
   metric: string,
 ): Result<Answers["ranks/heatmap"]> {
   return useRanksQuery("ranks/heatmap", run, span, { metric });
-}
-
-export function useRankCollectives(
-  run: string | null,
-  span: string | null,
-): Result<Answers["ranks/collectives"]> {
-  return useRanksQuery("ranks/collectives", run, span);
 }
 
 export type RankClock = Answers["ranks/clock"];

@@ -734,11 +734,11 @@ export interface EngineSummary {
   steps: EnginePhase[];
   /** how many new tokens all steps compute; null where some step does not tell */
   tokens: number | null;
-  /** how many tokens steps generate, one for each request; null where some step does not tell */
+  /** how many tokens steps generate, one for each request; null where some step does not tell, or checks tokens that were guessed */
   generated: number | null;
   /** generated, without the last step ÷ time from the first step to the last; null like it, and with one step */
   tokens_per_second: number | null;
-  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests where all tell them; null with fewer than two steps */
+  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests where all tell them; null with fewer than two steps, and where tokens are guessed and checked: how many of them were kept is not told */
   tpot_ns: number | null;
   /** Σ of the gaps between steps, on the host; null where their ends are not told, and with one step */
   gap_ns: number | null;
@@ -3098,6 +3098,20 @@ export interface CollectiveRow {
   row: number | null;
 }
 
+/** The ranges that the program names, over the ranks. */
+export interface RangesOfRanks {
+  /** one row each, the longest first */
+  names: Columns;
+  /** how many names are not in it: of each rank the longest are kept */
+  left_out: number;
+}
+
+/** One range, over the ranks. */
+export interface RangeOfRanks {
+  /** a row for each rank that calls it, in order of rank; none of a name that no rank has kept */
+  ranks: Columns;
+}
+
 /** What bounds a run, and its findings, with all loaded ranks replayed together. */
 export interface RunFindingsAnswer {
   /** which run */
@@ -4596,6 +4610,8 @@ export interface Answers {
   "ranks/clock": Clock;
   "ranks/collectives": CollectiveTable;
   "ranks/heatmap": HeatMap;
+  "ranks/range": RangeOfRanks;
+  "ranks/ranges": RangesOfRanks;
   "roofline": {
     /** what stands beside the table */
     meta: RooflineMeta;

@@ -70,3 +70,33 @@ def test_equal_numbers_and_steps_without_an_optimizer_are_none() -> None:
     assert "uneven_accumulation" not in found(training([4, 4, 4]))
     assert "uneven_accumulation" not in found(training([4, 0, 4]))
     assert "uneven_accumulation" not in found(training([1, 2, 1], optimizes=False))
+
+
+def adversarial(generator: list[int], critic: int = 1) -> list[Event]:
+    """Steps in which a discriminator is updated from some passes, and then a generator so many times."""
+    events: list[Event] = []
+    number = 0
+
+    def passed(at: float) -> None:
+        nonlocal number
+        number += 1
+        forward = {"Sequence number": number, "Fwd thread id": 0}
+        backward = {"Sequence number": number, "Fwd thread id": 1}
+        events.append(op("aten::linear", at, 100, **forward))
+        events.append(op("autograd::engine::evaluate_function: AddmmBackward0", at + 150, 100, **backward))
+
+    for step, updates in enumerate(generator):
+        at = float(step * 10_000)
+        events.append(annotation(f"ProfilerStep#{step}", at, 10_000))
+        for each in range(critic):
+            passed(at + 10 + 300 * each)
+        events.append(annotation("Optimizer.step#SGD.step", at + 3_000, 100))
+        for each in range(updates):
+            passed(at + 4_000 + 600 * each)
+            events.append(annotation("Optimizer.step#Adam.step", at + 4_300 + 600 * each, 100))
+    return events
+
+
+@pytest.mark.parametrize(("generator", "critic"), [([0, 0, 1, 0, 0, 1], 1), ([1, 1, 1, 1], 3), ([2, 1, 2, 1], 2)])
+def test_several_optimizers_in_a_step_are_no_accumulation(generator: list[int], critic: int) -> None:
+    assert "uneven_accumulation" not in found(adversarial(generator, critic))

@@ -43,9 +43,12 @@ _VLLM = re.compile(
 _VLLM_OLD = re.compile(r"execute_new_(?P<new>[0-9]{1,15})_cached_(?P<cached>[0-9]{1,15})$")
 _VLLM_SCOPE = re.compile(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule>schedule): ")
 _SGLANG = re.compile(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
-_ATOM = re.compile(r"(?P<mode>prefill|decode)\[(?P<rest>[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]$")
+_ATOM = re.compile(
+    r"(?:(?P<dummy>dummy_)?(?:eager_)?(?P<mode>prefill|decode)|propose_(?:eagle|dspark))"
+    r"\[(?P<rest>[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]$"
+)
 _TENSORRT = re.compile(
-    r"\[Executor\] _forward_step [0-9]{1,15}: (?P<c>[0-9]{1,15}) ctx reqs, "
+    r"\[Executor\] _forward_step(?: [0-9]{1,15})?: (?P<c>[0-9]{1,15}) ctx reqs, "
     r"(?:(?P<t>[0-9]{1,15}) ctx tokens?, )?(?P<g>[0-9]{1,15}) gen(?:eration)? reqs"
 )
 _XDIT = re.compile(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
@@ -57,6 +60,8 @@ _NUMBER = re.compile(r"[0-9]{1,15}")
 _SCOPES = {
     "sample": Phase.SAMPLE,
     "schedule": Phase.SCHEDULE,
+    "sample_logits": Phase.SAMPLE,
+    "sample_postprocess": Phase.SAMPLE,
     "draft": Phase.DRAFT,
 }
 _MODES = {
@@ -99,6 +104,12 @@ def mixed_or(context: int, generation: int) -> Phase:
     return Phase.MIXED if generation else Phase.PREFILL
 
 
+def _or_verify(phase: Phase, generation: int | None, tokens: int | None) -> Phase:
+    """Of a step that generates: with more tokens than requests it checks tokens that were guessed."""
+    guesses = phase is Phase.DECODE and generation is not None and tokens is not None and tokens > generation
+    return Phase.VERIFY if guesses else phase
+
+
 def _vllm(name: str) -> EngineStep | None:
     found = _VLLM.match(name)
     if found is None:
@@ -110,7 +121,7 @@ def _vllm(name: str) -> EngineStep | None:
         every = context_tokens + generation_tokens
     return EngineStep(
         engine="vllm",
-        phase=mixed_or(context, generation),
+        phase=_or_verify(mixed_or(context, generation), generation, every),
         requests=context + generation,
         context=context,
         generation=generation,
@@ -168,9 +179,14 @@ def _sglang(name: str) -> EngineStep | None:
 
 
 def _atom(name: str) -> EngineStep | None:
+    """A dummy step keeps ranks together and computes for nobody."""
     found = _ATOM.match(name)
     if found is None:
         return None
+    if found["mode"] is None:
+        return EngineStep("atom", Phase.DRAFT)
+    if found["dummy"]:
+        return EngineStep("atom", Phase.OTHER)
     fields = _fields(found["rest"])
     if "bs" not in fields:
         return None
@@ -180,14 +196,16 @@ def _atom(name: str) -> EngineStep | None:
     phase = Phase.PREFILL if found["mode"] == "prefill" else Phase.DECODE
     if prefills is not None and decodes is not None:
         phase = mixed_or(prefills, decodes)
+    phase = _or_verify(phase, requests, tokens)
+    reads, both = phase is Phase.PREFILL, phase is Phase.MIXED
     return EngineStep(
         engine="atom",
         phase=phase,
         requests=requests,
-        context=prefills if phase is Phase.MIXED else 0 if phase is Phase.DECODE else requests,
-        generation=decodes if phase is Phase.MIXED else 0 if phase is Phase.PREFILL else requests,
+        context=prefills if both else requests if reads else 0,
+        generation=decodes if both else 0 if reads else requests,
         tokens=tokens,
-        context_tokens=tokens if phase is Phase.PREFILL else None,
+        context_tokens=tokens if reads else None if both else 0,
         padded=_as_number(padded),
     )
 

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.answer import (
     columns_of,
 )
 from torch_tb_profiler.analysis.program.columns import ENGINE_STEPS
-from torch_tb_profiler.analysis.program.engine import Engine, How, engine, phase_codes, step_of_work
+from torch_tb_profiler.analysis.program.engine import Engine, EngineSteps, How, engine, phase_codes, step_of_work
 from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
@@ -32,7 +32,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.order import median
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.trace import Category
@@ -93,11 +93,13 @@ class EngineSummary(msgspec.Struct, frozen=True, kw_only=True):
     how                how its steps were found
     steps              the phases that occur
     tokens             how many new tokens all steps compute; null where some step does not tell
-    generated          how many tokens steps generate, one for each request; null where some step does not tell
+    generated          how many tokens steps generate, one for each request; null where some step does not tell, or
+                       checks tokens that were guessed
     tokens_per_second  generated, without the last step ÷ time from the first step to the last; null like it, and with
                        one step
     tpot_ns            time per output token: mean from the beginning of a step that generates to that of the next,
-                       weighted by its requests where all tell them; null with fewer than two steps
+                       weighted by its requests where all tell them; null with fewer than two steps, and where tokens
+                       are guessed and checked: how many of them were kept is not told
     gap_ns             Σ of the gaps between steps, on the host; null where their ends are not told, and with one step
     graph_share        part of the device time of the steps that replays of graphs have, 0…1; null without device time
     """
@@ -142,7 +144,10 @@ def engine_summary(model: Model) -> EngineSummary | None:
     known = bool((weight > 0).all())
     period = steps.period_ns[followed].astype(np.float64)
     decodes = code == CODE[Phase.DECODE]
-    generated = int(steps.generation[generating].sum()) if (steps.generation[generating] >= 0).all() else None
+    # of tokens that were guessed the trace does not tell how many were kept
+    guesses = bool(_guesses(steps, code).any())
+    told = (steps.generation[generating] >= 0).all() and not guesses
+    generated = int(steps.generation[generating].sum()) if told else None
     window = int(steps.start_ns[-1] - steps.start_ns[0])
     early = generating & (np.arange(len(steps)) < len(steps) - 1)
     gaps = steps.gap_ns[steps.gap_ns >= 0]
@@ -153,10 +158,19 @@ def engine_summary(model: Model) -> EngineSummary | None:
         tokens=int(steps.tokens.sum()) if (steps.tokens >= 0).all() else None,
         generated=generated if decodes.any() else None,
         tokens_per_second=int(steps.generation[early].sum()) / window * 1e9 if generated and window else None,
-        tpot_ns=float(np.average(period, weights=weight if known else None)) if len(period) else None,
+        tpot_ns=float(np.average(period, weights=weight if known else None))
+        if len(period) and not _guesses(steps, code).any()
+        else None,
         gap_ns=int(gaps.sum()) if len(gaps) else None,
         graph_share=share(int(steps.graph_ns.sum()), int(steps.device_ns.sum())),
     )
+
+
+def _guesses(steps: EngineSteps, code: Int8) -> Bool:
+    """Steps that check tokens which were guessed: they give a request one token or more."""
+    told = (steps.tokens >= 0) & (steps.context_tokens >= 0) & (steps.generation >= 0)
+    found: Bool = (code == CODE[Phase.VERIFY]) | (told & (steps.tokens - steps.context_tokens > steps.generation))
+    return found
 
 
 def _phase(found: Engine, phase: Phase, mine: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> EnginePhase:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
@@ -13,6 +14,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import take_known
@@ -121,11 +123,24 @@ def micro_batches(model: Model) -> MicroBatches:
     )
 
 
+class _Steps(msgspec.Struct, frozen=True):
+    """Calls of optimizers in the steps that are chosen, by start; parallel but for `kinds`.
+
+    node    position in the call tree of `Model.in_steps`
+    end     as recorded: the call tree cuts it where a mark of a step that it crosses ends
+    place   in `kinds`
+    """
+
+    node: Int64
+    end: Int64
+    place: Int64
+    kinds: tuple[str, ...]
+
+
 @remembered
-def optimizers(model: Model) -> Optimizers:
-    """By the ranges that torch writes around their steps."""
-    inside, strings = model.in_steps, model.trace.strings
-    tree = inside.tree
+def _steps_of_optimizers(model: Model) -> _Steps:
+    """By the ranges that torch writes around them."""
+    tree, strings = model.in_steps.tree, model.trace.strings
     names = strings.where(_STEP.match, tree.name)[tree.name] if len(tree) else np.zeros(0, np.bool_)
     calls = np.flatnonzero(names)
     calls = calls[np.argsort(tree.start[calls], kind="stable")]
@@ -138,24 +153,56 @@ def optimizers(model: Model) -> Optimizers:
         kind = found["kind"] if found else name
         turn = turns[each, kind] = turns.get((each, kind), 0) + 1
         place.append(kinds.setdefault(kind if turn == 1 else f"{kind} {turn}", len(kinds)))
-    at = np.array(place, np.int64)
-    work = np.flatnonzero(inside.is_work & (inside.device_links.launch >= 0))
-    # as recorded: the call tree cuts it where a mark of a step that it crosses ends
     row = tree.row[calls]
     recorded = np.where(still_open(model.trace)[row], tree.end[calls], model.trace.events.end[row])
-    end = np.maximum(tree.end[calls], recorded)
-    nesting = nest(tree.track[calls], tree.start[calls], end, np.zeros(len(calls), np.int32))
+    return _Steps(calls, np.maximum(tree.end[calls], recorded), np.array(place, np.int64), tuple(kinds))
+
+
+@remembered
+def optimizers(model: Model) -> Optimizers:
+    """What an optimizer calls, another one too, is in its time."""
+    inside, found = model.in_steps, _steps_of_optimizers(model)
+    tree, calls = inside.tree, found.node
+    work = np.flatnonzero(inside.is_work & (inside.device_links.launch >= 0))
+    nesting = nest(tree.track[calls], tree.start[calls], found.end, np.zeros(len(calls), np.int32))
     launched = inside.launches.row[inside.device_links.launch[work]]
     events = model.trace.events
     around = nesting.innermost(events.track[launched], events.start[launched])
-    owned = np.append(at, -1)[np.append(nesting.order, len(calls))[around]]
-    duration = np.maximum(model.trace.events.duration[inside.device_work.row[work]], 0)
-    count = len(kinds)
+    duration = np.maximum(events.duration[inside.device_work.row[work]], 0)
+    own = sums_at(around[around >= 0], duration[around >= 0], len(calls))
+    count = len(found.kinds)
     return Optimizers(
-        name=tuple(kinds),
-        calls=np.bincount(at, minlength=count).astype(np.int64),
-        host_ns=sums_at(at, end - tree.start[calls], count),
-        device_ns=sums_at(owned[owned >= 0], duration[owned >= 0], count),
+        name=found.kinds,
+        calls=np.bincount(found.place, minlength=count).astype(np.int64),
+        host_ns=sums_at(found.place, found.end - tree.start[calls], count),
+        device_ns=sums_at(found.place[nesting.order], Forest(nesting.parent).below(own), count),
+    )
+
+
+class Updates(msgspec.Struct, frozen=True):
+    """Gradients that an optimizer takes, by time; those of passes behind the last one are of none. Parallel.
+
+    optimizer   place in the table of `optimizers`: the first that steps behind the passes, or in the last of them
+    passes      how many backward passes they are of
+    step        index into the steps: where the last of the passes begins
+    """
+
+    optimizer: Int64
+    passes: Int64
+    step: Int64
+
+
+def updates(model: Model) -> Updates:
+    """A pass belongs to the optimizer that steps next, so that several optimizers in a step are no accumulation."""
+    passes, found = micro_batches(model), _steps_of_optimizers(model)
+    order = np.argsort(found.end, kind="stable")
+    following = np.searchsorted(found.end[order], passes.start_ns, side="left")
+    known = np.flatnonzero(following < len(order))
+    update, first, count = np.unique(following[known], return_index=True, return_counts=True)
+    return Updates(
+        optimizer=found.place[order[update]],
+        passes=count.astype(np.int64),
+        step=passes.step[known[first + count - 1]],
     )
 
 

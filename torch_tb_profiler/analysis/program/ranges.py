@@ -11,8 +11,8 @@ import numpy as np
 from torch_tb_profiler.analysis.program.columns import RANGES
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.phase_times import foremost_work
-from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
@@ -95,7 +95,7 @@ _NOTHING = np.empty(0, np.int64)
 NO_CALLS = RangeCalls(_NOTHING, (), (), _NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
-class _Calls(msgspec.Struct, frozen=True):
+class NamedCalls(msgspec.Struct, frozen=True):
     """Every range of the steps, in preorder. Parallel, but for `entries`.
 
     node       position in the call tree of `Model.in_steps`
@@ -136,7 +136,7 @@ def template(name: str) -> str:
 @remembered
 def ranges(model: Model) -> RangeTable:
     """Of the steps that are chosen; of the whole trace without steps."""
-    calls = _calls(model)
+    calls = named_calls(model)
     tree, events = model.in_steps.tree, model.trace.events
     row = tree.row[calls.node].astype(np.int64)
     duration = calls.duration
@@ -177,7 +177,7 @@ def ranges(model: Model) -> RangeTable:
 
 def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
     """The calls of one row of the table; None of a row that there is not."""
-    calls = _calls(model)
+    calls = named_calls(model)
     if not 0 <= entry < len(calls.parents):
         return None
     tree, steps = model.in_steps.tree, model.steps
@@ -197,7 +197,7 @@ def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
 
 
 @remembered
-def _calls(model: Model) -> _Calls:
+def named_calls(model: Model) -> NamedCalls:
     tree, nested = model.in_steps.tree, _nested(model)
     node, nesting = nested.node, nested.nesting
     outer = nesting.parent
@@ -212,7 +212,7 @@ def _calls(model: Model) -> _Calls:
     order = preorder(parent, np.argsort(tree.start[node[first]], kind="stable"))
     turned = places_of(order, len(parent) + 1)
     entry = turned[entry]
-    return _Calls(
+    return NamedCalls(
         node=node,
         duration=nesting.end - nesting.start,
         outer=outer,
@@ -281,7 +281,7 @@ def _exposed(model: Model, nested: _Nested) -> Int64:
     events = model.trace.events
     launched = nested.add_up(events.track[row[known]], events.start[row[known]], length[known])
     idle = Coverage(intervals.subtraction(periods, busy))
-    on_main = nesting.lane % max(nested.lanes, 1) == phases(model).main
+    on_main = nesting.lane % max(nested.lanes, 1) == main_lane(whole)
     return launched + np.where(on_main, idle.between(nesting.start, nesting.end), 0)
 
 

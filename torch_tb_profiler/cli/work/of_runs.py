@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope, Subject
@@ -15,23 +15,36 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.work.one_trace import chosen, open_local, readable_path
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import distributed, rank_of
-from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
+from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS, RANK_RANGES
 from torch_tb_profiler.ranks.distributed import operation_table
+from torch_tb_profiler.ranks.ranges import ranges_of_ranks
+from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import Unavailable
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
+R = TypeVar("R")
 
-def _communication(arguments: argparse.Namespace) -> Table[PageMeta]:
+
+def _of_ranks(arguments: argparse.Namespace, of: Callable[[Model, str], R]) -> list[R]:
+    """What is made of each trace of the first span."""
     with chosen(arguments) as found:
         spans = list(dict.fromkeys(file.span for file in found.files))
-        ranks = [
-            found.ask(lambda subject, worker=file.worker: rank_of(subject.model, worker), at)  # type: ignore[misc]
+        return [
+            found.ask(lambda subject, worker=file.worker: of(subject.model, worker), at)  # type: ignore[misc]
             for at, file in enumerate(found.files)
             if file.span == spans[0]
         ]
-    table = operation_table(distributed(ranks))
+
+
+def _communication(arguments: argparse.Namespace) -> Table[PageMeta]:
+    table = operation_table(distributed(_of_ranks(arguments, rank_of)))
     return table_of(PageMeta(), table, DISTRIBUTED_OPERATIONS, DISTRIBUTED_OPERATIONS)
+
+
+def _rank_ranges(arguments: argparse.Namespace) -> Table[PageMeta]:
+    table = ranges_of_ranks(_of_ranks(arguments, summarize))
+    return table_of(PageMeta(), table, RANK_RANGES, RANK_RANGES)
 
 
 def _traces(arguments: argparse.Namespace) -> Table[Any]:
@@ -69,5 +82,6 @@ def _listed(workspace: LocalWorkspace, run: str, file: Any) -> Listed:
 
 SOURCES: Mapping[str, Callable[[argparse.Namespace], Table[Any]]] = {
     "communication": _communication,
+    "rank-ranges": _rank_ranges,
     "traces": _traces,
 }

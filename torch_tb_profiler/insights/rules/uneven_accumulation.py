@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
+from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
@@ -14,16 +14,19 @@ from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
 def _find(facts: Facts) -> Sequence[Found]:
     passes, found = micro_batches(facts.model), optimizers(facts.model)
-    counts = np.bincount(passes.step, minlength=facts.steps)
-    trained = np.flatnonzero(counts)
+    trained = np.flatnonzero(np.bincount(passes.step, minlength=facts.steps))
     # an optimizer that does not step in each of them makes other steps than the recording has
     if len(trained) < 2 or not len(found) or int(found.calls.max()) < len(trained):
         return ()
-    low, high = int(counts[trained].min()), int(counts[trained].max())
-    if low == high:
+    made = updates(facts.model)
+    # of each optimizer its own number: a discriminator may take more passes than a generator
+    uneven = [at for at in range(len(found)) if len(set(made.passes[made.optimizer == at].tolist())) > 1]
+    if not uneven:
         return ()
-    usual = int(np.bincount(counts[trained]).argmax())
-    other = trained[counts[trained] != usual]
+    mine = made.optimizer == uneven[0]
+    counts, step = made.passes[mine], made.step[mine]
+    low, high, usual = int(counts.min()), int(counts.max()), int(np.bincount(counts).argmax())
+    other = np.unique(step[counts != usual])
     names = ", ".join(facts.model.steps.names[at] for at in other[:5].tolist())
     return (
         Found(

@@ -112,7 +112,7 @@ export const program = area("program", {
   requests: "requests",
   tpot: "Time per output token",
   tpotHelp:
-    "Mean from the beginning of a step that generates to the beginning of the next, weighted by its requests where they are known.",
+    "Mean from the beginning of a step that generates to the beginning of the next, weighted by its requests where they are known. Not known where tokens are guessed and checked: how many are kept is not recorded.",
   rate: "Tokens per second",
   rateHelp: "Generated tokens ÷ time from the first step to the last.",
   gaps: "Between steps",
@@ -158,6 +158,7 @@ export const program = area("program", {
   insideDevice: "inside",
   guards: "Checking guards",
   guardsHelp: "Looking for compiled code that fits the inputs.",
+  why: "Why code is compiled again and why a graph breaks is not in traces of the profiler: run the program with TORCH_LOGS=recompiles,graph_breaks.",
   regions: "Regions",
   compilationRows: "Compilations",
   kernels: "Generated kernels",
@@ -177,6 +178,7 @@ export const program = area("program", {
   graphGapsOf: (graph: string, shown: number, all: number) =>
     `Gaps in replays of graph ${graph} and behind them${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
   gapPlaces: { inside: "inside", between: "between" },
+  longest: (list: string, time: string) => `${list}: up to ${time}`,
   fellOut: (shown: number, all: number) =>
     `Beside the graphs: device work that no replay ran${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
 });

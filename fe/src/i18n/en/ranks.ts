@@ -229,6 +229,16 @@ export const ranks = area("ranks", {
     },
   },
 
+  ranges: {
+    title: "Ranges of the program",
+    help: "Every record_function and every range of torch and frameworks, over the ranks: the median rank, and the rank that is far from the others. In a range that waits for other ranks the late rank takes least. With a step chosen above it is about that step. A click shows the range on each rank.",
+    onEach: (name: string) => `${name} on each rank`,
+    onEachInStep: (name: string, step: string) => `${name} on each rank, step ${step}`,
+    leftOut: (n: string) =>
+      n === "1" ? "1 shorter name is left out." : `${n} shorter names are left out.`,
+    times: { host: "host", device: "device", exposed: "exposed" },
+  },
+
   scatter: {
     title: "Size and bandwidth",
     help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of no size, β the bandwidth of a very large one. A click on a point shows the call of it that waited longest.",

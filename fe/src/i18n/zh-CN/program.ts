@@ -99,7 +99,8 @@ export const program: typeof en = {
   tokens: "词元",
   requests: "请求",
   tpot: "每个输出词元的时间",
-  tpotHelp: "从一个生成步开始到下一步开始的平均时间，请求数已知时按其加权。",
+  tpotHelp:
+    "从一个生成步开始到下一步开始的平均时间，请求数已知时按其加权。词元先猜测后验证时未知：跟踪中没有记录保留了多少。",
   rate: "每秒词元",
   rateHelp: "生成的词元 ÷ 从第一步到最后一步的时间。",
   gaps: "步之间",
@@ -145,6 +146,7 @@ export const program: typeof en = {
   insideDevice: "区域内",
   guards: "检查守卫",
   guardsHelp: "查找适合输入的编译代码。",
+  why: "为何重新编译、为何图中断，不在性能分析器的跟踪中：请用 TORCH_LOGS=recompiles,graph_breaks 运行程序。",
   regions: "区域",
   compilationRows: "编译",
   kernels: "生成的内核",
@@ -163,6 +165,7 @@ export const program: typeof en = {
   graphGapsOf: (graph, shown, all) =>
     `图 ${graph} 的重放之内及其后的间隙${shown < all ? `，最长的 ${shown} 个（共 ${all} 个）` : ""}`,
   gapPlaces: { inside: "重放之内", between: "重放之间" },
+  longest: (list, time) => `${list}：最长 ${time}`,
   fellOut: (shown, all) =>
     `图之外：不由任何重放运行的设备工作${shown < all ? `，最长的 ${shown} 个（共 ${all} 个）` : ""}`,
 };

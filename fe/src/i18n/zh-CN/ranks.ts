@@ -201,6 +201,15 @@ export const ranks: typeof en = {
     },
   },
 
+  ranges: {
+    title: "程序命名的范围",
+    help: "每个 record_function 以及 torch 和框架的每个范围，在各 rank 上的情况：中位的 rank，以及与其他 rank 相差很远的 rank。在等待其他 rank 的范围中，迟到的 rank 用时最少。在上方选择一个步时，只针对该步。点击一行，显示该范围在每个 rank 上的情况。",
+    onEach: (name) => `${name}：各 rank`,
+    onEachInStep: (name, step) => `${name}：各 rank，步 ${step}`,
+    leftOut: (n) => `省略了 ${n} 个用时更短的名称。`,
+    times: { host: "主机", device: "设备", exposed: "暴露" },
+  },
+
   scatter: {
     title: "大小与带宽",
     help: "每种大小、集合通信种类和进程组种类一个点：大小 ÷ 传输时间的中位数。曲线是稳健拟合的 t = α + S ÷ β：α 是大小为零时的延迟，β 是很大时的带宽。点击一个点显示其中等待最久的调用。",

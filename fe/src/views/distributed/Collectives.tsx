@@ -4,7 +4,7 @@ import {
   type BandwidthFit,
   type CollectiveRow,
   type RanksOverview,
-  useRankCollectives,
+  useRanksQuery,
 } from "../../api";
 import { Scatter, type ScatterSeries } from "../../charts";
 import { seriesColor } from "../../draw";
@@ -23,7 +23,7 @@ const words = ranksTexts.scatter;
 
 export function Collectives() {
   const { sel } = useTrace();
-  const query = useRankCollectives(sel?.run ?? null, sel?.span ?? null);
+  const query = useRanksQuery("ranks/collectives", sel?.run ?? null, sel?.span ?? null);
   return (
     <div id={COLLECTIVES} className="run-collectives">
       <QueryPanel
@@ -59,7 +59,7 @@ function Rows({ rows }: { rows: readonly CollectiveRow[] }) {
 
 export function SizeAndBandwidth({ fits, groups }: Pick<RanksOverview, "fits" | "groups">) {
   const { sel } = useTrace();
-  const collectives = useRankCollectives(sel?.run ?? null, sel?.span ?? null).data;
+  const collectives = useRanksQuery("ranks/collectives", sel?.run ?? null, sel?.span ?? null).data;
   const shown = useMemo(() => fits.filter(({ points }) => points.some(hasSpeed)), [fits]);
   const series = useMemo(() => shown.map(seriesOf), [shown]);
   const table = useMemo(

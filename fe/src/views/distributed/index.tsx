@@ -11,6 +11,7 @@ import { Details } from "./Details";
 import { showStep } from "./go";
 import { HeatMap } from "./HeatMap";
 import { params } from "./params";
+import { RangesOfRanks } from "./RangesOfRanks";
 import { RanksTable } from "./RanksTable";
 import { RunTiles } from "./RunTiles";
 import { Missing, Stragglers } from "./Stragglers";
@@ -76,6 +77,7 @@ function Content({ answer }: { answer: RanksOverview }) {
       )}
       <RanksTable ranks={ranks} onPick={pick} />
       <Collectives />
+      {tiles.present > 1 && <RangesOfRanks step={shown} onPick={pick} />}
       <SizeAndBandwidth fits={answer.fits} groups={answer.groups} />
       <Layout answer={answer} />
       {pipeline && <Pipeline pipeline={pipeline} />}

@@ -30,15 +30,24 @@ interface TotalsProps {
 }
 
 function Shown({ answer }: ShownProps) {
-  const regions = useMemo(() => firstRows(answer.regions), [answer]);
+  const onDevice = answer.meta.device_type === "GPU";
+  const regions = useMemo(
+    () => firstRows(answer.regions, MOST, onDevice ? [] : ["device_ns"]),
+    [answer, onDevice],
+  );
   const compilations = useMemo(() => firstRows(answer.compilations), [answer]);
   const kernels = useMemo(() => firstRows(answer.kernels), [answer]);
-  const eager = useMemo(() => firstRows(answer.eager, MOST_EAGER), [answer]);
+  const eager = useMemo(
+    () => firstRows(answer.eager, MOST_EAGER, onDevice ? [] : ["device_ns"]),
+    [answer, onDevice],
+  );
   const besides = rowsOf(answer.eager);
-  const onDevice = answer.meta.device_type === "GPU";
   return (
     <Panel title={text.compiled} help={text.compiledHelp}>
       {answer.totals && <Totals totals={answer.totals} onDevice={onDevice} />}
+      {answer.totals && (answer.totals.breaks > 0 || (answer.totals.again ?? 0) > 0) && (
+        <p className="program-why muted">{text.why}</p>
+      )}
       {regions && (
         <SimpleTable
           caption={text.regions}
@@ -110,13 +119,18 @@ function Totals({ totals, onDevice }: TotalsProps) {
   );
 }
 
-function firstRows({ columns, rows }: Compiled["regions"], most = MOST) {
+/** Without columns of what was not recorded. */
+function firstRows(
+  { columns, rows }: Compiled["regions"],
+  most = MOST,
+  without: readonly string[] = [],
+) {
   if (rowsOf({ columns, rows }) === 0) return null;
   const shown = Object.fromEntries(
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
   );
   const told = ({ key }: { readonly key: string }) =>
-    key !== "row" && (shown[key] ?? []).some((value) => value !== null);
+    key !== "row" && !without.includes(key) && (shown[key] ?? []).some((value) => value !== null);
   return derive({ columns: columns.filter(told), rows: shown }, []);
 }
 

@@ -36,7 +36,6 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
   const captures = useMemo(() => tableOf(answer.captures, ["row"]), [answer]);
   const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
   const outside = useMemo(() => nodeTable(answer.outside, MOST_OUTSIDE), [answer]);
-  const gaps = useMemo(() => gapTable(answer.gaps), [answer]);
   const besides = rowsOf(answer.outside);
   const every = answer.replayed_ns + answer.outside_ns;
   return (
@@ -82,21 +81,7 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
       {nodes && answer.nodes && (
         <SimpleTable caption={text.nodes} table={nodes} doorOf={doorsToEvents(answer.nodes.rows)} />
       )}
-      {rowsOf(answer.gaps) > 0 && (
-        <SimpleTable
-          caption={
-            answer.nodes
-              ? text.graphGapsOf(String(graph), rowsOf(answer.gaps), answer.gap_count)
-              : text.graphGaps(rowsOf(answer.gaps), answer.gap_count)
-          }
-          table={gaps}
-          doorOf={(row) => () => {
-            const at = (key: string) => Number(answer.gaps.rows[key]?.[row] ?? 0);
-            const gap = { start_ns: at("start_ns"), duration_ns: at("duration_ns") };
-            showInTrace(gap, at("row"));
-          }}
-        />
-      )}
+      {rowsOf(answer.gaps) > 0 && <Gaps answer={answer} graph={graph} />}
       {besides > 0 && (
         <SimpleTable
           caption={text.fellOut(Math.min(besides, MOST_OUTSIDE), besides)}
@@ -112,6 +97,30 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
         />
       )}
     </Panel>
+  );
+}
+
+/** Folded: a list of many rows, which only somebody who looks for gaps wants. */
+function Gaps({ answer, graph }: Pick<ShownProps, "answer" | "graph">) {
+  const gaps = useMemo(() => gapTable(answer.gaps), [answer]);
+  const shown = rowsOf(answer.gaps);
+  const caption = answer.nodes
+    ? text.graphGapsOf(String(graph), shown, answer.gap_count)
+    : text.graphGaps(shown, answer.gap_count);
+  const longest = Number(answer.gaps.rows.duration_ns?.[0] ?? 0);
+  return (
+    <details className="program-folded">
+      <summary>{text.longest(caption, duration(longest))}</summary>
+      <SimpleTable
+        caption={caption}
+        table={gaps}
+        doorOf={(row) => () => {
+          const at = (key: string) => Number(answer.gaps.rows[key]?.[row] ?? 0);
+          const gap = { start_ns: at("start_ns"), duration_ns: at("duration_ns") };
+          showInTrace(gap, at("row"));
+        }}
+      />
+    </details>
   );
 }
 

@@ -1,0 +1,114 @@
+/** The ranges that the program names, over the ranks; one of them on each rank. */
+import { useMemo, useState } from "react";
+import { type Columns, useRanksQuery } from "../../api";
+import { ranksTexts } from "../../i18n";
+import { useTrace } from "../../state";
+import { DataTable, derive, type Table, textAt } from "../../table";
+import { Async, Panel } from "../../ui";
+
+const text = ranksTexts.ranges;
+const HIDDEN: ReadonlySet<string> = new Set([
+  "lacking",
+  "host_least_ns",
+  "far_rank",
+  "far_z",
+  "host_total_ns",
+]);
+const LEADING = ["name", "worker"];
+
+interface Props {
+  /** A step; null: the median of the steps. */
+  readonly step: string | null;
+  readonly onPick: (worker: string) => void;
+}
+
+const ofStep = (step: string | null) => (step === null ? {} : { step });
+
+/** Renders nothing where no rank names a range. */
+export function RangesOfRanks({ step, onPick }: Props) {
+  const { sel } = useTrace();
+  const { data } = useRanksQuery("ranks/ranges", sel?.run ?? null, sel?.span ?? null, ofStep(step));
+  const [filter, setFilter] = useState("");
+  const [sort, setSort] = useState("-host_ns");
+  const [range, setRange] = useState<string | null>(null);
+  const table = useMemo(() => (data ? shown(data.names) : null), [data]);
+  if (!data || !table || (data.names.rows.name ?? []).length === 0) return null;
+  return (
+    <Panel title={text.title} help={text.help}>
+      <DataTable
+        id="run-ranges"
+        label={text.title}
+        table={table}
+        filter={filter}
+        onFilter={setFilter}
+        sort={sort}
+        onSort={setSort}
+        selected={range}
+        onSelect={(row, rows) => {
+          const name = textAt(rows, "name", row);
+          setRange(name === range ? null : name);
+        }}
+      />
+      {data.left_out > 0 && <p className="muted">{text.leftOut(String(data.left_out))}</p>}
+      {range !== null && <OnEachRank range={range} step={step} onPick={onPick} />}
+    </Panel>
+  );
+}
+
+function OnEachRank({ range, step, onPick }: Props & { readonly range: string }) {
+  const { sel } = useTrace();
+  const query = useRanksQuery("ranks/range", sel?.run ?? null, sel?.span ?? null, {
+    name: range,
+    ...ofStep(step),
+  });
+  const title = step === null ? text.onEach(range) : text.onEachInStep(range, step);
+  return (
+    <div className="run-range">
+      <h3>{title}</h3>
+      <Async query={query}>
+        {(answer) => <Ranks key={range} label={title} ranks={answer.ranks} onPick={onPick} />}
+      </Async>
+    </div>
+  );
+}
+
+interface RanksProps extends Pick<Props, "onPick"> {
+  readonly label: string;
+  readonly ranks: Columns;
+}
+
+function Ranks({ label, ranks, onPick }: RanksProps) {
+  const { sel } = useTrace();
+  const [filter, setFilter] = useState("");
+  const [sort, setSort] = useState("-difference_ns");
+  const table = useMemo(() => shown(ranks), [ranks]);
+  return (
+    <DataTable
+      id="run-range"
+      label={label}
+      table={table}
+      nameKey="worker"
+      filter={filter}
+      onFilter={setFilter}
+      sort={sort}
+      onSort={setSort}
+      selected={sel?.worker ?? null}
+      onSelect={(row, rows) => onPick(textAt(rows, "worker", row))}
+    />
+  );
+}
+
+/** Which time is far is said in words; the times of devices are left out where none was recorded. */
+export function shown({ columns, rows }: Columns): Table {
+  const known = (key: string) => (rows[key] ?? []).some((value) => value !== null);
+  const kept = columns.filter(({ key }) => key !== "device_ns" || known(key));
+  const leads = ({ key }: { readonly key: string }) => (LEADING.includes(key) ? 0 : 1);
+  const ordered = kept
+    .toSorted((a, b) => leads(a) - leads(b))
+    .map((column) => ({
+      ...column,
+      hidden: HIDDEN.has(column.key),
+      ...(column.key === "far_time" ? { words: text.times } : {}),
+    }));
+  return derive({ columns: ordered, rows }, []);
+}
