@@ -8,7 +8,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import sums_at
-from torch_tb_profiler.arrays.types import Float64
+from torch_tb_profiler.arrays.order import median
+from torch_tb_profiler.arrays.types import Bool, Float64
 from torch_tb_profiler.ranks.robust import deviations
 from torch_tb_profiler.ranks.run_answers import RunGroup, SlowLink
 from torch_tb_profiler.ranks.run_data import RunData
@@ -16,6 +17,36 @@ from torch_tb_profiler.ranks.run_data import RunData
 #: floor of the deviation (of the median), deviations, ratio, share of the step, groups to compare
 FLOOR, DEVIATIONS, RATIO, SHARE, LEAST = 0.05, 5.0, 1.3, 0.01, 3
 MOST_RANKS = 64
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """Times of one thing on several links, each against all.
+
+    middle   their median, ns
+    z        0.6745 × (time − median) ÷ the median absolute deviation; shape (n,)
+    is_slow  shape (n,)
+    """
+
+    middle: float
+    z: Float64
+    is_slow: Bool
+
+
+def judge_links(ns: Float64) -> Judged | None:
+    """Which links are slow, for everything that says so; None of fewer than three, which tell nothing.
+
+    ns   shape (n,): what the same transfer takes on each link
+
+    >>> judge_links(np.array([10.0, 10.0, 10.0, 20.0])).is_slow.tolist()
+    [False, False, False, True]
+    >>> judge_links(np.array([10.0, 10.0, 10.0, 13.0])).is_slow.any()
+    np.False_
+    """
+    if len(ns) < LEAST:
+        return None
+    middle = median(ns)
+    z = deviations(ns - middle, FLOOR * middle)
+    return Judged(middle, z, (z > DEVIATIONS) & (ns > RATIO * middle))
 
 
 def slow_links(run: RunData, groups: Sequence[RunGroup], step_ns: float, steps: int) -> list[SlowLink]:
@@ -45,19 +76,18 @@ def slow_links(run: RunData, groups: Sequence[RunGroup], step_ns: float, steps: 
         entry[unit] = (before[0] + total[at], before[1] + int(calls[at]))
     found = []
     for (_, _, _, what, _), entry in alike.items():
-        if len(entry) < LEAST:
-            continue
         ns = np.array([each[0] for each in entry.values()])
         # sends and receives of unlike numbers are compared by their mean
         counts = np.array([each[1] for each in entry.values()])
         per_call: Float64 = ns / counts
-        middle = float(np.median(per_call))
-        z = deviations(per_call - middle, FLOOR * middle)
-        extra = (per_call - middle) * counts / steps
+        judged = judge_links(per_call)
+        if judged is None:
+            continue
+        extra = (per_call - judged.middle) * counts / steps
         for at, (number, two) in enumerate(entry):
-            if z[at] > DEVIATIONS and per_call[at] > RATIO * middle and extra[at] >= SHARE * step_ns:
-                ratio = float(per_call[at]) / middle
-                one = _link(run, groups[number], two, str(what), float(extra[at]), ratio, float(z[at]))
+            if judged.is_slow[at] and extra[at] >= SHARE * step_ns:
+                ratio = float(per_call[at]) / judged.middle
+                one = _link(run, groups[number], two, str(what), float(extra[at]), ratio, float(judged.z[at]))
                 found.append(msgspec.structs.replace(one, compared=len(entry) - 1))
     return sorted(found, key=lambda each: -each.extra_ns)
 

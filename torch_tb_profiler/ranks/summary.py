@@ -18,9 +18,6 @@ from torch_tb_profiler.ranks.collect import collected
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
 from torch_tb_profiler.trace.schema import Table, column
 
-#: increased when the meaning of a column changes: part of the key of what is kept
-SUMMARY_VERSION = 2
-
 
 @dataclass(frozen=True)
 class RankSteps(Table):

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.change.named import Named
 from torch_tb_profiler.analysis.change.together import together
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import StepChoice
-from torch_tb_profiler.storage import StorageError, is_local, storage_for
+from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 from torch_tb_profiler.workspace.status import Unavailable
@@ -169,15 +169,13 @@ def _contradiction(figures: RecordingFigures) -> str | None:
 def _read(
     path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None
 ) -> list[RecordingFigures]:
-    address = address_of(path)
-    worker = address.worker or worker
     try:
-        found = find_traces(address.path)
+        found = find_spans(path, worker)
     except StorageError as error:
         raise RecordingError(str(error)) from None
     made = []
-    for run in found.runs:
-        for files in _recordings(run, worker, address.span):
+    for run, spans in found.of_runs:
+        for files in spans:
             try:
                 ranks = [
                     LocalTrace(workspace, file, choice).ask(lambda model, run=run: recording_figures(model, run.name))  # type: ignore[misc]
@@ -187,11 +185,8 @@ def _read(
             except (StorageError, Unavailable) as error:
                 raise RecordingError(str(error)) from None
             made.append(msgspec.structs.replace(together(ranks), sha256=hashes))
-    if not made and worker is not None and found.runs:
-        of_span = "" if address.span is None else f" and a span {address.span!r}"
-        raise RecordingError(f"{address.path} holds no trace of a worker {worker!r}{of_span}", missing=True)
     if not made:
-        raise RecordingError(without_traces(path, found))
+        raise RecordingError(found.why_none, missing=found.is_worker_missing)
     return made
 
 
@@ -206,10 +201,32 @@ def _sha256(file: TraceFile) -> str | None:
     return found.hexdigest()
 
 
-def _recordings(run: Run, worker: str | None, span: str | None) -> list[list[TraceFile]]:
-    """The traces of each span of a run, by worker."""
-    by_span: dict[str, list[TraceFile]] = {}
-    for file in run.traces:
-        if file.kind == "trace" and worker in (None, file.worker) and span in (None, file.span):
-            by_span.setdefault(file.span, []).append(file)
-    return list(by_span.values())
+class Spans(msgspec.Struct, frozen=True):
+    """The traces that a path names.
+
+    of_runs            each run with the traces of each of its spans, by worker
+    why_none           what to say where there is no trace
+    is_worker_missing  there are runs, and none has the worker, or the span, that was asked for
+    """
+
+    of_runs: Sequence[tuple[Run, Sequence[Sequence[TraceFile]]]]
+    why_none: str
+    is_worker_missing: bool
+
+
+def find_spans(path: str, worker: str | None) -> Spans:
+    """All runs below a path; a worker or a span that the path names comes before `worker`. Raises StorageError."""
+    address = address_of(path)
+    worker, span = address.worker or worker, address.span
+    found = find_traces(address.path)
+    of_runs = []
+    for run in found.runs:
+        by_span: dict[str, list[TraceFile]] = {}
+        for file in run.traces:
+            if file.kind == "trace" and worker in (None, file.worker) and span in (None, file.span):
+                by_span.setdefault(file.span, []).append(file)
+        of_runs.append((run, list(by_span.values())))
+    is_missing = worker is not None and bool(found.runs)
+    of_span = "" if span is None else f" and a span {span!r}"
+    why = f"{shown(address.path)} holds no trace of a worker {worker!r}{of_span}"
+    return Spans(of_runs, why if is_missing else without_traces(path, found), is_missing)

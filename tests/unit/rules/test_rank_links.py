@@ -110,6 +110,12 @@ def test_a_slow_link_between_two_ranks() -> None:
     assert "slow_link" not in found_in(healthy)
 
 
+def test_a_link_is_slow_by_the_limits_of_the_page_of_the_ranks() -> None:
+    """1.28 times as long and 3.8 deviations away: the page names no such link, and no more does the finding."""
+    assert "slow_link" not in found_in(Pairs((400, 400, 512, 400)))
+    assert "slow_link" in found_in(Pairs((400, 400, 600, 400)))
+
+
 def test_what_is_small_few_or_between_hosts_tells_nothing_of_a_link() -> None:
     uneven = (400.0, 400.0, 1_600.0, 410.0)
     assert "slow_link" not in found_in(Pairs(uneven, elements=1_000)), "latency"

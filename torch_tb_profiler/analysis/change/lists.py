@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import exp, log
-from typing import Literal, get_args
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -31,7 +31,6 @@ _CONFIDENCE = 0.95
 #: unchanged: the whole interval is within the floor · unclear: it is not, and no change beyond the floor was shown ·
 #: new, gone: on one side only · untested: too few steps, or a step in which it did nothing
 ListVerdict = Literal["slower", "faster", "unchanged", "unclear", "new", "gone", "untested"]
-LIST_VERDICTS: tuple[ListVerdict, ...] = get_args(ListVerdict)
 
 
 class SideOfName(msgspec.Struct, frozen=True):

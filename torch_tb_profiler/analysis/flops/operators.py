@@ -31,10 +31,6 @@ READERS: Mapping[str, Reader] = MappingProxyType(
 )
 #: they multiply no matrices, whatever their arguments
 NO_PRODUCTS = frozenset((*ELEMENTWISE, *BANDWIDTH, *LISTS))
-#: they multiply matrices: where their arguments say nothing their FLOP are not known
-MULTIPLY = frozenset((*MATRICES, *CONVOLUTIONS, *ATTENTION, *RECURRENT, *OPAQUE))
-#: products of matrices and convolutions
-PRODUCT_OPERATORS = frozenset((*MATRICES, *CONVOLUTIONS))
 
 
 @lru_cache(maxsize=4096)

@@ -22,12 +22,18 @@ from torch_tb_profiler.cli.work.text_table import safe, stdout_style
 from torch_tb_profiler.cli.work.trends_text import trends_text
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.storage import StorageError, shown
+from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
-from torch_tb_profiler.workspace.addresses import address_of
-from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
-from torch_tb_profiler.workspace.recordings import RecordingError, expanded, is_saved, recordings_of, saved_recordings
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
+from torch_tb_profiler.workspace.recordings import (
+    RecordingError,
+    expanded,
+    find_spans,
+    is_saved,
+    recordings_of,
+    saved_recordings,
+)
 
 
 class _Read(msgspec.Struct, frozen=True):
@@ -115,36 +121,25 @@ def _of_saved(path: str, figures: RecordingFigures) -> _Read:
 
 
 def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:
-    """Each recording of a path: of every run and span the worker that is named, else the first. Raises UserError."""
-    address = address_of(path)
-    worker = address.worker or worker
-    try:
-        found = find_traces(address.path)
-    except StorageError as error:
-        raise UserError(str(error)) from None
+    """Of every run and span below a path: the worker that is named, else the first. Raises UserError, StorageError."""
+    found = find_spans(path, worker)
     made = []
-    for run in found.runs:
-        for file in _files(run, worker, address.span):
+    for run, spans in found.of_runs:
+        for file in _first(run, spans):
             try:
                 trace = LocalTrace(workspace, file, choice)
                 made.append(trace.ask(lambda model, run=run, file=file: _of(model, run, file)))  # type: ignore[misc]
-            except (StorageError, Unavailable) as error:
+            except Unavailable as error:
                 raise UserError(str(error)) from None
-    if not made and worker is not None and found.runs:
-        raise UserError(f"{shown(path)} holds no trace of a worker {worker!r}")
     if not made:
-        raise UserError(without_traces(path, found))
+        raise UserError(found.why_none)
     return made
 
 
-def _files(run: Run, worker: str | None, span: str | None) -> list[TraceFile]:
-    """One of each span."""
-    of_span: dict[str, list[TraceFile]] = {}
-    for file in run.traces:
-        if file.kind == "trace" and worker in (None, file.worker) and span in (None, file.span):
-            of_span.setdefault(file.span, []).append(file)
-    first = [files[0] for files in of_span.values()]
-    if worker is None and len({file.worker for file in run.traces if file.kind == "trace"}) > 1:
+def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
+    """One of each span; says so where there are others."""
+    first = [files[0] for files in spans]
+    if any(len(files) > 1 for files in spans):
         told = ", ".join(dict.fromkeys(file.worker for file in first))
         print(f"run {safe(run.name)}: only worker {safe(told)}; --worker chooses another", file=sys.stderr)
     return first

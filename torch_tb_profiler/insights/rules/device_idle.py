@@ -15,8 +15,9 @@ from torch_tb_profiler.arrays.distinct import distinct_first
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
+from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL
 
 _UNKNOWN = "The device idles, and the trace does not show why"
 _DO_LESS = (
@@ -79,13 +80,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                     Evidence("computing", f"Computing, GPU {number}", computing, "fraction", "overview", gpu=number),
                 )
             ),
-            links=(
-                Link(
-                    "compile_tutorial",
-                    "torch.compile",
-                    "https://docs.pytorch.org/tutorials/intermediate/torch_compile_tutorial.html",
-                ),
-            ),
+            links=(COMPILE_TUTORIAL,),
         ),
     )
 

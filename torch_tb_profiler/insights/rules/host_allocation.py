@@ -8,8 +8,8 @@ from torch_tb_profiler.analysis.replay.changes import free
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
-from torch_tb_profiler.insights.rules.pageable_input import PINNED
 from torch_tb_profiler.insights.shared.allocations import allocations_of, in_steady_state
+from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
 from torch_tb_profiler.insights.shared.wording import ms
 
 
@@ -40,7 +40,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 Evidence("allocator_per_step", "These calls, average per step", took / n, "ns", "trace"),
                 Evidence("pinned_calls", "Calls, average per step", len(rows) / n, "count", "trace"),
             ),
-            links=(PINNED,),
+            links=(PINNED_MEMORY,),
             confidence="medium",
         ),
     )

@@ -7,16 +7,11 @@ from collections.abc import Sequence
 from torch_tb_profiler.analysis.replay.changes import pinned
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of, heavy_places
+from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
 from torch_tb_profiler.insights.shared.recurring import is_loop_known
 from torch_tb_profiler.insights.shared.wording import ms
-
-PINNED = Link(
-    "pinned_memory",
-    "Pinned memory and non_blocking",
-    "https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
-)
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -54,7 +49,7 @@ def _of(facts: Facts, found: Copies) -> Found:
             ),
             Evidence("copy_count", "Copies, average per step", len(rows) / n, "count", "trace"),
         ),
-        links=(PINNED,),
+        links=(PINNED_MEMORY,),
         confidence="high" if is_loop_known(facts) else "medium",
     )
 

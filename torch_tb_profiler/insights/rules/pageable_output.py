@@ -8,8 +8,8 @@ from torch_tb_profiler.analysis.replay.changes import pinned
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
-from torch_tb_profiler.insights.rules.pageable_input import PINNED
 from torch_tb_profiler.insights.shared.copies import Copies, heavy_places, large_reads, unseen_rate
+from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
 from torch_tb_profiler.insights.shared.recurring import is_loop_known
 from torch_tb_profiler.insights.shared.wording import ms
 
@@ -45,7 +45,7 @@ def _of(facts: Facts, found: Copies) -> Found:
             Evidence("copied_bytes", "Bytes, average per step", size / n, "bytes", "kernels"),
             Evidence("copy_count", "Copies, average per step", len(calls) / n, "count", "trace"),
         ),
-        links=(PINNED,),
+        links=(PINNED_MEMORY,),
         confidence="high" if is_loop_known(facts) and rate is None else "medium",
     )
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.rule import Found, Link, Rule
+from torch_tb_profiler.insights.rule import Found, Rule
 from torch_tb_profiler.insights.shared.fusions import fusion_of
+from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL
 from torch_tb_profiler.insights.shared.patterns import attention, attention_group, chains, norms
 
 
@@ -37,13 +38,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             changes=(found.change,),
             evidence=found.evidence(facts),
             confidence="medium",
-            links=(
-                Link(
-                    "compile_tutorial",
-                    "torch.compile",
-                    "https://docs.pytorch.org/tutorials/intermediate/torch_compile_tutorial.html",
-                ),
-            ),
+            links=(COMPILE_TUTORIAL,),
         ),
     )
 

@@ -11,9 +11,10 @@ from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, PROPERTIES, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.bus import bus_bytes
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
+from torch_tb_profiler.insights.shared.links import NCCL_TROUBLESHOOTING
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.process_groups import ProcessGroup
 
@@ -99,13 +100,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                     "slow_share", "Their share of the time of communication", slow.share, "fraction", "distributed"
                 ),
             ),
-            links=(
-                Link(
-                    "nccl_troubleshooting",
-                    "Troubleshooting NCCL",
-                    "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
-                ),
-            ),
+            links=(NCCL_TROUBLESHOOTING,),
         ),
     )
 

@@ -11,7 +11,8 @@ from torch_tb_profiler.analysis.program.engine_question import engine_gaps
 from torch_tb_profiler.analysis.replay.changes import ScaleHost
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.shared.links import TUNING_GUIDE
 from torch_tb_profiler.insights.shared.wording import ms
 
 #: with fewer gaps one of them may be anything
@@ -68,13 +69,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 Evidence("step_gaps", "Gaps between steps", len(between), "count", "program"),
                 Evidence("step_gap_ns", "A gap", mean, "ns", "program"),
             ),
-            links=(
-                Link(
-                    "tuning_guide",
-                    "Performance tuning guide",
-                    "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
-                ),
-            ),
+            links=(TUNING_GUIDE,),
         ),
     )
 

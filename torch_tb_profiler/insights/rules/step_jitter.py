@@ -11,7 +11,8 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.shared.links import TUNING_GUIDE
 from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model.steps.find import WITHOUT_MARKS
 
@@ -65,13 +66,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 Evidence("excess_per_step", "Mean step above the median", excess, "ns", "steps"),
                 Evidence("grown_part", "Growth of the part that grows most", grown_ns, "ns", "overview"),
             ),
-            links=(
-                Link(
-                    "tuning_guide",
-                    "Performance tuning guide",
-                    "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
-                ),
-            ),
+            links=(TUNING_GUIDE,),
         ),
     )
 

@@ -14,10 +14,10 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
 from torch_tb_profiler.insights.shared.anomaly import in_checks
 from torch_tb_profiler.insights.shared.copies import large_reads
+from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
 from torch_tb_profiler.insights.shared.logging_frames import in_frames, in_logging
 from torch_tb_profiler.insights.shared.waits import (
     ASYNCHRONOUS,
-    PINNED_MEMORY,
     SYNC_DEBUG,
     WaitedFor,
     Waits,

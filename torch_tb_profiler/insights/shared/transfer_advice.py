@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.rule import Link
+from torch_tb_profiler.insights.shared.links import ALL_TO_ALL
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_names import KINDS
 
@@ -39,13 +40,7 @@ LINKS: dict[Sent, tuple[Link, ...]] = {
             "https://docs.pytorch.org/docs/stable/ddp_comm_hooks.html",
         ),
     ),
-    "exchanges": (
-        Link(
-            "all_to_all",
-            "all_to_all_single",
-            "https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_to_all_single",
-        ),
-    ),
+    "exchanges": (ALL_TO_ALL,),
     "others": (
         Link(
             "asynchronous_collectives",

@@ -30,11 +30,6 @@ SYNC_DEBUG = Link(
     "torch.cuda.set_sync_debug_mode",
     "https://docs.pytorch.org/docs/stable/generated/torch.cuda.set_sync_debug_mode.html",
 )
-PINNED_MEMORY = Link(
-    "pinned_memory",
-    "Pinned memory and non_blocking",
-    "https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
-)
 ASYNCHRONOUS = Link(
     "asynchronous_execution",
     "Asynchronous execution",

@@ -11,16 +11,15 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64
-from torch_tb_profiler.insights.rule import Evidence, Link
-from torch_tb_profiler.insights.run.deviations import from_the_middle
+from torch_tb_profiler.insights.rule import Evidence
 from torch_tb_profiler.insights.run.facts import RunFacts
 from torch_tb_profiler.insights.run.rule import RunFound, RunRule
 from torch_tb_profiler.insights.run.transfers import Transfers, longest, scaled, transfers
+from torch_tb_profiler.insights.shared.links import NCCL_TROUBLESHOOTING
 from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.ranks.slow_links import judge_links
 
 _LISTED = 20
-#: groups from which on one of them can be told to be slow
-_FEWEST = 3
 
 
 def _find(facts: RunFacts) -> Sequence[RunFound]:
@@ -50,14 +49,10 @@ def _slow_groups(facts: RunFacts, of: Transfers) -> dict[int, float]:
         mine = of.take(of.group == number)
         if mine.operations >= facts.limit("slow_link", "fewest"):
             takes[number] = median(mine.transfer_ns)
-    if len(takes) < _FEWEST:
+    judged = judge_links(np.array(list(takes.values()), np.float64))
+    if judged is None:
         return {}
-    middle, z = from_the_middle(list(takes.values()), facts.limit("slow_link", "least_deviation"))
-    return {
-        number: middle
-        for (number, ns), far in zip(takes.items(), z.tolist(), strict=True)
-        if far > facts.limit("slow_link", "deviations") and ns > facts.limit("slow_link", "least_ratio") * middle
-    }
+    return {number: judged.middle for number, is_slow in zip(takes, judged.is_slow.tolist(), strict=True) if is_slow}
 
 
 def _found(facts: RunFacts, slow: Transfers, middle: Float64) -> RunFound:
@@ -90,13 +85,7 @@ def _found(facts: RunFacts, slow: Transfers, middle: Float64) -> RunFound:
             Evidence("link_transfer", "Mean transfer of the group", mine, "ns", "distributed"),
             Evidence("link_transfer_middle", "The same of the median group", others, "ns", "distributed"),
         ),
-        links=(
-            Link(
-                "nccl_troubleshooting",
-                "Troubleshooting NCCL",
-                "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
-            ),
-        ),
+        links=(NCCL_TROUBLESHOOTING,),
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import collectives
-from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.insights.rule import Evidence
 from torch_tb_profiler.insights.run.facts import RunFacts
 from torch_tb_profiler.insights.run.rule import RunFound, RunRule
 from torch_tb_profiler.insights.run.transfers import longest, scaled, transfers
+from torch_tb_profiler.insights.shared.links import NCCL_TROUBLESHOOTING
 
 _LISTED = 20
 
@@ -61,13 +62,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
                     "distributed",
                 ),
             ),
-            links=(
-                Link(
-                    "nccl_troubleshooting",
-                    "Troubleshooting NCCL",
-                    "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
-                ),
-            ),
+            links=(NCCL_TROUBLESHOOTING,),
         ),
     )
 

@@ -9,12 +9,13 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import no_straggler
 from torch_tb_profiler.analysis.replay.effects import Effect
 from torch_tb_profiler.analysis.replay.refusals import Refusal
-from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.insights.rule import Evidence
 from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.run.lateness import PLACES, Excess, Late, excess_of, late_ranks
 from torch_tb_profiler.insights.run.rule import RunFound, RunRule
 from torch_tb_profiler.insights.run.rules import slow_host
+from torch_tb_profiler.insights.shared.links import DDP_UNEVEN
 from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.ranks.stragglers import KERNELS, without_excess
 
@@ -121,13 +122,7 @@ def _found(facts: RunFacts, late: Late, excess: Excess | None, effect: Effect) -
         bound=False,
         instances=instances,
         evidence=tuple(evidence),
-        links=(
-            Link(
-                "ddp_uneven",
-                "Uneven work of ranks, from the tutorial of DDP",
-                "https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html#skewed-processing-speeds",
-            ),
-        ),
+        links=(DDP_UNEVEN,),
         confidence="low" if late.of_steps < 2 else "medium" if two or facts.is_partial else "high",
         refused=None if excess is not None else _NO_CAUSE,
     )

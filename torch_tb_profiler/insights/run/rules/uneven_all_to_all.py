@@ -8,11 +8,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import collectives
 from torch_tb_profiler.analysis.replay.effects import Effect, OnWork
-from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.insights.rule import Evidence
 from torch_tb_profiler.insights.run.facts import RunFacts
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.run.rule import RunFound, RunRule
 from torch_tb_profiler.insights.run.transfers import instances_of, work_of_operations
+from torch_tb_profiler.insights.shared.links import ALL_TO_ALL
 from torch_tb_profiler.model.communication_names import KINDS
 
 _ALL_TO_ALL = KINDS.index("all_to_all")
@@ -71,13 +72,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
                 Evidence("uneven_exchanges", "Uneven all-to-all exchanges", len(uneven), "count", "distributed"),
                 Evidence("uneven_ratio", "What the largest is above the mean", ratio - 1, "fraction", "distributed"),
             ),
-            links=(
-                Link(
-                    "all_to_all",
-                    "all_to_all_single",
-                    "https://docs.pytorch.org/docs/stable/distributed.html#torch.distributed.all_to_all_single",
-                ),
-            ),
+            links=(ALL_TO_ALL,),
         ),
     )
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.refusals import Refusal
-from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.insights.rule import Evidence
 from torch_tb_profiler.insights.run.facts import RunFacts
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.run.lateness import steps_of_ranks
 from torch_tb_profiler.insights.run.rule import RunFound, RunRule
+from torch_tb_profiler.insights.shared.links import DDP_UNEVEN
 from torch_tb_profiler.insights.shared.wording import ms
 
 _CHANGES = Refusal(
@@ -60,13 +61,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
                 Evidence("wait_per_step", "Waiting for other ranks, average per step", wait, "ns", "distributed"),
                 Evidence("transfer_per_step", "Transfer, average per step", transfer, "ns", "distributed"),
             ),
-            links=(
-                Link(
-                    "ddp_uneven",
-                    "Uneven work of ranks, from the tutorial of DDP",
-                    "https://docs.pytorch.org/tutorials/intermediate/ddp_tutorial.html#skewed-processing-speeds",
-                ),
-            ),
+            links=(DDP_UNEVEN,),
         ),
     )
 
