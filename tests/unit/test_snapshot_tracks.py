@@ -84,6 +84,7 @@ def test_lines_add_up_to_the_curve_and_are_those_of_the_blocks_in_use(how: dict[
         found = tile(model, start, width, columns)
         curve = next(each for each in found.curves if each.kind == "requested")
         assert [sum(each) for each in zip(*found.lines, strict=True)] == curve.most
+        assert [sum(each) for each in zip(*found.last, strict=True)] == curve.last
         assert (None if found.before is None else sum(found.before)) == curve.before
     # as fine as it can be: a record in each column
     for position in range(0, len(requested) - 1, 7):
@@ -100,7 +101,7 @@ def test_lines_add_up_to_the_curve_and_are_those_of_the_blocks_in_use(how: dict[
             if born <= position < released:
                 name = names.line_of(of)
                 alive[name if name in alive else OTHER_LINES] += size
-        assert [each[0] for each in found.lines] == list(alive.values())
+        assert [each[0] for each in found.lines] == [each[0] for each in found.last] == list(alive.values())
 
 
 def test_calls_of_one_column_and_kind_are_one_and_none_is_lost() -> None:

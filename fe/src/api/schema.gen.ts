@@ -3758,6 +3758,8 @@ export interface SnapshotTracksTileAnswer {
   before: number[] | null;
   /** of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the curve `requested` */
   lines: (number[])[];
+  /** of each line its bytes after the last record of each of `column`, and until the next column */
+  last: (number[])[];
   /** of the allocator */
   calls: TrackCallColumns;
 }
@@ -3800,6 +3802,8 @@ export interface SnapshotRecordAnswer {
   device: number;
   /** number of the record, -1 before the first (number of a record; -1 before the first) */
   position: number;
+  /** number of the last record (number of a record; -1 before the first) */
+  last: number;
   /** since the start of the recording; null where it is not known */
   time_ns: number | null;
   /** what the allocator did; empty before the first record */

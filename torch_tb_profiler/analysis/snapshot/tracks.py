@@ -90,14 +90,15 @@ class TrackWindow(msgspec.Struct, frozen=True):
 
     column  those with a record, ascending
     before  bytes of each line when the window begins, None where that is not known
-    lines   shape (lines, columns): bytes of each line where most is requested in each column. Σ before and Σ lines are
-            those of the curve `requested`
+    lines   shape (lines, columns): bytes of each line where most is requested in each column
+    last    the same after the last record of each. Σ before, lines and last are those of the curve `requested`
     """
 
     column: Int64
     curves: dict[CurveKind, CurveColumns]
     before: Int64 | None
     lines: Int64
+    last: Int64
     calls: CallColumns
 
 
@@ -171,10 +172,18 @@ def track_window(tracks: Tracks, start: int, width: int, columns: int) -> TrackW
         before = int(values[first]) if is_known else None
         least, most = least_at(of, inside, len(place)), greatest_at(of, inside, len(place))
         curves[kind] = CurveColumns(before, least, most, inside[ends])
-    position = _highest(tracks, first, after, of, len(place)) if tracks.lines else np.empty(0, np.int64)
-    lines = _line_bytes(tracks, np.append(first - 1, position))
+    position = np.empty(1 + 2 * len(place), np.int64)
+    position[0] = first - 1
+    position[1::2] = _highest(tracks, first, after, of, len(place))
+    position[2::2] = first + ends
+    lines = _line_bytes(tracks, position)
     return TrackWindow(
-        place, curves, lines[:, 0] if is_known else None, lines[:, 1:], _calls(tracks, first, after, column)
+        column=place,
+        curves=curves,
+        before=lines[:, 0] if is_known else None,
+        lines=lines[:, 1::2],
+        last=lines[:, 2::2],
+        calls=_calls(tracks, first, after, column),
     )
 
 

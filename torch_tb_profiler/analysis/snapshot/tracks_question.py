@@ -147,6 +147,7 @@ class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
     before  bytes of each line when the window begins, null where that is not known
     lines   of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the
             curve `requested`
+    last    of each line its bytes after the last record of each of `column`, and until the next column
     calls   of the allocator
     """
 
@@ -154,6 +155,7 @@ class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
     curves: Sequence[TrackCurveColumns]
     before: Sequence[Bytes] | None
     lines: Sequence[Sequence[Bytes]]
+    last: Sequence[Sequence[Bytes]]
     calls: TrackCallColumns
 
 
@@ -176,6 +178,7 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
     meta         which snapshot
     device       number of the device
     position     number of the record, -1 before the first
+    last         number of the last record
     time_ns      since the start of the recording; null where it is not known
     action       what the allocator did; empty before the first record
     bytes        requested, or of the segment; null before the first record
@@ -193,6 +196,7 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
     meta: TraceMeta
     device: int
     position: Record
+    last: Record
     time_ns: Ns | None
     action: str
     bytes: Bytes | None
@@ -250,6 +254,7 @@ def _tile(subject: Subject, asked: WhichColumns) -> SnapshotTracksTileAnswer:
         curves=[_curve(kind, columns) for kind, columns in window.curves.items()],
         before=None if window.before is None else plain(window.before),
         lines=[plain(line) for line in window.lines],
+        last=[plain(line) for line in window.last],
         calls=_calls(found, window.calls),
     )
 
@@ -298,6 +303,7 @@ def _record(subject: Subject, asked: WhichRecord) -> SnapshotRecordAnswer:
         meta=TraceMeta(**subject.about("snapshot")),
         device=history.device.number,
         position=position,
+        last=history.last,
         time_ns=time,
         action=action.name.lower() if known else "",
         bytes=int(records.bytes[position]) if known else None,
