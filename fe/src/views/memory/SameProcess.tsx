@@ -1,6 +1,7 @@
 /** The memory snapshot of the same process, and what its allocator did in the time of the trace. */
-import { partnerOf, useSnapshotLink } from "../../api";
+
 import type { AllocatorCalls } from "../../api/schema.gen";
+import { partnerOf, useSnapshotLink } from "../../api/snapshotLink";
 import { momentIn } from "../../draw";
 import { bytes, count, duration, fraction } from "../../format";
 import { memoryTexts } from "../../i18n";

@@ -1,6 +1,7 @@
 /** The answer in a sentence, and the numbers behind it. */
-import { partnerOf, useSnapshotLink } from "../../api";
+
 import type { SnapshotAnswer, SnapshotDevice } from "../../api/schema.gen";
+import { partnerOf, useSnapshotLink } from "../../api/snapshotLink";
 import { bytes, count, duration, fraction, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { goToView, selectTrace, useTrace } from "../../state";
