@@ -31,7 +31,7 @@ export const timeline = area("timeline", {
       oom: "Out of memory",
       snapshot: "Snapshot taken",
     },
-    atLeast: (bytes: string) => `≥ ${bytes}`,
+    atLeast: (bytes: string) => `at least ${bytes}`,
     ofLine: "Of this line",
     largestOf: (n: string) => `the largest of ${n}`,
     together: "Together",

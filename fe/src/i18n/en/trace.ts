@@ -233,7 +233,6 @@ export const trace = area("trace", {
     notDrawn: (name: string, trace: string, why: string) =>
       `Memory snapshot ${name} is not drawn beside ${trace}: ${why}`,
     reasons: {
-      linked: "",
       nothing_recorded: "one of the two has no allocations of the device with addresses.",
       no_times: "it has no times (PyTorch before 2.2).",
       other_time: "it is of another time.",
@@ -247,7 +246,7 @@ export const trace = area("trace", {
         ? "One of its records contradicts others: curves may be wrong."
         : `${n} of its records contradict others: curves may be wrong.`,
     moments: "Moments",
-    moment: (kind: string, bytes: string) => `${kind} (${bytes})`,
+    inUse: (bytes: string) => `${bytes} requested`,
     kinds: {
       peak: "Most requested",
       reserved_peak: "Most reserved",
@@ -276,7 +275,6 @@ export const trace = area("trace", {
       annotate: "Note on a block",
       "": "Before the first record",
     } as Record<string, string>,
-    did: (what: string, bytes: string) => `${what} ${bytes}`,
     showMoment: (view: string) => `Show this moment in ${view}`,
     previous: "Record before",
     next: "Record behind",

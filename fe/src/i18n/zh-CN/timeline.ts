@@ -29,7 +29,7 @@ export const timeline: typeof en = {
       oom: "内存不足",
       snapshot: "保存快照",
     },
-    atLeast: (bytes) => `≥ ${bytes}`,
+    atLeast: (bytes) => `至少 ${bytes}`,
     ofLine: "此行",
     largestOf: (n) => `共 ${n} 次，此为最大的一次`,
     together: "合计",

@@ -220,7 +220,6 @@ export const trace: typeof en = {
       `内存快照 ${name} 与 ${trace} 属于同一进程：${records} 次分配和释放中有 ${share} 的地址、种类和设备相符。其时钟相差 ${offset}（± ${spread}）。`,
     notDrawn: (name, trace, why) => `内存快照 ${name} 未在 ${trace} 旁绘出：${why}`,
     reasons: {
-      linked: "",
       nothing_recorded: "两者之一没有带地址的设备内存分配。",
       no_times: "它没有时间（PyTorch 2.2 之前）。",
       other_time: "它属于另一时段。",
@@ -230,7 +229,7 @@ export const trace: typeof en = {
     unknown: (curves) => `快照缺少所需的记录，未绘出：${curves}。`,
     contradictions: (n) => `有 ${n} 条记录与其他记录矛盾：曲线可能有误。`,
     moments: "时刻",
-    moment: (kind, bytes) => `${kind}（${bytes}）`,
+    inUse: (bytes) => `请求 ${bytes}`,
     kinds: {
       peak: "请求最多时",
       reserved_peak: "保留最多时",
@@ -259,7 +258,6 @@ export const trace: typeof en = {
       annotate: "块的注记",
       "": "第一条记录之前",
     },
-    did: (what, bytes) => `${what} ${bytes}`,
     showMoment: (view) => `在“${view}”中查看此刻`,
     previous: "上一条记录",
     next: "下一条记录",

@@ -18,7 +18,7 @@ const CURVE = 40;
 const INSET = 4;
 const REACH = 4;
 /** Pixels that the name of a call needs to the next one. */
-const NAME = 90;
+const NAME = 120;
 
 /** From what matters least to what matters most: the last is drawn over the others, and is what a point means. */
 const ORDER: readonly AllocatorCall[] = [
@@ -225,7 +225,7 @@ function drawCalls(row: TrackRow, frame: Frame, source: RankTiles, tiles: Snapsh
     const ends = [known.start, known.end].map((time) =>
       Math.min(width, Math.max(0, Math.round(xOf(frame.camera, time + source.offset) * ratio))),
     );
-    const y = Math.round(middle * ratio);
+    const y = Math.round(bottom * ratio);
     fillRect(raster, y, y + 1, ends[0] ?? 0, ends[1] ?? 0, pack(scene.colors.muted));
   }
   const names: { x: number; text: string }[] = [];

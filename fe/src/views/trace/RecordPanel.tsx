@@ -48,9 +48,8 @@ function Record({
     <div className="trace-details">
       <div className="trace-details-main">
         <h3 className="trace-details-name">
-          {answer.bytes === null || answer.action === "snapshot"
-            ? did
-            : text.did(did, bytes(answer.bytes))}
+          {did}
+          {answer.bytes !== null && answer.action !== "snapshot" && ` ${bytes(answer.bytes)}`}
           {answer.line !== "" && <span className="muted"> {frameLabel(answer.line)}</span>}
         </h3>
         <div className="trace-downloads">

@@ -88,10 +88,8 @@ function OfRank({
               className="link"
               onClick={() => onRecord({ worker: source.worker, at: { type: "record", position } })}
             >
-              {text.moment(
-                text.kinds[kind] ?? kind,
-                bytes(kind === "reserved_peak" ? reserved : requested),
-              )}
+              {text.kinds[kind] ?? kind} ·{" "}
+              {kind === "reserved_peak" ? bytes(reserved) : text.inUse(bytes(requested))}
             </button>
           ))}
         </p>

@@ -2,7 +2,7 @@
 import { useCallback, useLayoutEffect, useMemo } from "react";
 import type { Result } from "../../api";
 import type { SnapshotLinkAnswer } from "../../api/schema.gen";
-import { partnersOf, useSnapshotLinks } from "../../api/snapshotLink";
+import { bestOf, partnersOf, useSnapshotLinks } from "../../api/snapshotLink";
 import {
   type SnapshotDeviceKey,
   type SnapshotRecord,
@@ -46,9 +46,6 @@ export interface SnapshotsState {
   readonly pickRecord: (picked: PickedRecord | null) => void;
 }
 
-/** Of each rank so many snapshots are asked whether they are of its process. */
-const MOST = 8;
-
 /** `tracks`: of all ranks without those. `onChange`: the picture is to be drawn anew. */
 export function useSnapshots(
   sources: readonly RankTiles[],
@@ -61,13 +58,11 @@ export function useSnapshots(
       sources.flatMap((source) => {
         const { worker, span } = source.key;
         const own = run?.traces.find((each) => each.worker === worker && each.span === span);
-        return partnersOf(run, own ?? null)
-          .slice(0, MOST)
-          .map((other) => ({
-            source,
-            trace: { run: source.key.run, worker, span },
-            snapshot: { run: source.key.run, worker: other.worker, span: other.span },
-          }));
+        return partnersOf(run, own ?? null).map((other) => ({
+          source,
+          trace: { run: source.key.run, worker, span },
+          snapshot: { run: source.key.run, worker: other.worker, span: other.span },
+        }));
       }),
     [sources, run],
   );
@@ -77,7 +72,8 @@ export function useSnapshots(
       const answer = links[at]?.data;
       return answer && pair.source === source ? [{ ...pair, answer }] : [];
     });
-    const found = bestOf(own);
+    const waits = pairs.some((pair, at) => pair.source === source && links[at]?.isPending);
+    const found = bestOf(own, !waits);
     return found ? [found] : [];
   });
   const linked = best.flatMap(({ source, snapshot, answer }) => {
@@ -141,13 +137,4 @@ export function useSnapshots(
       [setText, page],
     ),
   };
-}
-
-/** Of several snapshots of a process the one with most records in the time of the trace; else the first. Pure. */
-export function bestOf<T extends { readonly answer: { readonly link: Link } }>(
-  found: readonly T[],
-): T | null {
-  const linked = found.filter(({ answer }) => answer.link.reason === "linked");
-  const most = Math.max(...linked.map(({ answer }) => answer.link.records));
-  return linked.find(({ answer }) => answer.link.records === most) ?? found[0] ?? null;
 }
