@@ -3750,7 +3750,7 @@ export interface CallCount {
 
 /** A window of a snapshot in columns. */
 export interface SnapshotTracksTileAnswer {
-  /** those with a record, ascending; between them nothing changes */
+  /** number of each column with a record, ascending; between them nothing changes */
   column: number[];
   /** those that are known */
   curves: TrackCurveColumns[];
@@ -3780,7 +3780,7 @@ export interface TrackCurveColumns {
 
 /** Calls in columns, those of a kind in one column together: parallel lists. */
 export interface TrackCallColumns {
-  /** in which they are */
+  /** number of the column in which they are */
   column: number[];
   /** what was called */
   call: ("oom" | "segment_alloc" | "segment_free" | "segment_map" | "segment_unmap" | "snapshot")[];
@@ -3814,7 +3814,7 @@ export interface SnapshotRecordAnswer {
   address: string;
   /** what the device had free at an oom; null for all others */
   device_free: number | null;
-  /** of the record; null before the first */
+  /** number of the stream of the record; null before the first */
   stream: number | null;
   /** stack, innermost first; of a release often that of the allocation */
   frames: string[];

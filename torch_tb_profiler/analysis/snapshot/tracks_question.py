@@ -25,7 +25,6 @@ from torch_tb_profiler.analysis.snapshot.tracks import (
     tracks,
 )
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import Action
 
 MOST_COLUMNS = 1024
@@ -123,7 +122,7 @@ class TrackCurveColumns(msgspec.Struct, frozen=True, kw_only=True):
 class TrackCallColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Calls in columns, those of a kind in one column together: parallel lists.
 
-    column    in which they are
+    column    number of the column in which they are
     call      what was called
     count     how often
     bytes     Σ of the segments, or of what was asked for
@@ -142,7 +141,7 @@ class TrackCallColumns(msgspec.Struct, frozen=True, kw_only=True):
 class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
     """A window of a snapshot in columns.
 
-    column  those with a record, ascending; between them nothing changes
+    column  number of each column with a record, ascending; between them nothing changes
     curves  those that are known
     before  bytes of each line when the window begins, null where that is not known
     lines   of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the
@@ -184,7 +183,7 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
     bytes        requested, or of the segment; null before the first record
     address      hexadecimal; of an oom and of a snapshot empty
     device_free  what the device had free at an oom; null for all others
-    stream       of the record; null before the first
+    stream       number of the stream of the record; null before the first
     frames       stack, innermost first; of a release often that of the allocation
     line         of the user's own code in it; empty without a stack
     annotation   range of the program that was begun last; empty for none
@@ -287,7 +286,7 @@ def _record(subject: Subject, asked: WhichRecord) -> SnapshotRecordAnswer:
     if asked.time is None:
         position = position_of(history, asked.at)
     elif found.known is None or not found.known[0] <= asked.time <= found.known[1]:
-        raise NotFound(Reason("no_record_then", "the snapshot has no record at this time", {"time": asked.time}))
+        raise NotFound("the recording of the snapshot does not cover this time")
     else:
         position = int(np.searchsorted(found.time, asked.time, "right")) - 1
     records, names, strings = history.device.records, stack_names(model), model.trace.strings
