@@ -31,6 +31,8 @@ _ONE_RUN = {"of": "run", "run": "cnn_workers0"}
 #: of the others: the two largest samples
 _OTHERS = [H100, CNN]
 
+_COLUMNS: Query = {"device": "0", "start": "-5000", "width": "9000", "columns": "700"}
+
 #: together the requests to a path make its route read every parameter it knows; {…}: see `fill`
 _REQUESTS: dict[str, list[Query]] = {
     "/": [{}],
@@ -57,6 +59,9 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/snapshot/figures": [SNAPSHOT],
     "/api/snapshot/ranks": [{}, {"of": "all"}, {"of": "run", "run": SNAPSHOT["run"], "sort": "-peak_requested"}],
     "/api/snapshot/link": [CNN | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}],
+    "/api/snapshot/tracks": [SNAPSHOT, SNAPSHOT | {"device": "0"}],
+    "/api/snapshot/tracks/tile": [SNAPSHOT | {"start": "0", "width": "2000"}, SNAPSHOT | _COLUMNS],
+    "/api/snapshot/record": [SNAPSHOT, SNAPSHOT | {"at": "oom", "device": "0"}, SNAPSHOT | {"time": "0"}],
     "/api/memory/error_text": [CNN | {"text": "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"}],
     "/api/stacks": [H100, CNN | {"direction": "bottom_up"}],
     "/api/critical_path": [H100, CNN | {"most": "2", "from_step": "3", "to_step": "4"}],

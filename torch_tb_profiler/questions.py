@@ -28,6 +28,7 @@ from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINS
 from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
 from torch_tb_profiler.analysis.snapshot.rank_question import SNAPSHOT_BY_RANK, SNAPSHOT_FIGURES
+from torch_tb_profiler.analysis.snapshot.tracks_question import SNAPSHOT_RECORD, SNAPSHOT_TRACKS, SNAPSHOT_TRACKS_TILE
 from torch_tb_profiler.analysis.stacks.question import STACKS
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
@@ -102,6 +103,9 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     NAMES,
     *OF_SNAPSHOTS,
     SNAPSHOT_LINK,
+    SNAPSHOT_TRACKS,
+    SNAPSHOT_TRACKS_TILE,
+    SNAPSHOT_RECORD,
     SNAPSHOT_AGAINST_ANOTHER,
     SNAPSHOT_FIGURES,
     SNAPSHOT_BY_RANK,

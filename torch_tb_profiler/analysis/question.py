@@ -113,6 +113,7 @@ class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
     about     what kind of file it is about
     of_steps  whether the model holds only what belongs to the steps that are chosen
     of_run    whether the answer also depends on how many workers the run has
+    passing   whether there are too many answers, as of windows, to keep each for long
     first     parameters with which it is answered as soon as a trace has been read
     bundle    with which other questions
     alone     a `pinned` part that needs much memory: where the question is answered ahead, this is computed first, and
@@ -124,6 +125,7 @@ class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
     about: Literal["trace", "snapshot", "any"] = "trace"
     of_steps: bool = True
     of_run: bool = False
+    passing: bool = False
     first: Sequence[P] | Callable[[Model], Sequence[P]] = ()
     bundle: Bundle = "calls"
     alone: Callable[[Model], object] | None = None

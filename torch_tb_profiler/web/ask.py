@@ -46,6 +46,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
     known_as   what is asked for, with parameters, the same in other processes, too
     of_steps   whether it is computed of only what belongs to the steps that the request names
     once       whether a trace that is not open is opened for this alone
+    passing    whether there are too many answers to keep each for long
     """
 
     trace: OpenTrace
@@ -54,6 +55,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
     steps: StepRange | None
     of_steps: bool
     once: bool = False
+    passing: bool = False
 
     @classmethod
     def of(
@@ -101,8 +103,9 @@ class TraceRequest(msgspec.Struct, frozen=True):
 
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
         """What `make` gives, made once. Raises HttpError when that is a refusal."""
-        # There are too many ranges to keep the answers about each for long.
-        return _given(workspace.remember(self._key, make, "disk" if self.steps is None else "memory"))
+        # There are too many ranges of steps to keep the answers about each for long, too.
+        is_passing = self.passing or self.steps is not None
+        return _given(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
 
     def read(self, workspace: Workspace, compute: Compute, read: Callable[[bytes], P]) -> P:
         """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""

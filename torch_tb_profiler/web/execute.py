@@ -101,6 +101,8 @@ def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameter
     asked = TraceRequest.of(
         workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
     )
+    if question.passing:
+        asked = replace(asked, passing=True)
     if not _is_table(question):
         return asked.answer(workspace, partial(_computed, question, own, asked.steps))
 

@@ -13,7 +13,6 @@ export * from "./replay";
 export { openReport, type Report, reportMade } from "./report";
 export * from "./roofline";
 export * from "./runFindings";
-export { partnerOf, useSnapshotLink } from "./snapshotLink";
 export * from "./stacks";
 export * from "./tables";
 export * from "./timeline";

@@ -3668,6 +3668,12 @@ export interface SnapshotLinkAnswer {
   meta: TraceMeta;
   /** whether they are of one process */
   link: SnapshotLink;
+  /** to be added to times since the start of the recording of the snapshot to have those since the start of the trace; null where they are not linked */
+  shift_ns: number | null;
+  /** where the first slice of the trace begins, null without slices */
+  begin_ns: number | null;
+  /** where its last one ends */
+  end_ns: number | null;
   /** of the allocator; empty where they are not linked */
   calls: AllocatorCalls;
   /** how many calls are not in the answer */
@@ -3712,6 +3718,140 @@ export interface LinkedCurve {
   requested: number[];
   /** most bytes of segments in it */
   reserved: number[];
+}
+
+/** What can be drawn of a device of a snapshot over time. */
+export interface SnapshotTracksAnswer {
+  /** which snapshot */
+  meta: TraceMeta;
+  /** number of the device */
+  device: number;
+  /** time of the first record; null without times, then nothing can be drawn */
+  start_ns: number | null;
+  /** of the last one: of what is before and behind them nothing is known */
+  end_ns: number | null;
+  /** those that are known */
+  curves: TrackCurve[];
+  /** lines of the program that are told apart of what is requested, most bytes × time first */
+  lines: string[];
+  /** of the allocator, by kind */
+  calls: CallCount[];
+  /** worth going to, by kind, then time */
+  moments: Moment[];
+  /** how often there is what cannot be in its records */
+  contradictions: number;
+}
+
+/** A curve that is known after every record. */
+export interface TrackCurve {
+  /** requested: what the program asked for; allocated: blocks of it; active: and those whose release is pending; reserved: segments */
+  kind: "active" | "allocated" | "requested" | "reserved";
+  /** in the recording (bytes) */
+  most: number;
+  /** whether it is exact, or the least that it can be */
+  exact: boolean;
+}
+
+/** Calls of one kind. */
+export interface CallCount {
+  /** what was called */
+  call: "oom" | "segment_alloc" | "segment_free" | "segment_map" | "segment_unmap" | "snapshot";
+  /** how often */
+  count: number;
+  /** Σ of the segments; of an oom of what was asked for (bytes) */
+  bytes: number;
+}
+
+/** A window of a snapshot in columns. */
+export interface SnapshotTracksTileAnswer {
+  /** number of each column with a record, ascending; between them nothing changes */
+  column: number[];
+  /** those that are known */
+  curves: TrackCurveColumns[];
+  /** bytes of each line when the window begins, null where that is not known */
+  before: number[] | null;
+  /** of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the curve `requested` */
+  lines: (number[])[];
+  /** of each line its bytes after the last record of each of `column`, and until the next column */
+  last: (number[])[];
+  /** of the allocator */
+  calls: TrackCallColumns;
+}
+
+/** A curve in columns: what it is when the window begins, and parallel lists. */
+export interface TrackCurveColumns {
+  /** which curve */
+  kind: "active" | "allocated" | "requested" | "reserved";
+  /** null where that is not known */
+  before: number | null;
+  /** in each column */
+  least: number[];
+  /** in each column */
+  most: number[];
+  /** after the last record of each column, and until the next column */
+  last: number[];
+}
+
+/** Calls in columns, those of a kind in one column together: parallel lists. */
+export interface TrackCallColumns {
+  /** number of the column in which they are */
+  column: number[];
+  /** what was called */
+  call: ("oom" | "segment_alloc" | "segment_free" | "segment_map" | "segment_unmap" | "snapshot")[];
+  /** how often */
+  count: number[];
+  /** Σ of the segments, or of what was asked for */
+  bytes: number[];
+  /** number of the record of the largest of them */
+  position: number[];
+  /** of that record */
+  time_ns: number[];
+}
+
+/** One record, and what was in use after it. */
+export interface SnapshotRecordAnswer {
+  /** which snapshot */
+  meta: TraceMeta;
+  /** number of the device */
+  device: number;
+  /** number of the record, -1 before the first (number of a record; -1 before the first) */
+  position: number;
+  /** number of the last record (number of a record; -1 before the first) */
+  last: number;
+  /** since the start of the recording; null where it is not known */
+  time_ns: number | null;
+  /** what the allocator did; empty before the first record */
+  action: string;
+  /** requested, or of the segment; null before the first record */
+  bytes: number | null;
+  /** hexadecimal; of an oom and of a snapshot empty */
+  address: string;
+  /** what the device had free at an oom; null for all others */
+  device_free: number | null;
+  /** number of the stream of the record; null before the first */
+  stream: number | null;
+  /** stack, innermost first; of a release often that of the allocation */
+  frames: string[];
+  /** of the user's own code in it; empty without a stack */
+  line: string;
+  /** range of the program that was begun last; empty for none */
+  annotation: string;
+  /** region of compiled code; empty for none */
+  compiled: string;
+  /** what the program said of itself; empty for nothing */
+  metadata: string;
+  /** bytes in use after it */
+  curves: CurveValue[];
+}
+
+/** A curve that is known, at a moment. */
+export interface CurveValue {
+  /** which curve */
+  kind: "active" | "allocated" | "requested" | "reserved";
+  /** in use (bytes) */
+  bytes: number;
+  /** whether that is exact, or the least that it can be */
+  exact: boolean;
 }
 
 /** What is in use in a snapshot, the second of the two, and what was in another. */
@@ -4649,9 +4789,12 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "snapshot/record": SnapshotRecordAnswer;
   "snapshot/segments": SegmentsAnswer;
   "snapshot/stacks": SnapshotStacksAnswer;
   "snapshot/timeline": SnapshotTimelineAnswer;
+  "snapshot/tracks": SnapshotTracksAnswer;
+  "snapshot/tracks/tile": SnapshotTracksTileAnswer;
   "sql": QueryResult;
   "sql/tables": QueryTables;
   "stacks": StacksAnswer;

@@ -1,11 +1,42 @@
-/** What the colours of parts mean: as they are drawn on the lanes, so that text on them can be read. */
+/** What colours mean: as they are drawn on the lanes, so that text on them can be read. */
 import { useEffect, useRef, useState } from "react";
 import { partName, partNumber } from "../draw/parts";
+import { frameLabel } from "../format";
 import { useTheme } from "../host";
 import { type Colors, PARTS_FROM, readColors } from "./colors";
+import { lineColor } from "./snapshotTracks";
 
 /** `parts`: ids; those with the same name are listed once. */
 export function Legend({ parts }: { parts: readonly string[] }) {
+  const named = new Map(parts.map((part) => [partName(part), part]));
+  return (
+    <ColorList
+      entries={[...named].map(([name, part]) => ({ name, color: PARTS_FROM + partNumber(part) }))}
+    />
+  );
+}
+
+/** `lines`: of the program, in the order of a memory snapshot. */
+export function LineLegend({ lines }: { lines: readonly string[] }) {
+  return (
+    <ColorList
+      entries={lines.map((line, at) => ({
+        name: frameLabel(line),
+        title: line,
+        color: lineColor(at),
+      }))}
+    />
+  );
+}
+
+interface Entry {
+  readonly name: string;
+  readonly title?: string;
+  /** A place among the colours of a picture. */
+  readonly color: number;
+}
+
+function ColorList({ entries }: { entries: readonly Entry[] }) {
   const list = useRef<HTMLUListElement>(null);
   const theme = useTheme();
   const [colors, setColors] = useState<Colors | null>(null);
@@ -13,12 +44,11 @@ export function Legend({ parts }: { parts: readonly string[] }) {
   useEffect(() => {
     if (list.current) setColors(readColors(list.current));
   }, [theme]);
-  const named = new Map(parts.map((part) => [partName(part), part]));
   return (
     <ul ref={list} className="timeline-legend">
-      {[...named].map(([name, part]) => (
-        <li key={part}>
-          <i style={{ background: colors?.solid[PARTS_FROM + partNumber(part)] }} />
+      {entries.map(({ name, title, color }) => (
+        <li key={color} title={title}>
+          <i style={{ background: colors?.solid[color] }} />
           {name}
         </li>
       ))}

@@ -23,7 +23,7 @@ import type { Hit } from "./kinds/renderer";
 import { Labels, type TrackAction } from "./Labels";
 import type { RankTiles } from "./rankTiles";
 import { Strip, type StripData } from "./Strip";
-import type { Flags, Look, Mark, PickedSlice } from "./scene";
+import type { Flags, Look, Mark, PickedRecord, PickedSlice } from "./scene";
 import { AXIS, Stage, type StageState } from "./stage";
 import type { TrackRow, TrackRows } from "./track";
 import "./timeline.css";
@@ -42,6 +42,8 @@ export interface TimelineProps {
   readonly selectedName: string;
   /** `extend`: what was selected before is to be the other end. */
   readonly onSelect: (picked: PickedSlice | null, extend: boolean) => void;
+  /** A record of a memory snapshot was clicked on. */
+  readonly onRecord: (picked: PickedRecord) => void;
   readonly from: PickedSlice | null;
   readonly peers: readonly PickedSlice[];
   readonly mark: Mark | null;
@@ -130,7 +132,10 @@ export function Timeline(props: TimelineProps) {
     stage.current = made;
     hands.current = gestures(picture, made, {
       tool: () => latest.current.tool,
-      onPick: (hit, extend) => latest.current.onSelect(hit?.picked ?? null, extend),
+      onPick: (hit, extend) => {
+        if (hit?.record) latest.current.onRecord(hit.record);
+        else latest.current.onSelect(hit?.picked ?? null, extend);
+      },
       onOpen: ({ picked }) => {
         if (picked) made.fit({ start: picked.start, end: picked.start + picked.duration });
       },

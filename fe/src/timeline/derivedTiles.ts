@@ -8,7 +8,7 @@ import {
 } from "../api";
 import { partNumber } from "../draw/parts";
 import { decodeTile, type Tile } from "./decode";
-import { type Level, type Piece, pieces, tilesOver } from "./levels";
+import { type Level, type Piece, pieces, tilesWanted } from "./levels";
 import type { TileRoom } from "./room";
 import { TileStore } from "./store";
 
@@ -66,30 +66,12 @@ export class DerivedTiles {
 
   /** The best that is here for a window, ns of the rank. */
   pieces(level: number, window: { start: number; end: number }): Piece<Tile>[] {
-    return pieces(this.levels, level, window, (at, tile) => this.tiles.get(keyOf(at, tile)));
+    return pieces(this.levels, level, window, (at, tile) => this.tiles.get(`${at}/${tile}`));
   }
 
   /** Asks for what a window needs, and for what can stand in for it. */
   want(level: number, window: { start: number; end: number } | null): void {
-    const now = this.levels[level];
-    const up = this.levels[level + 1];
-    if (!now || !window) {
-      this.tiles.want([]);
-      return;
-    }
-    const requests = (at: number, [first, last]: readonly [number, number]): Request[] =>
-      Array.from({ length: last - first + 1 }, (_, i) => ({
-        key: keyOf(at, first + i),
-        level: at,
-        tile: first + i,
-      }));
-    this.tiles.want(
-      requests(level, tilesOver(now, window)),
-      up ? requests(level + 1, tilesOver(up, window)) : [],
-    );
+    const { seen, ahead } = tilesWanted(this.levels, level, window);
+    this.tiles.want(seen, ahead);
   }
-}
-
-function keyOf(level: number, tile: number): string {
-  return `${level}/${tile}`;
 }

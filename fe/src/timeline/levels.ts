@@ -24,6 +24,32 @@ export function tilesOver({ tile_ns }: Level, { start, end }: TimeWindow): [numb
   return [Math.floor(start / tile_ns), Math.floor(end / tile_ns)];
 }
 
+/** What is asked for of lanes that are asked for together. */
+interface TileWanted {
+  readonly key: string;
+  readonly level: number;
+  readonly tile: number;
+}
+
+/** The tiles that a window needs, and those that can stand in for them; none without a window. */
+export function tilesWanted(
+  levels: readonly Level[],
+  wanted: number,
+  window: TimeWindow | null,
+): { readonly seen: TileWanted[]; readonly ahead: TileWanted[] } {
+  const over = (level: number): TileWanted[] => {
+    const at = levels[level];
+    if (!at || !window) return [];
+    const [first, last] = tilesOver(at, window);
+    return Array.from({ length: last - first + 1 }, (_, i) => {
+      const tile = first + i;
+      return { key: `${level}/${tile}`, level, tile };
+    });
+  };
+  const seen = over(wanted);
+  return { seen, ahead: seen.length > 0 ? over(wanted + 1) : [] };
+}
+
 /** A tile to draw, and between which times. */
 export interface Piece<T> {
   readonly tile: T;

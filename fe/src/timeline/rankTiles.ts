@@ -18,17 +18,20 @@ import { DerivedTiles } from "./derivedTiles";
 import { type Level, type Piece, pieces, tilesOver } from "./levels";
 import { Names } from "./names";
 import { TileRoom } from "./room";
+import { type LinkedSnapshot, type SnapshotTile, SnapshotTiles } from "./snapshotTiles";
 import { TileStore } from "./store";
 import { type Track, trackKey } from "./track";
 
 /** Bytes of tiles that are kept for all ranks together; see TileStore for what happens when a picture needs more. */
 const KEPT = 48 * 1024 * 1024;
 const KEPT_COUNTERS = 8 * 1024 * 1024;
+const KEPT_SNAPSHOTS = 16 * 1024 * 1024;
 
 /** Where the tiles of the ranks of a page are kept. */
 export class TimelineMemory {
   readonly tiles = new TileRoom<Tile>(KEPT);
   readonly counters = new TileRoom<CounterTile>(KEPT_COUNTERS);
+  readonly snapshots = new TileRoom<SnapshotTile>(KEPT_SNAPSHOTS);
 }
 
 interface TileRequest {
@@ -47,6 +50,7 @@ interface Wanted {
   readonly columns: TileColumns;
   /** Kinds of lanes that are computed. */
   readonly derived: ReadonlySet<DerivedKind>;
+  readonly snapshot: boolean;
 }
 
 export class RankTiles {
@@ -65,6 +69,8 @@ export class RankTiles {
   /** Of the tiles that are wanted now. */
   private columns = PLAIN;
   private readonly derivedTiles = new Map<DerivedKind, DerivedTiles>();
+  /** Of the memory snapshot of the same process; null without one. */
+  snapshot: SnapshotTiles | null = null;
 
   /** `offset`: ns to add to its times to have those of the page. */
   constructor(
@@ -129,6 +135,14 @@ export class RankTiles {
     );
   }
 
+  /** Shows the memory snapshot of the same process, or takes it away. */
+  link(of: LinkedSnapshot | null): void {
+    if (this.snapshot?.of === of) return;
+    this.snapshot?.close();
+    const { levels, memory, onChange } = this;
+    this.snapshot = of && new SnapshotTiles(of, levels, memory.snapshots, onChange);
+  }
+
   get levels(): readonly Level[] {
     return this.meta.levels;
   }
@@ -163,11 +177,16 @@ export class RankTiles {
   close(): void {
     for (const store of [...this.stores, this.counterTiles]) store.close();
     this.derivedTiles.clear();
+    this.snapshot = null;
   }
 
   /** Without which a picture is not complete. */
-  private get stores(): readonly (TileStore<TileRequest, Tile> | DerivedTiles)[] {
-    return [this.tiles, ...this.derivedTiles.values()];
+  private get stores(): readonly (TileStore<TileRequest, Tile> | DerivedTiles | SnapshotTiles)[] {
+    return [
+      this.tiles,
+      ...this.derivedTiles.values(),
+      ...(this.snapshot === null ? [] : [this.snapshot]),
+    ];
   }
 
   /** The leaf that a lane belongs to. */
@@ -232,7 +251,7 @@ export class RankTiles {
     lanes: Iterable<number>,
     level: number,
     window: TimeWindow,
-    { counters, columns, derived }: Wanted,
+    { counters, columns, derived, snapshot }: Wanted,
   ): void {
     this.columns = columns;
     const blocks = new Set<number>();
@@ -266,6 +285,7 @@ export class RankTiles {
     this.tiles.want(unique(seen), unique(ahead));
     for (const each of this.derivedTiles.values())
       each.want(level, derived.has(each.of) ? own : null);
+    this.snapshot?.want(level, snapshot ? own : null);
     if (!counters || this.meta.counters.length === 0) return;
     const some: TileRequest[] = [];
     for (let tile = first; tile <= last; tile++)

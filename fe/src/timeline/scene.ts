@@ -1,4 +1,5 @@
 /** What one picture of the tracks shows. */
+import type { RecordAt } from "../api/snapshotTracks";
 import type { TimeWindow } from "../draw";
 import type { Camera } from "./camera";
 import type { ColorBy } from "./colorBy";
@@ -15,6 +16,12 @@ export interface PickedSlice {
   /** ns, of the page. */
   readonly start: number;
   readonly duration: number;
+}
+
+/** A record of the memory snapshot of a rank. */
+export interface PickedRecord {
+  readonly worker: string;
+  readonly at: RecordAt;
 }
 
 export interface Mark {

@@ -276,6 +276,7 @@ export class Stage {
     const lanes = new Map<string, Set<number>>();
     const counters = new Set<string>();
     const derived = new Map<string, Set<DerivedKind>>();
+    const snapshots = new Set<string>();
     const demand: Demand = {
       lane: (worker, lane) => {
         const own = lanes.get(worker);
@@ -284,6 +285,7 @@ export class Stage {
       },
       counters: (worker) => counters.add(worker),
       derived: (worker, of) => derived.set(worker, (derived.get(worker) ?? new Set()).add(of)),
+      snapshot: (worker) => snapshots.add(worker),
     };
     const { colorBy, slack } = this.shown.look;
     for (const row of this.shown.rows.rows.slice(from, to)) rendererOf(row.track).want(row, demand);
@@ -293,6 +295,7 @@ export class Stage {
         counters: counters.has(source.worker),
         columns: { operators: colorBy === "operator", slack: slack === null ? null : source.slack },
         derived: derived.get(source.worker) ?? new Set(),
+        snapshot: snapshots.has(source.worker),
       });
     }
   }

@@ -1,5 +1,6 @@
 /** Tracks, and the rows that they are on the page. */
 import type { DerivedKind } from "../api";
+import type { CurveKind } from "../api/snapshotTracks";
 
 export interface Track {
   /** Unique among all ranks on the page, and the same whenever the trace is opened. */
@@ -21,6 +22,8 @@ export interface Track {
   readonly first?: "open" | "folded";
   /** Of a track that is computed: of which kind, and its number among the lanes of that kind. */
   readonly derived?: { readonly of: DerivedKind; readonly lane: number };
+  /** Of a track of the memory snapshot of the same process: which curve, or the calls of its allocator. */
+  readonly snapshot?: CurveKind | "calls";
 }
 
 /** One lane of slices on the page. */

@@ -27,7 +27,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   kernels: "c g n o q",
   roofline: "g o q",
   program: "c f g m o q x",
-  trace: "a c d e f from g h i j l m mark n o o2 p q q2 t u w x y",
+  trace: "a c d e f from g h i j l m mark mem n o o2 p q q2 t u w x y",
   stacks: "c f g m o p q t w x",
   memory: "c d g m o q t x",
   snapshot: "c d g m o p q t u x y",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, PairQuestion, Subject
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.moments import device_history
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of
+from torch_tb_profiler.analysis.snapshot.tracks import CALLS, AllocatorCall
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
@@ -20,18 +21,6 @@ from torch_tb_profiler.snapshot.state import is_snapshot
 
 MOST_CALLS = 2000
 MOST_COLUMNS = 1000
-
-AllocatorCall = Literal["segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom", "snapshot"]
-"""What the allocator did besides handing out blocks: each but the last is a call of the driver, and costs time."""
-
-_CALLS: dict[Action, AllocatorCall] = {
-    Action.SEGMENT_ALLOC: "segment_alloc",
-    Action.SEGMENT_FREE: "segment_free",
-    Action.SEGMENT_MAP: "segment_map",
-    Action.SEGMENT_UNMAP: "segment_unmap",
-    Action.OOM: "oom",
-    Action.SNAPSHOT: "snapshot",
-}
 
 
 class AllocatorCalls(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +56,10 @@ class SnapshotLinkAnswer(Answer, frozen=True, kw_only=True):
 
     meta      of the trace
     link      whether they are of one process
+    shift_ns  to be added to times since the start of the recording of the snapshot to have those since the start of the
+              trace; null where they are not linked
+    begin_ns  where the first slice of the trace begins, null without slices
+    end_ns    where its last one ends
     calls     of the allocator; empty where they are not linked
     left_out  how many calls are not in the answer
     curve     of the snapshot, in the time of the trace; empty where they are not linked
@@ -74,6 +67,9 @@ class SnapshotLinkAnswer(Answer, frozen=True, kw_only=True):
 
     meta: TraceMeta
     link: SnapshotLink
+    shift_ns: Ns | None
+    begin_ns: Ns | None
+    end_ns: Ns | None
     calls: AllocatorCalls
     left_out: int
     curve: LinkedCurve
@@ -83,24 +79,33 @@ def _link(trace: Subject, snapshot: Subject, _: NoParameters) -> SnapshotLinkAns
     if is_snapshot(trace.model.trace) or not is_snapshot(snapshot.model.trace):
         raise NotFound(Reason("no_pair", "the first of the two must be a trace, the second a memory snapshot"))
     found = link(trace.model, snapshot.model)
-    meta = TraceMeta(**trace.about("memory"))
+    events = trace.model.trace.events
+    slices = np.flatnonzero(events.duration >= 0)
+    empty = SnapshotLinkAnswer(
+        meta=TraceMeta(**trace.about("memory")),
+        link=found,
+        shift_ns=None,
+        begin_ns=int(events.start[slices].min()) if len(slices) else None,
+        end_ns=int(events.end[slices].max()) if len(slices) else None,
+        calls=AllocatorCalls(time_ns=[], call=[], bytes=[], position=[]),
+        left_out=0,
+        curve=LinkedCurve(time_ns=[], requested=[], reserved=[]),
+    )
     if found.offset_ns is None:
-        calls = AllocatorCalls(time_ns=[], call=[], bytes=[], position=[])
-        curve = LinkedCurve(time_ns=[], requested=[], reserved=[])
-        return SnapshotLinkAnswer(meta=meta, link=found, calls=calls, left_out=0, curve=curve)
+        return empty
     shift = snapshot.model.trace.origin_ns + found.offset_ns - trace.model.trace.origin_ns
     history = device_history(snapshot.model, found.device)
     records = history.device.records
-    places = np.flatnonzero(history.device.is_action(*_CALLS) & (records.time != NO_TIME))
+    places = np.flatnonzero(history.device.is_action(*CALLS) & (records.time != NO_TIME))
     chosen = np.sort(places[np.argsort(-records.bytes[places], kind="stable")[:MOST_CALLS]])
     columns = columns_of(history, "time", None, None, MOST_COLUMNS)
     known = columns.axis == "time"
-    return SnapshotLinkAnswer(
-        meta=meta,
-        link=found,
+    return replace(
+        empty,
+        shift_ns=shift,
         calls=AllocatorCalls(
             time_ns=_shifted(records.time[chosen], shift),
-            call=[_CALLS[Action(action)] for action in records.action[chosen].tolist()],
+            call=[CALLS[Action(action)] for action in records.action[chosen].tolist()],
             bytes=plain(records.bytes[chosen]),
             position=plain(chosen),
         ),

@@ -56,6 +56,8 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
       `The trace ${worker} is of the same process: ${share} of its records match, its clock differs by ${offset}.`,
     other: (worker: string) => `The trace ${worker} is not of the same process and time.`,
     open: "Open its memory",
+    moment: (view: string) => `Show this moment in ${view}`,
+    outside: "The moment is outside of the trace.",
   },
 
   oom: "Out of memory",

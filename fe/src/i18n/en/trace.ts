@@ -219,4 +219,75 @@ export const trace = area("trace", {
   reset: "Show all slices",
   showOperator: (name: string) => `Show operator ${name}`,
   showKernel: (name: string) => `Show kernel ${name}`,
+
+  snapshot: {
+    linked: (
+      name: string,
+      trace: string,
+      share: string,
+      records: string,
+      offset: string,
+      spread: string,
+    ) =>
+      `Memory snapshot ${name} is of the same process as ${trace}: ${share} of ${records} allocations and releases have the same address, kind and device. Its clock differs by ${offset} (± ${spread}).`,
+    notDrawn: (name: string, trace: string, why: string) =>
+      `Memory snapshot ${name} is not drawn beside ${trace}: ${why}`,
+    reasons: {
+      nothing_recorded: "one of the two has no allocations of the device with addresses.",
+      no_times: "it has no times (PyTorch before 2.2).",
+      other_time: "it is of another time.",
+      other_process: "it is of another process.",
+    },
+    open: "Open it",
+    unknown: (curves: string) =>
+      `Not drawn, because the snapshot does not have all records that it takes: ${curves}.`,
+    contradictions: (n: string) =>
+      n === "1"
+        ? "One of its records contradicts others: curves may be wrong."
+        : `${n} of its records contradict others: curves may be wrong.`,
+    moments: "Moments",
+    inUse: (bytes: string) => `${bytes} requested`,
+    kinds: {
+      peak: "Most requested",
+      reserved_peak: "Most reserved",
+      oom: "Out of memory",
+      snapshot: "Snapshot taken",
+    } as Record<string, string>,
+    curves: {
+      requested: "Requested",
+      allocated: "Allocated blocks",
+      active: "Active blocks",
+      reserved: "Reserved segments",
+    },
+    record: "Memory snapshot: record",
+    recordHelp:
+      "What the allocator did at this moment, and what was in use after it. Times are those of the trace: the clock of the snapshot is corrected by what the link found.",
+    actions: {
+      alloc: "Allocation",
+      free_requested: "Release requested",
+      free_completed: "Release completed",
+      segment_alloc: "Segment allocated (cudaMalloc)",
+      segment_free: "Segment freed (cudaFree)",
+      segment_map: "Segment mapped (cuMemMap)",
+      segment_unmap: "Segment unmapped (cuMemUnmap)",
+      oom: "Out of memory: asked for",
+      snapshot: "Snapshot taken",
+      annotate: "Note on a block",
+      "": "Before the first record",
+    } as Record<string, string>,
+    showMoment: (view: string) => `Show this moment in ${view}`,
+    previous: "Record before",
+    next: "Record behind",
+    number: "Record",
+    recordOf: (at: string, last: string) => `${at} (the last is ${last})`,
+    noTime: "not known",
+    outside: "outside of the trace",
+    deviceFree: "Free on the device",
+    address: "Address",
+    stream: "Stream",
+    annotation: "Annotation",
+    compiled: "Compiled region",
+    metadata: "Note of the program",
+    stack: "Stack",
+  },
 });

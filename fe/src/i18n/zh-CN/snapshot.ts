@@ -52,6 +52,8 @@ export const snapshot: typeof en = {
       `跟踪 ${worker} 属于同一进程：其 ${share} 的记录相符，时钟相差 ${offset}。`,
     other: (worker) => `跟踪 ${worker} 不属于同一进程和时间。`,
     open: "打开其内存视图",
+    moment: (view) => `在“${view}”中查看此刻`,
+    outside: "此刻在跟踪之外。",
   },
 
   oom: "内存不足",

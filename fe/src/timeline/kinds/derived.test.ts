@@ -72,9 +72,13 @@ it("stands first in its rank, or in the process of its device", () => {
 it("asks for its tiles when it is in sight, and draws and names what is there", async () => {
   const source = rank(() => tileBytes(TILE, { kind: "derived", level: 0 }));
   const wanted = { counters: false, columns: { operators: false, slack: null } };
-  source.want([], 0, CAMERA.window, { ...wanted, derived: new Set() });
+  source.want([], 0, CAMERA.window, { ...wanted, derived: new Set(), snapshot: false });
   expect(source.derived("path")?.missing).toBe(0);
-  source.want([], 0, CAMERA.window, { ...wanted, derived: new Set(["path"] as const) });
+  source.want([], 0, CAMERA.window, {
+    ...wanted,
+    derived: new Set(["path"] as const),
+    snapshot: false,
+  });
   await vi.waitFor(() => expect(source.derivedPieces("path", 0, CAMERA.window)).toHaveLength(2));
   const rows = rowsOf(source);
   const { context, texts } = fakeContext();

@@ -5,12 +5,14 @@ import { derived } from "./derived";
 import { group } from "./group";
 import type { TrackRenderer } from "./renderer";
 import { slices } from "./slices";
+import { snapshot } from "./snapshot";
 
 export const KINDS: Readonly<Record<string, TrackRenderer>> = {
   group,
   slices,
   counter,
   derived,
+  snapshot,
 };
 
 export function rendererOf({ kind }: Track): TrackRenderer {

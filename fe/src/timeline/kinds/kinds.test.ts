@@ -32,6 +32,7 @@ it("ask for what their rows show", () => {
     lane: (worker, lane) => wanted.push(`${worker} lane ${lane}`),
     counters: (worker) => wanted.push(`${worker} counters`),
     derived: (worker, of) => wanted.push(`${worker} ${of}`),
+    snapshot: (worker) => wanted.push(`${worker} snapshot`),
   };
   for (const row of rows) rendererOf(row.track).want(row, demand);
   expect(wanted).toEqual(["a lane 0", "a counters"]);

@@ -5,7 +5,7 @@ import type { Camera } from "../camera";
 import type { Items } from "../items";
 import type { RankTiles } from "../rankTiles";
 import type { Columns } from "../raster";
-import type { PickedSlice, Scene } from "../scene";
+import type { PickedRecord, PickedSlice, Scene } from "../scene";
 import type { Label } from "../text";
 import type { LaneRow, Track, TrackRow } from "../track";
 
@@ -53,6 +53,7 @@ export interface Demand {
   readonly lane: (worker: string, lane: number) => void;
   readonly counters: (worker: string) => void;
   readonly derived: (worker: string, of: DerivedKind) => void;
+  readonly snapshot: (worker: string) => void;
 }
 
 export interface View {
@@ -76,6 +77,8 @@ export interface Frame extends View {
 export interface Hit {
   /** The slice that a click selects, if any. */
   readonly picked: PickedSlice | null;
+  /** The record of a memory snapshot that a click selects. */
+  readonly record?: PickedRecord;
   /** `whole`: all that can be looked at. */
   readonly tip: (whole: TimeWindow) => TooltipContent;
 }

@@ -1,6 +1,7 @@
 /** The memory snapshot of the same process, and what its allocator did in the time of the trace. */
-import { partnerOf, useSnapshotLink } from "../../api";
+
 import type { AllocatorCalls } from "../../api/schema.gen";
+import { useSnapshotPartner } from "../../api/snapshotLink";
 import { momentIn } from "../../draw";
 import { bytes, count, duration, fraction } from "../../format";
 import { memoryTexts } from "../../i18n";
@@ -15,11 +16,11 @@ const STRETCH_NS = 1_000_000;
 
 /** Nothing where the run has no snapshot that may be of the same process. */
 export function SameProcessPanel() {
-  const { sel, run, trace } = useTrace();
-  const partner = partnerOf(run, trace);
-  const { data } = useSnapshotLink(sel, trace, partner);
-  if (!partner || !data) return null;
-  const { link, calls } = data;
+  const { run, trace } = useTrace();
+  const found = useSnapshotPartner(run, trace);
+  if (!found) return null;
+  const { partner, answer } = found;
+  const { link, calls } = answer;
   const name = { run: run?.name, worker: partner.worker, span: partner.span };
   return (
     <Panel title={text.title} help={text.help}>

@@ -1,9 +1,16 @@
 /** The answer in a sentence, and the numbers behind it. */
-import { partnerOf, useSnapshotLink } from "../../api";
-import type { SnapshotAnswer, SnapshotDevice } from "../../api/schema.gen";
+
+import { useTraceQuery } from "../../api";
+import type {
+  SnapshotAnswer,
+  SnapshotDevice,
+  SnapshotLinkAnswer,
+  SnapshotRecordAnswer,
+} from "../../api/schema.gen";
+import { useSnapshotPartner } from "../../api/snapshotLink";
 import { bytes, count, duration, fraction, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
-import { goToView, selectTrace, useTrace } from "../../state";
+import { goToView, selectTrace, useTrace, viewName } from "../../state";
 import { Combo, Tile } from "../../ui";
 import { type Look, openMoment } from "./useSnapshot";
 
@@ -40,7 +47,7 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
         {growth.per_step ? text.growsSaid(bytes(growth.per_step), count(growth.steps)) : ""}
       </p>
       <Inferred found={device.inferred_oom} />
-      <SameProcess />
+      <SameProcess look={look} />
       <dl className="tiles">
         <Tile
           label={text.peak}
@@ -133,12 +140,15 @@ function Findings({ answer, look }: { answer: SnapshotAnswer; look: Look }) {
 }
 
 /** Which trace of the run is of the same process. */
-function SameProcess() {
+function SameProcess({ look }: { readonly look: Look }) {
   const { sel, run, trace } = useTrace();
-  const partner = partnerOf(run, trace);
-  const { data } = useSnapshotLink(sel, trace, partner);
-  if (!partner || !data) return null;
-  const { link } = data;
+  const found = useSnapshotPartner(run, trace);
+  const { device } = look.device;
+  const linked = found !== null && found.answer.link.device === device;
+  const moment = useTraceQuery("snapshot/record", linked ? sel : null, { device, at: look.at });
+  if (!found) return null;
+  const { partner, answer } = found;
+  const { link } = answer;
   const name = { run: run?.name, worker: partner.worker, span: partner.span };
   return (
     <p className="muted snapshot-process">
@@ -159,7 +169,42 @@ function SameProcess() {
       >
         {text.sameProcess.open}
       </button>
+      {linked && moment.data && !moment.isPlaceholderData && (
+        <>
+          {" "}
+          <InTrace answer={answer} record={moment.data} onTrace={() => selectTrace(name)} />
+        </>
+      )}
     </p>
+  );
+}
+
+/** The moment that is looked at, in the trace of the same process. */
+function InTrace({
+  answer: { shift_ns: shift, begin_ns: begin, end_ns: end },
+  record: { time_ns: own, position },
+  onTrace,
+}: {
+  readonly answer: SnapshotLinkAnswer;
+  readonly record: SnapshotRecordAnswer;
+  readonly onTrace: () => void;
+}) {
+  if (shift === null || begin === null || end === null || own === null) return null;
+  const time = own + shift;
+  if (time < begin || time > end) return text.sameProcess.outside;
+  const margin = Math.max(1_000, (end - begin) / 50);
+  const window = { start: Math.max(0, time - margin), end: time + margin };
+  return (
+    <button
+      type="button"
+      className="link"
+      onClick={() => {
+        onTrace();
+        goToView("trace", null, { window, record: String(position) });
+      }}
+    >
+      {text.sameProcess.moment(viewName("trace"))}
+    </button>
   );
 }
 

@@ -171,7 +171,15 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
   );
 }
 
-function Fact({ term, title, children }: { term: string; title?: string; children: ReactNode }) {
+export function Fact({
+  term,
+  title,
+  children,
+}: {
+  term: string;
+  title?: string;
+  children: ReactNode;
+}) {
   return (
     <div>
       <dt>{term}</dt>
@@ -266,7 +274,7 @@ function RawArgs({ row, source }: { row: number; source: RankTiles | null }) {
 }
 
 /** Innermost first, as in a traceback that is read from its end. */
-function Frames({ title, frames }: { title: string; frames: readonly string[] }) {
+export function Frames({ title, frames }: { title: string; frames: readonly string[] }) {
   if (frames.length === 0) return null;
   return (
     <section aria-label={title}>

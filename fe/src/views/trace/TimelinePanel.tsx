@@ -22,11 +22,13 @@ import { FlowNote, useFlows } from "./flows";
 import type { InstancesState } from "./Instances";
 import { leastOf, stepAt } from "./look";
 import { params } from "./params";
+import { SnapshotNote } from "./SnapshotNote";
 import type { Search } from "./search";
 import { Tools } from "./Tools";
 import type { TracksState } from "./useArrangement";
 import type { DerivedState } from "./useDerived";
 import type { Related } from "./useRelated";
+import type { SnapshotsState } from "./useSnapshots";
 
 interface Props {
   readonly meta: TimelineMeta;
@@ -49,6 +51,7 @@ interface Props {
   readonly derived: DerivedState;
   readonly instances: InstancesState;
   readonly related: Related;
+  readonly snapshots: SnapshotsState;
 }
 
 export function TimelinePanel(props: Props) {
@@ -61,6 +64,7 @@ export function TimelinePanel(props: Props) {
   const [tool, setTool] = useState<Tool>("pan");
   const bookmarks = useBookmarks();
   const { arrangement, act, drop, setFilter, showAll } = props.tracks;
+  const { record, pickRecord } = props.snapshots;
   const least = leastOf(leastText);
   const found = search.found;
   const [slack] = useAddress(params.slack);
@@ -128,7 +132,8 @@ export function TimelinePanel(props: Props) {
       case "inspect":
         return props.onInspect();
       case "back":
-        if (selected) props.onPick(null);
+        if (record.wanted) pickRecord(null);
+        else if (selected) props.onPick(null);
         else if (props.related.from) props.related.stop();
         else if (mark) setMark(null);
         return;
@@ -160,9 +165,11 @@ export function TimelinePanel(props: Props) {
         selectedName={details?.name ?? ""}
         // Of what is computed, the event stands somewhere else.
         onSelect={(picked, extend) => {
+          if (record.wanted) pickRecord(null);
           if (extend && selected && picked && picked.lane >= 0) props.related.measureTo(picked);
           else props.onPick(picked, picked === null || picked.lane >= 0);
         }}
+        onRecord={pickRecord}
         from={props.related.from}
         peers={peers}
         mark={mark}
@@ -182,6 +189,7 @@ export function TimelinePanel(props: Props) {
       <EventCount meta={meta} />
       <FlowNote note={note} />
       <ExplainNote state={props.derived} />
+      <SnapshotNote known={props.snapshots.known} onRecord={pickRecord} />
     </>
   );
 }

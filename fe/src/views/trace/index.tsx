@@ -1,10 +1,10 @@
 /** The trace itself: a timeline of all its events, and what is known of the one that is selected. */
-import { type CSSProperties, useMemo, useRef } from "react";
+import { type CSSProperties, type RefObject, useEffect, useMemo, useRef } from "react";
 import { nextOnPath, timelineNext } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { isSameSlice, layOut, type RankTiles, type Stage } from "../../timeline";
+import { isSameSlice, layOut, type RankTiles, type Stage, showing } from "../../timeline";
 import { Async, Panel, Splitter, useMedia, useWidth } from "../../ui";
 import { BetweenPanel } from "./Between";
 import { DetailsPanel } from "./Details";
@@ -13,6 +13,7 @@ import { InstancesPanel, useInstances } from "./Instances";
 import { params } from "./params";
 import { pickedSlice } from "./pickedSlice";
 import { RangePanel } from "./RangePanel";
+import { RecordPanel } from "./RecordPanel";
 import { SearchField } from "./SearchField";
 import { Slices } from "./Slices";
 import { useSearch } from "./search";
@@ -22,6 +23,7 @@ import { useDerived } from "./useDerived";
 import { useEvent } from "./useEvent";
 import { useRankTiles } from "./useRankTiles";
 import { useRelated } from "./useRelated";
+import { type SnapshotsState, useSnapshots } from "./useSnapshots";
 import "./trace.css";
 import "./filling.css";
 
@@ -43,7 +45,8 @@ export default function Trace() {
   const [height, setHeight] = useWidth("trace-below", BELOW);
   const { query, sources, failed, overview } = useRankTiles(workers, () => stage.current?.ask());
   const derived = useDerived(sources, () => stage.current?.ask());
-  const { tracks } = derived;
+  const snapshots = useSnapshots(sources, derived.tracks, () => stage.current?.ask());
+  const { tracks, record } = snapshots;
   const arranged = useArrangement(tracks);
   const rows = useMemo(() => layOut(tracks, arranged.arrangement), [tracks, arranged.arrangement]);
   const event = useEvent(sources, rows, stage);
@@ -52,6 +55,7 @@ export default function Trace() {
   const main = sources[0] ?? null;
   const search = useSearch(sources, picked);
   const { whole, window } = useWindow(sources);
+  useInSight(stage, record, whole);
   const instances = useInstances(main, stage, picked, pick);
   const sameName = async (by: -1 | 1) => {
     if (!source || !picked) return;
@@ -82,6 +86,7 @@ export default function Trace() {
   const hasBelow =
     instances.id !== "" ||
     event.wanted ||
+    record.wanted !== null ||
     related.from !== null ||
     (mark?.kind === "range" && main !== null) ||
     list;
@@ -130,6 +135,7 @@ export default function Trace() {
                   derived={derived}
                   instances={instances}
                   related={related}
+                  snapshots={snapshots}
                   search={search}
                   selected={picked}
                   details={event.details}
@@ -183,6 +189,7 @@ export default function Trace() {
             onSameName={(by) => void sameName(by)}
           />
         )}
+        {record.wanted && <RecordPanel state={snapshots} />}
         {mark?.kind === "range" && main && (
           <RangePanel
             mark={mark}
@@ -196,6 +203,20 @@ export default function Trace() {
       </div>
     </div>
   );
+}
+
+/** Moves the picture to the record that is looked at, when it is another one, or at a time that was not known before. */
+function useInSight(
+  stage: RefObject<Stage | null>,
+  { wanted, source, time }: SnapshotsState["record"],
+  whole: TimeWindow,
+): void {
+  const at = wanted && source && time !== null ? time + source.offset : null;
+  useEffect(() => {
+    const now = stage.current?.window;
+    if (at === null || !now || at < whole.start || at > whole.end) return;
+    stage.current?.look(showing(now, { start: at, end: at }, whole));
+  }, [at, whole, stage]);
 }
 
 /** All that can be seen, and what the address wants to be seen: else the chosen steps, else everything. */

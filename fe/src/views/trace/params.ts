@@ -32,6 +32,8 @@ export const params = {
   derived: param("u", DERIVED),
   slack: param("i", SLACK),
   finding: param("mark", text()),
+  /** The record of a memory snapshot that is looked at; see `parseRecord`. */
+  record: param("mem", text()),
 
   /** The list of slices, its category and its page, from 0. */
   list: param("l", flag),

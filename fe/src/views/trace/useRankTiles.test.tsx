@@ -43,6 +43,7 @@ function Probe() {
       counters: false,
       columns: { operators: false, slack: null },
       derived: new Set(),
+      snapshot: false,
     });
   }, [source]);
   const tiles = source?.piecesFor(0, 0, WINDOW).length ?? 0;

@@ -1,0 +1,112 @@
+/** A record of the memory snapshot: what the allocator did, where in the program, and what was in use after it. */
+import type { SnapshotRecord } from "../../api/snapshotTracks";
+import { momentIn } from "../../draw";
+import { bytes, count, exact, frameLabel } from "../../format";
+import { timelineTexts, traceTexts } from "../../i18n";
+import { goToView, selectTrace, viewName } from "../../state";
+import { QueryPanel } from "../../ui";
+import { Fact, Frames } from "./Details";
+import type { SnapshotsState } from "./useSnapshots";
+
+const text = traceTexts.snapshot;
+
+export function RecordPanel({ state }: { readonly state: SnapshotsState }) {
+  const { record, pickRecord } = state;
+  return (
+    <QueryPanel
+      title={text.record}
+      help={text.recordHelp}
+      query={record.query}
+      actions={
+        <button type="button" className="button" onClick={() => pickRecord(null)}>
+          {traceTexts.clear}
+        </button>
+      }
+    >
+      {(answer) => <Record answer={answer} state={state} />}
+    </QueryPanel>
+  );
+}
+
+function Record({
+  answer,
+  state: { record, pickRecord, known },
+}: {
+  readonly answer: SnapshotRecord;
+  readonly state: SnapshotsState;
+}) {
+  const { source, time } = record;
+  const of = known.find((each) => each.source === source)?.drawn?.key;
+  const { position, last } = answer;
+  const whole = source ? { start: source.meta.begin_ns, end: source.meta.end_ns } : null;
+  const inside = whole && time !== null && time >= whole.start && time <= whole.end;
+  const to = (next: number) => {
+    if (source) pickRecord({ worker: source.worker, at: { type: "record", position: next } });
+  };
+  const did = text.actions[answer.action] ?? answer.action;
+  return (
+    <div className="trace-details">
+      <div className="trace-details-main">
+        <h3 className="trace-details-name">
+          {did}
+          {answer.bytes !== null && answer.action !== "snapshot" && ` ${bytes(answer.bytes)}`}
+          {answer.line !== "" && <span className="muted"> {frameLabel(answer.line)}</span>}
+        </h3>
+        <div className="trace-downloads">
+          <button
+            type="button"
+            className="button"
+            disabled={!of}
+            onClick={() => {
+              if (!of) return;
+              selectTrace({ run: of.run, worker: of.worker, span: of.span });
+              goToView("snapshot", null, { at: String(position), device: String(of.device) });
+            }}
+          >
+            {text.showMoment(viewName("snapshot"))}
+          </button>
+          <button
+            type="button"
+            className="button"
+            disabled={position <= 0}
+            onClick={() => to(position - 1)}
+          >
+            ‹ {text.previous}
+          </button>
+          <button
+            type="button"
+            className="button"
+            disabled={position >= last}
+            onClick={() => to(position + 1)}
+          >
+            {text.next} ›
+          </button>
+        </div>
+        <dl className="trace-facts">
+          <Fact term={text.number}>{text.recordOf(count(position), count(last))}</Fact>
+          <Fact term={timelineTexts.time} title={time === null ? undefined : exact(time, "ns")}>
+            {time === null
+              ? text.noTime
+              : inside
+                ? momentIn(time, { start: 0, end: whole.end }, 1e9)
+                : text.outside}
+          </Fact>
+          {answer.curves.map(({ kind, bytes: size, exact: isExact }) => (
+            <Fact key={kind} term={text.curves[kind]} title={exact(size, "bytes")}>
+              {isExact ? bytes(size) : timelineTexts.snapshot.atLeast(bytes(size))}
+            </Fact>
+          ))}
+          {answer.device_free !== null && (
+            <Fact term={text.deviceFree}>{bytes(answer.device_free)}</Fact>
+          )}
+          {answer.address !== "" && <Fact term={text.address}>{answer.address}</Fact>}
+          {answer.stream !== null && <Fact term={text.stream}>{String(answer.stream)}</Fact>}
+          {answer.annotation !== "" && <Fact term={text.annotation}>{answer.annotation}</Fact>}
+          {answer.compiled !== "" && <Fact term={text.compiled}>{answer.compiled}</Fact>}
+          {answer.metadata !== "" && <Fact term={text.metadata}>{answer.metadata}</Fact>}
+        </dl>
+      </div>
+      <Frames title={text.stack} frames={answer.frames} />
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+/** On what the tracks of a memory snapshot rest, what their colours mean, and the moments worth going to. */
+import type { CurveKind } from "../../api/snapshotTracks";
+import { bytes, count, duration, fraction } from "../../format";
+import { traceTexts } from "../../i18n";
+import { goToView, selectTrace } from "../../state";
+import { LineLegend, type PickedRecord } from "../../timeline";
+import type { KnownSnapshot } from "./useSnapshots";
+import "./snapshots.css";
+
+const text = traceTexts.snapshot;
+const CURVES: readonly CurveKind[] = ["requested", "allocated", "active", "reserved"];
+/** Of a kind of moment, so many are offered. */
+const MOST = 5;
+
+export function SnapshotNote({
+  known,
+  onRecord,
+}: {
+  readonly known: readonly KnownSnapshot[];
+  readonly onRecord: (picked: PickedRecord) => void;
+}) {
+  return known.map((each) => <OfRank key={each.source.worker} known={each} onRecord={onRecord} />);
+}
+
+function OfRank({
+  known: { source, worker, span, link, drawn },
+  onRecord,
+}: {
+  readonly known: KnownSnapshot;
+  readonly onRecord: (picked: PickedRecord) => void;
+}) {
+  const open = (
+    <button
+      type="button"
+      className="link"
+      onClick={() => {
+        selectTrace({ run: source.key.run, worker, span });
+        goToView("snapshot", null, link.device === null ? {} : { device: String(link.device) });
+      }}
+    >
+      {text.open}
+    </button>
+  );
+  if (link.reason !== "linked")
+    return (
+      <p className="muted">
+        {text.notDrawn(worker, source.worker, text.reasons[link.reason])} {open}
+      </p>
+    );
+  const about = drawn?.about;
+  const unknown = CURVES.filter((kind) => !about?.curves.some((each) => each.kind === kind));
+  const shown = (about?.moments ?? []).filter(
+    ({ kind, time_ns }, at, all) =>
+      time_ns !== null && all.slice(0, at).filter((each) => each.kind === kind).length < MOST,
+  );
+  return (
+    <div className="trace-snapshot">
+      <p className="muted num">
+        {text.linked(
+          worker,
+          source.worker,
+          fraction(link.matched),
+          count(link.records),
+          duration(link.offset_ns ?? 0),
+          duration(link.spread_ns ?? 0),
+        )}{" "}
+        {open}
+      </p>
+      {about && about.start_ns !== null && unknown.length > 0 && (
+        <p className="muted">{text.unknown(unknown.map((kind) => text.curves[kind]).join(", "))}</p>
+      )}
+      {about && about.contradictions > 0 && (
+        <p className="trace-wrong">{text.contradictions(count(about.contradictions))}</p>
+      )}
+      {about && about.lines.length > 0 && (
+        <div className="trace-legend">
+          <span className="muted">{text.curves.requested}</span>
+          <LineLegend lines={about.lines} />
+        </div>
+      )}
+      {shown.length > 0 && (
+        <p className="trace-moments num">
+          <span className="muted">{text.moments}</span>
+          {shown.map(({ kind, position, requested, reserved }) => (
+            <button
+              key={`${kind} ${position}`}
+              type="button"
+              className="link"
+              onClick={() => onRecord({ worker: source.worker, at: { type: "record", position } })}
+            >
+              {text.kinds[kind] ?? kind} ·{" "}
+              {kind === "reserved_peak" ? bytes(reserved) : text.inUse(bytes(requested))}
+            </button>
+          ))}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,229 @@
+"""What is drawn of a snapshot beside a trace: curves, the lines of the program that hold them, calls of the allocator.
+
+A window is cut into columns of equal length; only those with a record are told, as between records nothing changes.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
+from torch_tb_profiler.analysis.snapshot.curves import History, histories
+from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, stack_names
+from torch_tb_profiler.arrays.distinct import begins_run
+from torch_tb_profiler.arrays.grouping import descending, greatest_at, group, least_at
+from torch_tb_profiler.arrays.types import Int64, UInt8
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.schema import NO_TIME, Action
+
+CurveKind = Literal["requested", "allocated", "active", "reserved"]
+CURVES: tuple[CurveKind, ...] = ("requested", "allocated", "active", "reserved")
+
+AllocatorCall = Literal["segment_alloc", "segment_free", "segment_map", "segment_unmap", "oom", "snapshot"]
+"""What the allocator did besides handing out blocks: each but the last is a call of the driver, and costs time."""
+
+CALLS: dict[Action, AllocatorCall] = {
+    Action.SEGMENT_ALLOC: "segment_alloc",
+    Action.SEGMENT_FREE: "segment_free",
+    Action.SEGMENT_MAP: "segment_map",
+    Action.SEGMENT_UNMAP: "segment_unmap",
+    Action.OOM: "oom",
+    Action.SNAPSHOT: "snapshot",
+}
+
+#: lines of the program that are told apart; all others are one more
+MOST_LINES = 8
+OTHER_LINES = "(others)"
+
+
+class Tracks(msgspec.Struct, frozen=True):
+    """What windows of one device are cut from.
+
+    time    of each record, ns since the start of the recording, never less than before; empty without times
+    curves  that are known after every record
+    lines   what is told apart of the bytes requested, most bytes × time first; empty where those are not known
+    line    shape (lives,): index into `lines`, -1 of what is never in use
+    """
+
+    history: History
+    time: Int64
+    curves: tuple[CurveKind, ...]
+    lines: tuple[str, ...]
+    line: Int64
+
+    @property
+    def known(self) -> tuple[int, int] | None:
+        """From the first record to the last: of what is before and behind them nothing is known."""
+        return (int(self.time[0]), int(self.time[-1])) if len(self.time) else None
+
+    def values(self, kind: CurveKind) -> Int64:
+        """Before the first record, and after each."""
+        found: Int64 = getattr(self.history.curves, kind)
+        return found
+
+
+class CurveColumns(msgspec.Struct, frozen=True):
+    """before: bytes when the window begins, None where that is not known. Of each column: least, most, at its end."""
+
+    before: int | None
+    least: Int64
+    most: Int64
+    last: Int64
+
+
+class CallColumns(msgspec.Struct, frozen=True):
+    """Calls of one kind in one column are one: how many, Σ bytes, and the number of the largest one's record."""
+
+    column: Int64
+    action: UInt8
+    count: Int64
+    bytes: Int64
+    position: Int64
+
+
+class TrackWindow(msgspec.Struct, frozen=True):
+    """A window in columns.
+
+    column  those with a record, ascending
+    before  bytes of each line when the window begins, None where that is not known
+    lines   shape (lines, columns): bytes of each line where most is requested in each column
+    last    the same after the last record of each. Σ before, lines and last are those of the curve `requested`
+    """
+
+    column: Int64
+    curves: dict[CurveKind, CurveColumns]
+    before: Int64 | None
+    lines: Int64
+    last: Int64
+    calls: CallColumns
+
+
+@remembered
+def tracks(model: Model) -> tuple[Tracks, ...]:
+    """Of each device of `histories`."""
+    return tuple(_tracks(model, history) for history in histories(model))
+
+
+def _tracks(model: Model, history: History) -> Tracks:
+    time = history.device.records.time
+    # a clock that was set back does not lead back
+    time = np.empty(0, np.int64) if (time == NO_TIME).any() else np.maximum.accumulate(time)
+    curves = _known_curves(history) if len(time) else ()
+    lines, line = _lines(model, history, time) if "requested" in curves else ((), np.empty(0, np.int64))
+    return Tracks(history, time, curves, lines, line)
+
+
+def _known_curves(history: History) -> tuple[CurveKind, ...]:
+    """Those that need no action that is not recorded, and that do not contradict each other."""
+    curves, missing = history.curves, set(history.lives.missing)
+    if not curves.known_start:
+        return ()
+    found: list[CurveKind] = []
+    if not missing & {"alloc", "free_requested"}:
+        found += ["requested", "allocated"]
+    if not missing & {"alloc", "free_completed"}:
+        found.append("active")
+    # segments that were not recorded leave less than what lies in them
+    inside = curves.active if "active" in found else curves.allocated if found else np.zeros(1, np.int64)
+    if not (curves.reserved < inside).any():
+        found.append("reserved")
+    return tuple(found)
+
+
+def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...], Int64]:
+    lives, names, last = history.lives, stack_names(model), history.last
+    used = np.flatnonzero((lives.released > lives.born) & (lives.requested > 0))
+    line = np.full(len(lives), -1, np.int64)
+    if not len(used):
+        return (), line
+    stack, born = lives.stack[used], lives.born[used]
+    code = lines_of(names, stack)
+    groups = group([np.where((code < 0) & (born < 0), -2, code)])
+    length = time[np.minimum(lives.released[used], last)] - time[np.maximum(born, 0)]
+    weight = groups.sum_of_floats(lives.requested[used].astype(np.float64) * np.maximum(length, 1))
+    order = np.argsort(-weight, kind="stable")
+    rank = np.empty(len(groups), np.int64)
+    rank[order] = np.arange(len(groups))
+    line[used] = np.minimum(rank[groups.of], MOST_LINES)
+    found = []
+    for first in groups.first[order[:MOST_LINES]].tolist():
+        text = names.line_of(int(stack[first])) if code[first] >= 0 else NO_STACK
+        found.append(BEFORE_RECORDING if code[first] < 0 and born[first] < 0 else text)
+    return tuple(found + [OTHER_LINES] * (len(groups) > MOST_LINES)), line
+
+
+def track_window(tracks: Tracks, start: int, width: int, columns: int) -> TrackWindow:
+    """So many columns of `width` ns from `start` on."""
+    time = tracks.time
+    first, after = np.searchsorted(time, [start, start + width * columns], "left").tolist()
+    column = (time[first:after] - start) // width
+    begins = begins_run(column)
+    place, of = column[begins], np.cumsum(begins) - 1
+    ends = np.searchsorted(of, np.arange(len(place)), "right") - 1
+    is_known = 0 < first <= tracks.history.last
+    curves = {}
+    for kind in tracks.curves:
+        values = tracks.values(kind)
+        inside = values[1:][first:after]
+        before = int(values[first]) if is_known else None
+        least, most = least_at(of, inside, len(place)), greatest_at(of, inside, len(place))
+        curves[kind] = CurveColumns(before, least, most, inside[ends])
+    position = np.empty(1 + 2 * len(place), np.int64)
+    position[0] = first - 1
+    position[1::2] = _highest(tracks, first, after, of, len(place))
+    position[2::2] = first + ends
+    lines = _line_bytes(tracks, position)
+    return TrackWindow(
+        column=place,
+        curves=curves,
+        before=lines[:, 0] if is_known else None,
+        lines=lines[:, 1::2],
+        last=lines[:, 2::2],
+        calls=_calls(tracks, first, after, column),
+    )
+
+
+def _highest(tracks: Tracks, first: int, after: int, of: Int64, count: int) -> Int64:
+    """The first record of each column after which most is requested."""
+    values = tracks.values("requested")[1:][first:after]
+    top = np.flatnonzero(values == greatest_at(of, values, count)[of])
+    return first + top[begins_run(of[top])]
+
+
+def _line_bytes(tracks: Tracks, position: Int64) -> Int64:
+    """Bytes of each line that are in use after some records, which ascend."""
+    lives, count, width = tracks.history.lives, len(tracks.lines), len(position) + 1
+    if not count:
+        return np.zeros((0, len(position)), np.int64)
+    # lives are in the order of their births
+    born = int(np.searchsorted(lives.born, position[-1], "right"))
+    chosen = np.flatnonzero((lives.released[:born] > position[0]) & (tracks.line[:born] >= 0))
+    begin = np.searchsorted(position, lives.born[chosen], "left")
+    end = np.searchsorted(position, lives.released[chosen], "left")
+    line, requested = tracks.line[chosen] * width, lives.requested[chosen]
+    change = np.zeros(count * width, np.int64)
+    np.add.at(change, line + begin, requested)
+    np.add.at(change, line + end, -requested)
+    return np.cumsum(change.reshape(count, width), axis=1)[:, :-1]
+
+
+def _calls(tracks: Tracks, first: int, after: int, column: Int64) -> CallColumns:
+    device = tracks.history.device
+    inside = np.flatnonzero(device.is_action(*CALLS)[first:after])
+    action, size = device.records.action[first:after][inside], device.records.bytes[first:after][inside]
+    groups = group([column[inside], action])
+    largest = descending(size)
+    # the first of each group in this order
+    order = largest[np.argsort(groups.of[largest], kind="stable")]
+    top = inside[order[begins_run(groups.of[order])]] if len(inside) else inside
+    return CallColumns(
+        column=column[inside][groups.first],
+        action=action[groups.first],
+        count=groups.count(),
+        bytes=groups.sum(size),
+        position=first + top,
+    )

@@ -1,0 +1,357 @@
+"""Questions of the Trace view about a snapshot of the same process, in times of the recording of the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, TraceMeta, plain
+from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.snapshot.answers import AtMoment, OfDevice
+from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of, time_at
+from torch_tb_profiler.analysis.snapshot.tracks import (
+    CALLS,
+    AllocatorCall,
+    CallColumns,
+    CurveColumns,
+    CurveKind,
+    Tracks,
+    track_window,
+    tracks,
+)
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.schema import Action
+
+MOST_COLUMNS = 1024
+_TAG = "memory snapshots"
+#: as far as a moment can be from another one
+_FAR = 2**53
+
+
+class WhichColumns(OfDevice, frozen=True, kw_only=True):
+    """A window of the recording as columns of equal length."""
+
+    start: Annotated[int, Meta(description="Where the first column begins, ns.", ge=-_FAR, le=_FAR)]
+    width: Annotated[int, Meta(description="How long each of them is, ns.", ge=1, le=_FAR // MOST_COLUMNS)]
+    columns: Annotated[int, Meta(description="How many there are.", ge=1, le=MOST_COLUMNS)] = 512
+
+
+class WhichRecord(AtMoment, frozen=True):
+    """A record, by its moment or by its time."""
+
+    time: (
+        Annotated[int, Meta(description="ns: the last record at or before it, in place of `at`.", ge=-_FAR, le=_FAR)]
+        | None
+    ) = None
+
+
+class TrackCurve(msgspec.Struct, frozen=True, kw_only=True):
+    """A curve that is known after every record.
+
+    kind   requested: what the program asked for; allocated: blocks of it; active: and those whose release is pending;
+           reserved: segments
+    most   in the recording
+    exact  whether it is exact, or the least that it can be
+    """
+
+    kind: CurveKind
+    most: Bytes
+    exact: bool
+
+
+class CallCount(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls of one kind.
+
+    call   what was called
+    count  how often
+    bytes  Σ of the segments; of an oom of what was asked for
+    """
+
+    call: AllocatorCall
+    count: Count
+    bytes: Bytes
+
+
+class SnapshotTracksAnswer(Answer, frozen=True, kw_only=True):
+    """What can be drawn of a device of a snapshot over time.
+
+    meta            which snapshot
+    device          number of the device
+    start_ns        time of the first record; null without times, then nothing can be drawn
+    end_ns          of the last one: of what is before and behind them nothing is known
+    curves          those that are known
+    lines           lines of the program that are told apart of what is requested, most bytes × time first
+    calls           of the allocator, by kind
+    moments         worth going to, by kind, then time
+    contradictions  how often there is what cannot be in its records
+    """
+
+    meta: TraceMeta
+    device: int
+    start_ns: Ns | None
+    end_ns: Ns | None
+    curves: Sequence[TrackCurve]
+    lines: Sequence[str]
+    calls: Sequence[CallCount]
+    moments: Sequence[Moment]
+    contradictions: Count
+
+
+class TrackCurveColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """A curve in columns: what it is when the window begins, and parallel lists.
+
+    kind    which curve
+    before  null where that is not known
+    least   in each column
+    most    in each column
+    last    after the last record of each column, and until the next column
+    """
+
+    kind: CurveKind
+    before: Bytes | None
+    least: Sequence[Bytes]
+    most: Sequence[Bytes]
+    last: Sequence[Bytes]
+
+
+class TrackCallColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls in columns, those of a kind in one column together: parallel lists.
+
+    column    number of the column in which they are
+    call      what was called
+    count     how often
+    bytes     Σ of the segments, or of what was asked for
+    position  number of the record of the largest of them
+    time_ns   of that record
+    """
+
+    column: Sequence[Count]
+    call: Sequence[AllocatorCall]
+    count: Sequence[Count]
+    bytes: Sequence[Bytes]
+    position: Sequence[Record]
+    time_ns: Sequence[Ns]
+
+
+class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
+    """A window of a snapshot in columns.
+
+    column  number of each column with a record, ascending; between them nothing changes
+    curves  those that are known
+    before  bytes of each line when the window begins, null where that is not known
+    lines   of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the
+            curve `requested`
+    last    of each line its bytes after the last record of each of `column`, and until the next column
+    calls   of the allocator
+    """
+
+    column: Sequence[Count]
+    curves: Sequence[TrackCurveColumns]
+    before: Sequence[Bytes] | None
+    lines: Sequence[Sequence[Bytes]]
+    last: Sequence[Sequence[Bytes]]
+    calls: TrackCallColumns
+
+
+class CurveValue(msgspec.Struct, frozen=True, kw_only=True):
+    """A curve that is known, at a moment.
+
+    kind   which curve
+    bytes  in use
+    exact  whether that is exact, or the least that it can be
+    """
+
+    kind: CurveKind
+    bytes: Bytes
+    exact: bool
+
+
+class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
+    """One record, and what was in use after it.
+
+    meta         which snapshot
+    device       number of the device
+    position     number of the record, -1 before the first
+    last         number of the last record
+    time_ns      since the start of the recording; null where it is not known
+    action       what the allocator did; empty before the first record
+    bytes        requested, or of the segment; null before the first record
+    address      hexadecimal; of an oom and of a snapshot empty
+    device_free  what the device had free at an oom; null for all others
+    stream       number of the stream of the record; null before the first
+    frames       stack, innermost first; of a release often that of the allocation
+    line         of the user's own code in it; empty without a stack
+    annotation   range of the program that was begun last; empty for none
+    compiled     region of compiled code; empty for none
+    metadata     what the program said of itself; empty for nothing
+    curves       bytes in use after it
+    """
+
+    meta: TraceMeta
+    device: int
+    position: Record
+    last: Record
+    time_ns: Ns | None
+    action: str
+    bytes: Bytes | None
+    address: str
+    device_free: Bytes | None
+    stream: int | None
+    frames: Sequence[str]
+    line: str
+    annotation: str
+    compiled: str
+    metadata: str
+    curves: Sequence[CurveValue]
+
+
+def _found(model: Model, device: int | None) -> Tracks:
+    """Raises NotFound."""
+    history = device_history(model, device)
+    return next(each for each in tracks(model) if each.history is history)
+
+
+def _is_exact(found: Tracks, kind: CurveKind) -> bool:
+    return kind in ("requested", "reserved") or found.history.curves.allocated_exact
+
+
+def _answer(subject: Subject, asked: OfDevice) -> SnapshotTracksAnswer:
+    found = _found(subject.model, asked.device)
+    history, known = found.history, found.known
+    records = history.device.records
+    calls = []
+    for action, call in CALLS.items():
+        chosen = history.device.is_action(action)
+        if chosen.any():
+            calls.append(CallCount(call=call, count=int(chosen.sum()), bytes=int(records.bytes[chosen].sum())))
+    return SnapshotTracksAnswer(
+        meta=TraceMeta(**subject.about("snapshot")),
+        device=history.device.number,
+        start_ns=None if known is None else known[0],
+        end_ns=None if known is None else known[1],
+        curves=[
+            TrackCurve(kind=kind, most=int(found.values(kind).max()), exact=_is_exact(found, kind))
+            for kind in found.curves
+        ],
+        lines=found.lines,
+        calls=calls,
+        moments=[each for each in moments(history) if each.kind not in ("start", "end")],
+        contradictions=sum(history.contradictions.values()),
+    )
+
+
+def _tile(subject: Subject, asked: WhichColumns) -> SnapshotTracksTileAnswer:
+    found = _found(subject.model, asked.device)
+    window = track_window(found, asked.start, asked.width, asked.columns)
+    return SnapshotTracksTileAnswer(
+        column=plain(window.column),
+        curves=[_curve(kind, columns) for kind, columns in window.curves.items()],
+        before=None if window.before is None else plain(window.before),
+        lines=[plain(line) for line in window.lines],
+        last=[plain(line) for line in window.last],
+        calls=_calls(found, window.calls),
+    )
+
+
+def _curve(kind: CurveKind, columns: CurveColumns) -> TrackCurveColumns:
+    return TrackCurveColumns(
+        kind=kind,
+        before=columns.before,
+        least=plain(columns.least),
+        most=plain(columns.most),
+        last=plain(columns.last),
+    )
+
+
+def _calls(found: Tracks, calls: CallColumns) -> TrackCallColumns:
+    return TrackCallColumns(
+        column=plain(calls.column),
+        call=[CALLS[Action(action)] for action in calls.action.tolist()],
+        count=plain(calls.count),
+        bytes=plain(calls.bytes),
+        position=plain(calls.position),
+        time_ns=plain(found.time[calls.position]),
+    )
+
+
+def _record(subject: Subject, asked: WhichRecord) -> SnapshotRecordAnswer:
+    model = subject.model
+    found = _found(model, asked.device)
+    history = found.history
+    if asked.time is None:
+        position = position_of(history, asked.at)
+    elif found.known is None or not found.known[0] <= asked.time <= found.known[1]:
+        raise NotFound("the recording of the snapshot does not cover this time")
+    else:
+        position = int(np.searchsorted(found.time, asked.time, "right")) - 1
+    records, names, strings = history.device.records, stack_names(model), model.trace.strings
+    known = position >= 0
+    action = Action(records.action[position]) if known else Action.OTHER
+    stack = int(records.stack[position]) if known else -1
+    context = int(records.context[position]) if known else -1
+    contexts = history.device.contexts
+    said = 0 <= context < len(contexts)
+    time = time_at(history, position) if known else None
+    code = int(history.annotations.at(np.array([time]))[0]) if time is not None else -1
+    return SnapshotRecordAnswer(
+        meta=TraceMeta(**subject.about("snapshot")),
+        device=history.device.number,
+        position=position,
+        last=history.last,
+        time_ns=time,
+        action=action.name.lower() if known else "",
+        bytes=int(records.bytes[position]) if known else None,
+        address=hex(int(records.address[position])) if known and action not in (Action.OOM, Action.SNAPSHOT) else "",
+        device_free=int(records.address[position]) if action is Action.OOM else None,
+        stream=int(records.stream[position]) if known else None,
+        frames=names.frames_of(stack),
+        line=names.line_of(stack) if stack >= 0 else "",
+        annotation=history.annotations.names[code] if code >= 0 else "",
+        compiled=strings[int(contexts.compiled[context])] if said else "",
+        metadata=strings[int(contexts.metadata[context])] if said else "",
+        curves=[
+            CurveValue(kind=kind, bytes=int(found.values(kind)[position + 1]), exact=_is_exact(found, kind))
+            for kind in found.curves
+        ],
+    )
+
+
+SNAPSHOT_TRACKS = TraceQuestion(
+    name="snapshot/tracks",
+    summary="What can be drawn of a snapshot over time",
+    tag=_TAG,
+    about="snapshot",
+    of_steps=False,
+    answer=SnapshotTracksAnswer,
+    parameters=OfDevice,
+    compute=_answer,
+)
+
+SNAPSHOT_TRACKS_TILE = TraceQuestion(
+    name="snapshot/tracks/tile",
+    summary="A window of a snapshot in columns: curves, the lines that hold them, calls of the allocator",
+    tag=_TAG,
+    about="snapshot",
+    of_steps=False,
+    passing=True,
+    answer=SnapshotTracksTileAnswer,
+    parameters=WhichColumns,
+    compute=_tile,
+)
+
+SNAPSHOT_RECORD = TraceQuestion(
+    name="snapshot/record",
+    summary="One record of a snapshot with its stack, and what was in use after it",
+    tag=_TAG,
+    about="snapshot",
+    of_steps=False,
+    passing=True,
+    answer=SnapshotRecordAnswer,
+    parameters=WhichRecord,
+    compute=_record,
+)
