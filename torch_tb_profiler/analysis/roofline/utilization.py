@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import COMPUTING, Role
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64
@@ -155,10 +156,7 @@ def _in_steps(model: Model, found: Counted) -> Bool:
         at = np.searchsorted(model.steps.start, start, side="right") - 1
         ends = np.append(model.steps.end, -1)
         return (at >= 0) & (start < ends[at])
-    chosen = np.zeros(len(model.trace.events), np.bool_)
-    chosen[model.in_steps.device_work.row] = True
-    inside: Bool = chosen[found.pieces.row]
-    return inside
+    return model.in_steps.are_selected(found.pieces.row)
 
 
 def _weights(found: Counted, inside: Bool) -> Float64:
@@ -180,14 +178,13 @@ def _total(found: Counted, name: str, weight: Float64, chosen: Bool) -> float:
 def _times(model: Model) -> tuple[int, int]:
     """`StepFlops.time_ns` and `busy_ns`."""
     steps = model.steps
-    roles = device_roles(model.in_steps)
-    work, events = model.in_steps.device_work, model.trace.events
-    computing = COMPUTING.spans_of(events.start[work.row], events.end[work.row], roles)
-    busy = intervals.total(computing)
-    chosen = np.isin(roles, (Role.COMPUTE, Role.COMMUNICATION, Role.COPY))
+    inside = np.flatnonzero(model.in_steps.are_selected(model.device_work.row))
+    roles, row = device_roles(model)[inside], model.device_work.row[inside]
+    start, end = model.trace.events.start[row], model.trace.events.end[row]
+    busy = intervals.total(COMPUTING.spans_of(start, end, roles))
+    chosen = one_of(roles, (Role.COMPUTE, Role.COMMUNICATION, Role.COPY))
     if steps.rule == "whole_trace" and chosen.any():
-        rows = work.row[chosen]
-        return int(events.end[rows].max() - events.start[rows].min()), busy
+        return int(end[chosen].max() - start[chosen].min()), busy
     marks = int(np.maximum(steps.host_end - steps.host_start, 0).sum())
     has_marks = steps.rule not in WITHOUT_MARKS and marks > busy
     return marks if has_marks else int((steps.end - steps.start).sum()), busy
