@@ -5,6 +5,7 @@ export const roofline: typeof en = {
   answerHelp:
     "矩阵乘、卷积和注意力的 FLOP，由算子的形状算出。MFU = 模型所需 FLOP ÷ 设备峰值 ÷ 各步时间；HFU 计入实际执行的全部 FLOP，包括重算。",
   sentence: (flop, time) => `平均每步需要 ${flop} 的矩阵运算，耗时 ${time}。`,
+  packed: (least, most) => `未记录序列长度的注意力另需 ${least} 到 ${most}。`,
   sentenceWithout: (time) => `没有已知的矩阵运算；平均每步耗时 ${time}。`,
   ofPeak: (mfu) => `这是峰值的 ${mfu}。`,
   ofPeakRange: (low, high) => `这是峰值的 ${low} 到 ${high}：不清楚应以哪个峰值计。`,

@@ -13,6 +13,7 @@ export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | 
         {flops.executed > 0
           ? text.sentence(flop(flops.per_step), duration(flops.time_ns))
           : text.sentenceWithout(duration(flops.time_ns))}{" "}
+        {flops.packed && `${text.packed(flop(flops.packed.least), flop(flops.packed.most))} `}
         {ofPeak(flops.mfu)} {table && lost(table)}
       </p>
       <dl className="tiles">
