@@ -161,6 +161,15 @@ def test_a_range_is_shown_as_one() -> None:
     assert mfu.high * room == pytest.approx(3 * (most + 2 * 4096**3), rel=1e-3)
 
 
+def test_a_utilization_without_what_lies_in_a_range_is_a_least() -> None:
+    """However little time it takes."""
+    product = matrices(4096, 4096, 4096, "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_tn", 600, BF16)
+    varlen = Op("aten::_flash_attention_forward", (("flash_fwd_kernel", 6, {}),), PACKED)
+    with_it, without = (model_of_machine(run([[product, *more, add(50)]] * 3), A100) for more in ([varlen], []))
+    assert step_flops(with_it).mfu.shown == "at_least"
+    assert step_flops(without).mfu.shown == "exact"
+
+
 STEP = "execute_5_context_2(sq12sk30sqsq104sqsk268)_generation_3(sq3sk300sqsq3sqsk300)"
 
 

@@ -293,7 +293,7 @@ def _utilization(
     most = high + (missing_ns - open_ns) / room
     if said is None or share < SOME:
         return Utilization(None, low, most, "hidden", "coverage")
-    if share < ENOUGH:
+    if share < ENOUGH or limits.most.any():
         return Utilization(value, low, most, "at_least", None)
     return Utilization(value, low, most, "range" if is_range else "exact", None)
 

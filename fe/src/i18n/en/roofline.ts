@@ -98,6 +98,8 @@ export const roofline = area("roofline", {
   },
   summary: (rows: string, lost: string) => `${rows} points; ${lost} is lost below the roofline.`,
   first: (n: string, all: string) => `The ${n} of ${all} rows that take most time.`,
+  placed: (n: string, all: string) =>
+    `${n} of ${all} rows; FLOP or bytes of the others are not known.`,
   noRoofs:
     "The peaks of this device are not known, so there are no roofs and nothing is lost below them.",
   estimated: (spread: string) =>

@@ -88,6 +88,7 @@ export const roofline: typeof en = {
     wave: "圆环：线程块少于多处理器",
   },
   summary: (rows, lost) => `${rows} 个点；与 roofline 相比损失 ${lost}。`,
+  placed: (n, all) => `共 ${all} 行，显示 ${n} 行；其余的 FLOP 或字节数未知。`,
   first: (n, all) => `共 ${all} 行，显示耗时最多的 ${n} 行。`,
   noRoofs: "不知道该设备的峰值，因此没有屋顶，也算不出损失。",
   estimated: (spread) => `峰值表中没有该设备：显示的是由其架构估计的峰值，误差在 ${spread} 以内。`,
