@@ -26,7 +26,9 @@ export function Utilizations({ flops }: { flops: Flops }) {
           help={text.perStepHelp}
           value={least(flops.per_step + (packed?.least ?? 0))}
           onOpen={() => open("-flops")}
-          {...(flops.executed > 0 && { remark: text.executed(least(flops.executed)) })}
+          {...(flops.executed > 0 && {
+            remark: text.executed(least(flops.executed + (packed?.least ?? 0))),
+          })}
         />
       )}
       {coverage && (
