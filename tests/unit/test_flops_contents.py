@@ -14,9 +14,9 @@ from tests.kernel_programs import A100, Op, add, matrices, run
 from tests.kernel_programs import model_of as model_of_machine
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.work import Between, Sure, Unknown, Work
-from torch_tb_profiler.analysis.program.engine_names import step_sums
 from torch_tb_profiler.analysis.roofline.table import roofline
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
+from torch_tb_profiler.analysis.shared.vllm_steps import step_sums
 from torch_tb_profiler.model import Model
 
 HEADS, SIZE, OUT = 4, 64, 32

@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments
 from torch_tb_profiler.analysis.flops.texts import Texts
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Work
-from torch_tb_profiler.analysis.program.engine_names import StepSums, step_sums
+from torch_tb_profiler.analysis.shared.vllm_steps import StepSums, step_sums
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.model import Model
 

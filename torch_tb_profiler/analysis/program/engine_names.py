@@ -12,6 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.shared.vllm_steps import SUM, VLLM_STEP
 
 
 class EngineStep(msgspec.Struct, frozen=True):
@@ -37,9 +38,6 @@ class EngineStep(msgspec.Struct, frozen=True):
     padded: int | None = None
 
 
-_VLLM = re.compile(
-    r"execute_(?:(?P<all>[0-9]{1,15})_)?context_(?P<c>[0-9]{1,15})\((?P<ct>[^)]*)\)_generation_(?P<g>[0-9]{1,15})\((?P<gt>[^)]*)\)$"
-)
 _VLLM_OLD = re.compile(r"execute_new_(?P<new>[0-9]{1,15})_cached_(?P<cached>[0-9]{1,15})$")
 _VLLM_SCOPE = re.compile(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule>schedule): ")
 _SGLANG = re.compile(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
@@ -50,9 +48,6 @@ _TENSORRT = re.compile(
 )
 _XDIT = re.compile(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
 _FIELD = re.compile(r"(?P<key>\w+)=(?P<value>\[[^\]]*\]|[^\s\],]+)")
-_DETAIL = re.compile(r"(sqsq|sqsk|sq|sk)([0-9]{1,15})")
-#: Σ new tokens, Σ tokens that they see, Σ squares of the first, Σ products of both, of each request
-_SUMS = ("sq", "sk", "sqsq", "sqsk")
 #: what is read as a number; longer ones are none of an engine
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
@@ -92,35 +87,6 @@ def engine_step(name: str) -> EngineStep | None:
     return None
 
 
-class StepSums(msgspec.Struct, frozen=True):
-    """Sums over the requests of a step.
-
-    tokens   new ones that are computed
-    keys     tokens that these see, those of the cache included
-    pairs    of a new token and one that it sees
-    """
-
-    tokens: int
-    keys: int
-    pairs: int
-
-
-def step_sums(name: str) -> StepSums | None:
-    """What a step of vLLM says of its attention; None where its name does not.
-
-    >>> step_sums("execute_2_context_0(sq0sk0sqsq0sqsk0)_generation_2(sq2sk70sqsq2sqsk70)").pairs
-    70
-    """
-    found = _VLLM.match(name)
-    parts = [] if found is None else [dict(_DETAIL.findall(found[each])) for each in ("ct", "gt")]
-    if not parts or any(len(each) < len(_SUMS) for each in parts):
-        return None
-    tokens, keys, squares, products = (sum(int(each[key]) for each in parts) for key in _SUMS)
-    # a new token sees those before it, and of the new ones of its request half
-    pairs = products - (squares - tokens) // 2
-    return StepSums(tokens, keys, pairs) if tokens and pairs >= 0 else None
-
-
 def mixed_or(context: int, generation: int) -> Phase:
     """Of a step with so many requests that read their prompt, and so many that generate."""
     if not context and not generation:
@@ -131,7 +97,7 @@ def mixed_or(context: int, generation: int) -> Phase:
 
 
 def _vllm(name: str) -> EngineStep | None:
-    found = _VLLM.match(name)
+    found = VLLM_STEP.match(name)
     if found is None:
         return None
     context, generation = int(found["c"]), int(found["g"])
@@ -152,7 +118,7 @@ def _vllm(name: str) -> EngineStep | None:
 
 def _tokens(text: str) -> int | None:
     """`888`, `888_788544` (tokens, and the sum of their squares) or `sq888sk888sqsq788544sqsk788544`."""
-    detail = dict(_DETAIL.findall(text)) if text.startswith("s") else {}
+    detail = dict(SUM.findall(text)) if text.startswith("s") else {}
     if detail:
         return int(detail["sq"]) if "sq" in detail else None
     head = text.partition("_")[0]
