@@ -1120,6 +1120,8 @@ export interface FlopsAnswer {
   per_step: number;
   /** FLOP that are executed in an average step (FLOP) */
   executed: number;
+  /** what attention over sequences behind one another needs beside per_step: their lengths were not recorded, so it lies between two numbers; null without such attention */
+  packed: PackedFlops | null;
   /** model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices */
   mfu: Utilization;
   /** hardware FLOP utilization: the same of what is executed */
@@ -1136,6 +1138,14 @@ export interface FlopsAnswer {
   remedies: { [key: string]: string };
   /** what they can do */
   devices: DeviceRoofs[];
+}
+
+/** FLOP of attention over sequences behind one another, whose lengths were not recorded. */
+export interface PackedFlops {
+  /** FLOP there are at least */
+  least: number;
+  /** FLOP there are at most */
+  most: number;
 }
 
 /** A part of the peak, 0…1. */

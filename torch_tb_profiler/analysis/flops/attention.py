@@ -13,11 +13,11 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor
+from torch_tb_profiler.analysis.flops.arguments import Arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader
-from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, not_known
+from torch_tb_profiler.analysis.flops.packed import of_packed
+from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work
 
 #: which corner the diagonal of a causal mask starts in
 Corner = Literal["upper_left", "lower_right"]
@@ -69,7 +69,9 @@ def _read(how: _Attention) -> Reader:
     def read(given: Arguments) -> Work:
         q, k, v = (given.tensor(how.q + at) for at in range(3))
         if how.lengths is not None and given.is_tensor(how.lengths):
-            return _of_contents(q, k, v, how.backward)
+            corner, sure = _corner(how, given)
+            causal = None if sure is Sure.BOUND else corner is not None
+            return of_packed(given, how.q, how.lengths, causal, _window(how, given), how.backward)
         if not len(q.dims) == len(k.dims) == len(v.dims) == 4 or q.data != k.data:
             raise NotKnown(Unknown.CONTENTS if len(q.dims) == 3 else Unknown.NO_MODEL)
         head, length = (2, 1) if how.heads_last else (1, 2)
@@ -116,16 +118,6 @@ def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
     first = np.zeros_like(rows) if before < 0 else np.clip(rows + shift - before, 0, keys)
     after = np.full_like(rows, keys) if behind < 0 else np.clip(rows + shift + behind + 1, 0, keys)
     return Fraction(int(np.maximum(after - first, 0).sum()), queries * keys)
-
-
-def _of_contents(q: Tensor, k: Tensor, v: Tensor, backward: bool) -> Work:
-    """How long each sequence is, is no shape: FLOP are not known. All rows that are packed together are moved."""
-    if min(len(q.dims), len(k.dims), len(v.dims)) < 3 or q.kind != k.kind:
-        raise NotKnown(Unknown.CONTENTS)
-    out = q.elements // max(q.dims[-1], 1) * v.dims[-1] * q.size
-    moved = q.bytes + k.bytes + v.bytes + out
-    size = 2 * moved + out if backward else moved
-    return replace(not_known(Unknown.CONTENTS), bytes=size, data=q.data, sure=Sure.BOUND)
 
 
 def _causal_place(how: _Attention, given: Arguments) -> int | None:
@@ -184,15 +176,23 @@ def _unknown(_: Arguments) -> Work:
     raise NotKnown(Unknown.CONTENTS)
 
 
-def _packed(q: int) -> Reader:
-    """Sequences of different length behind one another: (rows, heads, size)."""
+def _packed(q: int, told: bool = True) -> Reader:
+    """Sequences of different length behind one another: (rows, heads, size).
+
+    told   whether the truth values among the arguments tell what is masked
+    """
 
     def read(given: Arguments) -> Work:
         tensors = [given.tensor(q + at) for at in range(3)]
-        pages = any(given.types[at] == "int" and len(given.tensor(at).dims) > 1 for at in range(len(given.types)))
-        if pages or any(len(each.dims) != 3 for each in tensors):
+        whole = [at for at in range(q + 3, len(given)) if given.is_tensor(at) and given.types[at] == "int"]
+        lengths = [at for at in whole if len(given.tensor(at).dims) == 1]
+        pages = any(len(given.tensor(at).dims) > 1 for at in whole)
+        if pages or not lengths or any(len(each.dims) != 3 for each in tensors):
             raise NotKnown(Unknown.CONTENTS)
-        return _of_contents(tensors[0], tensors[1], tensors[2], backward=q > 0)
+        how = _Attention(q, heads_last=True, corner="lower_right", window=1 if told else None, backward=q > 0)
+        corner, sure = _corner(how, given)
+        causal = None if sure is Sure.BOUND or not told else corner is not None
+        return of_packed(given, q, lengths[0], causal, _window(how, given), q > 0)
 
     return read
 
@@ -261,9 +261,9 @@ ATTENTION: Mapping[str, Reader] = MappingProxyType(
         "customflash::custom_flash_aligned": _dense,
         **dict.fromkeys(("flash_attn::_flash_attn_varlen_forward", "torch_attn::_varlen_attn"), _packed(0)),
         "flash_attn::_flash_attn_varlen_backward": _packed(1),
+        "aiter::mha_varlen_fwd": _packed(0, told=False),
         **dict.fromkeys(
             (
-                "aiter::mha_varlen_fwd",
                 "aiter::mha_batch_prefill",
                 "vllm::unified_attention",
                 "vllm::unified_attention_with_output",

@@ -107,6 +107,11 @@ class Calls(msgspec.Struct, frozen=True):
         values = [getattr(work, name) for work in self.works]
         return np.array([np.nan if value is None else float(value) for value in values] or [np.nan])[self.work]
 
+    def limits(self, name: str) -> Float64:
+        """Shape (calls,): what FLOP lie between, NaN where they are known, or nothing is. name: one of `Between`."""
+        values = [np.nan if work.limits is None else float(getattr(work.limits, name)) for work in self.works]
+        return np.array(values or [np.nan])[self.work]
+
     def total(self, name: str, chosen: Bool | None = None) -> int:
         """Σ of what is known, exact."""
         counts = np.bincount(self.work if chosen is None else self.work[chosen], minlength=len(self.works))
@@ -276,7 +281,7 @@ def _first_kernels(model: Model, pieces: Pieces, nodes: Int64, wanted: Bool) -> 
 
 def _counted_once(model: Model, node: Int64, work: Int64, works: Sequence[Work]) -> tuple[Int64, tuple[Work, ...]]:
     """The work of each call: nothing of its own where calls inside of it have FLOP that are counted."""
-    flops = np.array([bool(each.flops) for each in works] or [False])[work]
+    flops = np.array([bool(each.flops) or each.limits is not None for each in works] or [False])[work]
     if not len(node):
         return work, tuple(works)
     inside = on_paths(model.tree.parent, model.tree.parent[node[flops]])[node]

@@ -4,7 +4,8 @@ Before 2024 strides were not recorded: a copy inside of an operator that repeats
 
 Before 2023 the settings of a convolution were not recorded: how large its result is, its backward says, which has the
 same sequence number. A list of more than 30 tensors is recorded as an empty one: how many parameters there are, the
-backward pass says, which accumulates a gradient for each.
+backward pass says, which accumulates a gradient for each. Attention of engines and lookups in tables have modules of
+their own: `served`, `lookups`.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments
+from torch_tb_profiler.analysis.flops.arguments import ERRORS
 from torch_tb_profiler.analysis.flops.convolutions import FORWARD, forward_with
 from torch_tb_profiler.analysis.flops.lists import LISTS, of_parameters
-from torch_tb_profiler.analysis.flops.operators import arguments_of, work_of
+from torch_tb_profiler.analysis.flops.lookups import by_each_other
+from torch_tb_profiler.analysis.flops.operators import work_of
+from torch_tb_profiler.analysis.flops.served import SERVED, of_steps
+from torch_tb_profiler.analysis.flops.texts import Texts
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, of_product
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -32,25 +35,6 @@ _REPEATS = frozenset(f"aten::{name}" for name in ("repeat_interleave", "repeat",
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
 
 
-class Texts(msgspec.Struct, frozen=True):
-    """The recorded arguments of the operators of a trace, by position in the call tree."""
-
-    model: Model
-
-    def of(self, node: int) -> tuple[str, str, str, str]:
-        """Dimensions, types, values, strides; "" for missing."""
-        operators, strings = self.model.trace.operators, self.model.trace.strings
-        at = int(self.model.tree.operator[node])
-        if at < 0:
-            return "", "", "", ""
-        codes = (operators.input_dims, operators.input_type, operators.concrete_inputs, operators.input_strides)
-        dims, types, concrete, strides = (str(strings[int(code[at])]) for code in codes)
-        return dims, types, concrete, strides
-
-    def arguments(self, node: int) -> Arguments | None:
-        return arguments_of(*self.of(node))
-
-
 def derived(model: Model, node: Int64, work: Mapping[int, Work]) -> dict[int, Work]:
     """What else is known of some calls.
 
@@ -61,6 +45,12 @@ def derived(model: Model, node: Int64, work: Mapping[int, Work]) -> dict[int, Wo
     found: dict[int, Work] = {}
     node = node[model.trace.operators.input_dims[model.tree.operator[node]] > 0]
     found |= {at: of_result(work[at], texts, at) for at in node[repeats(model, node)].tolist()}
+    by_contents = [at for at in node.tolist() if work[at].why is Unknown.CONTENTS]
+    served = [at for at in by_contents if texts.name(at) in SERVED]
+    if served:
+        found |= of_steps(model, texts, served)
+    if len(by_contents) > len(served):
+        found |= by_each_other(model, texts, by_contents)
     waiting = [at for at in node.tolist() if work[at].why in (Unknown.SHAPES_OFF, Unknown.LONG_LIST)]
     by_name: dict[str, list[int]] = {}
     for at in waiting:

@@ -84,6 +84,19 @@ class Product(msgspec.Struct, frozen=True):
         return self.size * (self.elements + self.weights)
 
 
+class Between(msgspec.Struct, frozen=True):
+    """What FLOP lie between where they are not known.
+
+    least, most               of those that are executed
+    model_least, model_most   of those that the model needs
+    """
+
+    least: int
+    most: int
+    model_least: int
+    model_most: int
+
+
 class Work(msgspec.Struct, frozen=True):
     """What one call does. A multiplication with its addition counts two FLOP; softmax, bias, activation and norm none.
 
@@ -95,6 +108,7 @@ class Work(msgspec.Struct, frozen=True):
     sure      how FLOP and bytes are known
     product   of products of matrices and convolutions
     why       why one of them is not known
+    between   what FLOP lie between; None where they are known, or nothing can be said
     """
 
     flops: int | None
@@ -105,6 +119,7 @@ class Work(msgspec.Struct, frozen=True):
     dense: int | None = None
     product: Product | None = None
     why: Unknown | None = None
+    between: Between | None = None
 
     @property
     def model_flops(self) -> int | None:
@@ -113,6 +128,11 @@ class Work(msgspec.Struct, frozen=True):
     @property
     def dense_flops(self) -> int | None:
         return self.flops if self.dense is None else self.dense
+
+    @property
+    def limits(self) -> Between | None:
+        """What FLOP lie between, where they are not known."""
+        return self.between if self.flops is None else None
 
     def surely(self, sure: Sure) -> Work:
         """The same, known in another way."""

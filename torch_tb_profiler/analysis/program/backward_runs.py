@@ -42,7 +42,8 @@ def backward_runs(model: Model, marked: Marks, main: int) -> Runs:
     """
     tree = model.structure.tree
     is_node = autograd_nodes(model) | _compiled(model)
-    outer = np.flatnonzero(is_node & (nearest(tree.parent, is_node, tree.parent) < 0))
+    outer = np.flatnonzero(is_node)
+    outer = outer[nearest(tree.parent, is_node, tree.parent[outer]) < 0]
     nesting = marked.nesting
     backward = marked.phase == CODE[Phase.BACKWARD]
     within = nearest(nesting.parent, backward, nesting.parent) >= 0
@@ -75,12 +76,13 @@ def forward_operators(model: Model, marked: Marks, main: int) -> Int64:
     They carry a sequence number and do not run inside an autograd node; nothing marks them as anything but forward.
     """
     tree, operators = model.structure.tree, model.trace.operators
-    numbered = take_known(operators.sequence, tree.operator) >= 0
-    first = take_known(operators.forward_thread, tree.operator) <= 0
-    at = np.flatnonzero(tree.is_operator & numbered & first & (tree.track == main))
+    at = np.flatnonzero(tree.is_operator & (tree.track == main))
+    at = at[take_known(operators.sequence, tree.operator[at]) >= 0]
+    at = at[take_known(operators.forward_thread, tree.operator[at]) <= 0]
+    at = at[nearest(tree.parent, autograd_nodes(model), at) < 0]
     mark = marked.nesting.innermost(tree.track[at], tree.start[at])
     free = (mark < 0) | one_of(take_known(marked.phase, mark), (CODE[Phase.FORWARD], CODE[Phase.LOSS]))
-    return at[free & ~_in_nodes(model)[at]]
+    return at[free]
 
 
 def _compiled(model: Model) -> Bool:
@@ -89,11 +91,4 @@ def _compiled(model: Model) -> Bool:
     if not len(tree):
         return np.zeros(0, np.bool_)
     found: Bool = model.trace.strings.where(lambda name: name.startswith(COMPILED_BACKWARD), tree.name)[tree.name]
-    return found
-
-
-def _in_nodes(model: Model) -> Bool:
-    """Shape (call tree,): whether a node is an autograd node, or inside one."""
-    tree = model.structure.tree
-    found: Bool = nearest(tree.parent, autograd_nodes(model), np.arange(len(tree))) >= 0
     return found

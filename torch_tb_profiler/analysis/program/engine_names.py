@@ -12,6 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from torch_tb_profiler.analysis.program.kinds import Phase
+from torch_tb_profiler.analysis.shared.vllm_steps import SUM, VLLM_STEP
 
 
 class EngineStep(msgspec.Struct, frozen=True):
@@ -37,9 +38,6 @@ class EngineStep(msgspec.Struct, frozen=True):
     padded: int | None = None
 
 
-_VLLM = re.compile(
-    r"execute_(?:(?P<all>[0-9]{1,15})_)?context_(?P<c>[0-9]{1,15})\((?P<ct>[^)]*)\)_generation_(?P<g>[0-9]{1,15})\((?P<gt>[^)]*)\)$"
-)
 _VLLM_OLD = re.compile(r"execute_new_(?P<new>[0-9]{1,15})_cached_(?P<cached>[0-9]{1,15})$")
 _VLLM_SCOPE = re.compile(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule>schedule): ")
 _SGLANG = re.compile(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
@@ -53,7 +51,6 @@ _TENSORRT = re.compile(
 )
 _XDIT = re.compile(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
 _FIELD = re.compile(r"(?P<key>\w+)=(?P<value>\[[^\]]*\]|[^\s\],]+)")
-_DETAIL = re.compile(r"(sqsq|sqsk|sq|sk)([0-9]{1,15})")
 #: what is read as a number; longer ones are none of an engine
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
@@ -111,7 +108,7 @@ def _or_verify(phase: Phase, generation: int | None, tokens: int | None) -> Phas
 
 
 def _vllm(name: str) -> EngineStep | None:
-    found = _VLLM.match(name)
+    found = VLLM_STEP.match(name)
     if found is None:
         return None
     context, generation = int(found["c"]), int(found["g"])
@@ -132,7 +129,7 @@ def _vllm(name: str) -> EngineStep | None:
 
 def _tokens(text: str) -> int | None:
     """`888`, `888_788544` (tokens, and the sum of their squares) or `sq888sk888sqsq788544sqsk788544`."""
-    detail = dict(_DETAIL.findall(text)) if text.startswith("s") else {}
+    detail = dict(SUM.findall(text)) if text.startswith("s") else {}
     if detail:
         return int(detail["sq"]) if "sq" in detail else None
     head = text.partition("_")[0]

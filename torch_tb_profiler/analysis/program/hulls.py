@@ -76,8 +76,8 @@ class _Outer(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, model: Model, marked: Marks, main: int) -> _Outer:
         tree, strings = model.structure.tree, model.trace.strings
-        around = np.append(tree.is_operator, False)[nearest(tree.parent, tree.is_operator, tree.parent)]
-        node = np.flatnonzero(tree.is_operator & (tree.track == main) & ~around)
+        node = np.flatnonzero(tree.is_operator & (tree.track == main))
+        node = node[nearest(tree.parent, tree.is_operator, tree.parent[node]) < 0]
         node = node[np.argsort(tree.start[node], kind="stable")]
         name = tree.name[node]
         mine = marked.nesting.lane == main

@@ -45,6 +45,21 @@ ROOFLINE = by_key(
         "activation none; of a causal mask what it leaves. The kernels of a call share its FLOP by their durations.",
     ),
     Definition(
+        "least_flops",
+        "FLOP at least",
+        "number",
+        "flop",
+        "Of attention over sequences behind one another, whose lengths were not recorded: FLOP if all are of one "
+        "length, with what is known of the row. Empty of other rows.",
+    ),
+    Definition(
+        "most_flops",
+        "FLOP at most",
+        "number",
+        "flop",
+        "The same if each query sees as many keys as the longest sequence has.",
+    ),
+    Definition(
         "bytes",
         "Bytes",
         "number",

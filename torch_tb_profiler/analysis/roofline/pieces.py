@@ -15,6 +15,7 @@ import numpy as np
 from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
 from torch_tb_profiler.analysis.flops.products import ELEMENTS, FIRST_WITH_TF32, product_kernels
 from torch_tb_profiler.analysis.flops.rates import piece_work, shared
+from torch_tb_profiler.analysis.flops.work import Work
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
@@ -133,7 +134,7 @@ def call_roofs(model: Model) -> CallRoofs:
 def _elements(model: Model, found: Counted) -> Int8:
     """What each call multiplies: by its longest kernel whose name or operator says it, else by its inputs."""
     calls, pieces = found.calls, found.pieces
-    data = [_DATA.index(work.data) if work.flops and work.data in _DATA else -1 for work in calls.works]
+    data = [_DATA.index(work.data) if _multiplies(work) and work.data in _DATA else -1 for work in calls.works]
     element = np.array(data or [-1], np.int64)[calls.work]
     element[element >= len(ELEMENTS)] = ELEMENTS.index("fp8")  # 4 bits are told apart by the peak alone
     if found.on_host or not len(calls):
@@ -146,6 +147,10 @@ def _elements(model: Model, found: Counted) -> Int8:
     has = has[np.argsort(-pieces.duration[has], kind="stable")]
     by_kernel = first_at(pieces.call[has], said[has], len(calls))
     return np.where((element >= 0) & (by_kernel >= 0), by_kernel, element).astype(np.int8)
+
+
+def _multiplies(work: Work) -> bool:
+    return bool(work.flops) or work.limits is not None
 
 
 def _may_be_tf32(model: Model, found: Counted, element: Int8, device: Int64) -> Bool:

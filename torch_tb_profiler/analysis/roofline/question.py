@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.roofline.columns import ROOFLINE as COLUMNS
 from torch_tb_profiler.analysis.roofline.reached import Reached, reached
 from torch_tb_profiler.analysis.roofline.roofs import Roofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
-from torch_tb_profiler.analysis.roofline.utilization import OfElement, OfPhase, Utilization, step_flops
+from torch_tb_profiler.analysis.roofline.utilization import OfElement, OfPhase, PackedFlops, Utilization, step_flops
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
@@ -70,6 +70,8 @@ class FlopsAnswer(Answer, frozen=True, kw_only=True):
     busy_ns     while a compute kernel ran, in an average step
     per_step    FLOP that the model needs in an average step: without what is computed again in the backward pass
     executed    FLOP that are executed in an average step
+    packed      what attention over sequences behind one another needs beside per_step: their lengths were not recorded,
+                so it lies between two numbers; null without such attention
     mfu         model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices
     hfu         hardware FLOP utilization: the same of what is executed
     busy_mfu    per_step ÷ peak ÷ busy: what kernels reach while they run
@@ -86,6 +88,7 @@ class FlopsAnswer(Answer, frozen=True, kw_only=True):
     busy_ns: NsMean
     per_step: Flop
     executed: Flop
+    packed: PackedFlops | None
     mfu: Utilization
     hfu: Utilization
     busy_mfu: Utilization
@@ -158,6 +161,7 @@ def _flops(subject: Subject, _: NoParameters) -> FlopsAnswer:
         busy_ns=found.busy_ns / each,
         per_step=found.per_step,
         executed=found.executed,
+        packed=found.packed,
         mfu=found.mfu,
         hfu=found.hfu,
         busy_mfu=found.busy_mfu,

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.calls import Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.analysis.flops.rates import shared
@@ -56,6 +56,8 @@ class RooflineTable(Tabular):
     calls: Int64
     time_ns: Int64
     flops: Float64
+    least_flops: Float64
+    most_flops: Float64
     bytes: Float64
     intensity: Float64
     flop_rate: Float64
@@ -120,6 +122,8 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
         calls=(groups.count() if group_by == "kernel" else groups.sum(roof.first))[order],
         time_ns=time[order],
         flops=flops[order],
+        least_flops=_limit(groups, found, "least", roof.flops)[order],
+        most_flops=_limit(groups, found, "most", roof.flops)[order],
         bytes=_sum(groups, roof.bytes, has_bytes)[order],
         intensity=ratio(
             groups.sum_of_floats(np.where(both, roof.flops, 0.0)), groups.sum_of_floats(np.where(both, roof.bytes, 0.0))
@@ -150,6 +154,14 @@ def _sum(groups: Groups, values: Float64, known: Bool) -> Float64:
     """Σ of what is known; NaN where nothing is."""
     total = groups.sum_of_floats(np.where(known, values, 0.0))
     return np.where(groups.sum(known) > 0, total, np.nan)
+
+
+def _limit(groups: Groups, found: Counted, name: Literal["least", "most"], flops: Float64) -> Float64:
+    """Σ of what there is at least or at most, with what is known; NaN of groups without any that lie between."""
+    limit = shared(found, found.calls.limits(name))
+    open_ = ~np.isnan(limit)
+    total = groups.sum_of_floats(np.where(open_, limit, np.nan_to_num(flops)))
+    return np.where(groups.sum(open_) > 0, total, np.nan)
 
 
 def _most(

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
-from torch_tb_profiler.analysis.flops.calls import Counted, counted
+from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseName, name_of
@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import COMPUTING, Role
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64
@@ -72,6 +73,17 @@ class OfElement(msgspec.Struct, frozen=True):
     rate: float | None
 
 
+class PackedFlops(msgspec.Struct, frozen=True):
+    """FLOP of attention over sequences behind one another, whose lengths were not recorded.
+
+    least   FLOP there are at least
+    most    FLOP there are at most
+    """
+
+    least: int
+    most: int
+
+
 class OfPhase(msgspec.Struct, frozen=True):
     """A part of the average step.
 
@@ -96,6 +108,7 @@ class StepFlops:
     busy_ns     while a compute kernel ran on any device
     per_step    FLOP that the model needs, of an average step
     executed    FLOP that are executed, of an average step
+    packed      what the model needs beside `per_step`, of an average step; None where nothing is
     mfu, hfu    of `time_ns`
     busy_mfu    the same of `busy_ns`: what kernels reach while they run
     elements    by element type, the most FLOP first
@@ -108,6 +121,7 @@ class StepFlops:
     busy_ns: int
     per_step: int
     executed: int
+    packed: PackedFlops | None
     mfu: Utilization
     hfu: Utilization
     busy_mfu: Utilization
@@ -128,9 +142,14 @@ def step_flops(model: Model) -> StepFlops:
     model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
     flops = np.nan_to_num(found.calls.numbers("flops"))
     said = coverage(model)
+    needs, does = (_Limits.of(found.calls, weight, again, part) for part in ("model", "all"))
     usage = {
-        name: _utilization(model, found, inside, of_calls, weight * values, span, said)
-        for name, values, span in (("mfu", model_flops, time), ("hfu", flops, time), ("busy", model_flops, busy))
+        name: _utilization(model, found, inside, of_calls, weight * values, limits, span, said)
+        for name, values, limits, span in (
+            ("mfu", model_flops, needs, time),
+            ("hfu", flops, does, time),
+            ("busy", model_flops, needs, busy),
+        )
     }
     each = max(steps, 1)
     return StepFlops(
@@ -139,6 +158,7 @@ def step_flops(model: Model) -> StepFlops:
         busy_ns=busy,
         per_step=round(_total(found, "model_flops", weight, ~again) / each),
         executed=round(_total(found, "flops", weight, np.ones(len(again), np.bool_)) / each),
+        packed=needs.sum(each),
         mfu=usage["mfu"],
         hfu=usage["hfu"],
         busy_mfu=usage["busy"],
@@ -148,6 +168,28 @@ def step_flops(model: Model) -> StepFlops:
     )
 
 
+class _Limits(msgspec.Struct, frozen=True):
+    """What FLOP of calls in the steps lie between, shape (calls,): 0 where they are known, or nothing is."""
+
+    least: Float64
+    most: Float64
+
+    @classmethod
+    def of(cls, calls: Calls, weight: Float64, again: Bool, part: Literal["model", "all"]) -> _Limits:
+        if part == "all":
+            names, taken = ("least", "most"), weight
+        else:
+            names, taken = ("model_least", "model_most"), np.where(again, 0.0, weight)
+        least, most = (taken * np.nan_to_num(calls.limits(name)) for name in names)
+        return cls(least, most)
+
+    def sum(self, steps: int) -> PackedFlops | None:
+        """Of an average step; None without any."""
+        if not self.most.any():
+            return None
+        return PackedFlops(round(float(self.least.sum()) / steps), round(float(self.most.sum()) / steps))
+
+
 def _in_steps(model: Model, found: Counted) -> Bool:
     """Shape (pieces,): which are in a step."""
     if found.on_host:
@@ -155,10 +197,7 @@ def _in_steps(model: Model, found: Counted) -> Bool:
         at = np.searchsorted(model.steps.start, start, side="right") - 1
         ends = np.append(model.steps.end, -1)
         return (at >= 0) & (start < ends[at])
-    chosen = np.zeros(len(model.trace.events), np.bool_)
-    chosen[model.in_steps.device_work.row] = True
-    inside: Bool = chosen[found.pieces.row]
-    return inside
+    return model.in_steps.are_selected(found.pieces.row)
 
 
 def _weights(found: Counted, inside: Bool) -> Float64:
@@ -180,14 +219,13 @@ def _total(found: Counted, name: str, weight: Float64, chosen: Bool) -> float:
 def _times(model: Model) -> tuple[int, int]:
     """`StepFlops.time_ns` and `busy_ns`."""
     steps = model.steps
-    roles = device_roles(model.in_steps)
-    work, events = model.in_steps.device_work, model.trace.events
-    computing = COMPUTING.spans_of(events.start[work.row], events.end[work.row], roles)
-    busy = intervals.total(computing)
-    chosen = np.isin(roles, (Role.COMPUTE, Role.COMMUNICATION, Role.COPY))
+    inside = np.flatnonzero(model.in_steps.are_selected(model.device_work.row))
+    roles, row = device_roles(model)[inside], model.device_work.row[inside]
+    start, end = model.trace.events.start[row], model.trace.events.end[row]
+    busy = intervals.total(COMPUTING.spans_of(start, end, roles))
+    chosen = one_of(roles, (Role.COMPUTE, Role.COMMUNICATION, Role.COPY))
     if steps.rule == "whole_trace" and chosen.any():
-        rows = work.row[chosen]
-        return int(events.end[rows].max() - events.start[rows].min()), busy
+        return int(end[chosen].max() - start[chosen].min()), busy
     marks = int(np.maximum(steps.host_end - steps.host_start, 0).sum())
     has_marks = steps.rule not in WITHOUT_MARKS and marks > busy
     return marks if has_marks else int((steps.end - steps.start).sum()), busy
@@ -223,10 +261,11 @@ def _utilization(
     inside: Bool,
     of_calls: CallRoofs,
     flops: Float64,
+    limits: _Limits,
     time: int,
     said: Coverage | None,
 ) -> Utilization:
-    """flops: of each call in the steps."""
+    """flops, limits: of each call in the steps."""
     devices = roofs(model)
     if not len(model.steps):
         return _none("no_steps")
@@ -246,14 +285,33 @@ def _utilization(
     at_most = 1e9 * float((flops[multiplies] / of_calls.most[multiplies]).sum())
     spread = max(each.spread for each in computing)
     low, high = at_most / room / (1 + spread), at_peak / room / (1 - spread)
+    is_range = low <= 0.99 * high
     share = matrix_ns / (matrix_ns + missing_ns)
     value = at_peak / room
-    most = high + missing_ns / room
+    least_ns, open_ns = _of_limits(found, inside, of_calls, limits)
+    low += least_ns / room / (1 + spread)
+    most = high + (missing_ns - open_ns) / room
     if said is None or share < SOME:
         return Utilization(None, low, most, "hidden", "coverage")
-    if share < ENOUGH:
+    if share < ENOUGH or limits.most.any():
         return Utilization(value, low, most, "at_least", None)
-    return Utilization(value, low, most, "exact" if low > 0.99 * high else "range", None)
+    return Utilization(value, low, most, "range" if is_range else "exact", None)
+
+
+def _of_limits(found: Counted, inside: Bool, of_calls: CallRoofs, limits: _Limits) -> tuple[float, float]:
+    """How long the least of FLOP that lie between take at the peak; and how much less than all of their time the most.
+
+    Both in ns, of pieces in the steps.
+    """
+    pieces, calls = found.pieces, found.calls
+    bounded = (limits.most > 0) & ~np.isnan(of_calls.rate)
+    if not bounded.any():
+        return 0.0, 0.0
+    mine = inside & (pieces.call >= 0) & (pieces.recorded < 0)
+    time = sums_at(pieces.call[mine], pieces.duration[mine], len(calls))[bounded]
+    at_most = 1e9 * limits.most[bounded] / of_calls.rate[bounded]
+    least = 1e9 * limits.least[bounded] / of_calls.most[bounded]
+    return float(least.sum()), float(np.maximum(time - at_most, 0.0).sum())
 
 
 def _none(why: NoUtilization) -> Utilization:

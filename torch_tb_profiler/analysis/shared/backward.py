@@ -68,19 +68,22 @@ def recomputed(model: Model) -> Int64:
     if not len(inner):
         return inner
     # operators inside others count for the comparison, too: `linear` holds `t` and `addmm`
-    different, place = distinct_places(tree.name[each])
-    letters = np.array([chr(0xE000 + code) for code in range(len(different))])[place]
-    forward = "".join(letters[evaluated < 0])
-    letters = letters[evaluated >= 0]
+    place = distinct_places(tree.name[each])[1]
+    forward, letters = _as_text(place[evaluated < 0]), _as_text(place[evaluated >= 0])
     outermost = nearest(tree.parent, numbered, tree.parent[inner]) < 0
     known: dict[str, bool] = {}
     found = np.zeros(len(inner), np.bool_)
     for begin, after in _runs(owner):
-        text = "".join(letters[begin:after])
+        text = letters[begin:after]
         if text not in known:
             known[text] = after - begin >= LEAST and text[: max(LEAST, len(text) - 2)] in forward
         found[begin:after] = known[text]
     return inner[found & outermost]
+
+
+def _as_text(numbers: Int64) -> str:
+    """A letter for each of some small numbers, so that runs of them can be searched as text is."""
+    return (0xE000 + numbers).astype("<u4").tobytes().decode("utf-32-le")
 
 
 def _runs(values: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[tuple[int, int]]:

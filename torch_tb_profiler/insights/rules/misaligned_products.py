@@ -82,7 +82,10 @@ def _find(facts: Facts) -> Sequence[Found]:
 
 
 def _as_aligned(products: Products) -> Float64:
-    """Shape (calls,): what each takes at the efficiency of aligned calls of its type and like size, ns; NaN: none."""
+    """Shape (calls,): what each takes at the efficiency of aligned calls of its type and like size, ns; NaN: none.
+
+    Without any of like size those next below count, where they do better: a larger one fills the device no worse.
+    """
     alike = products.alike
     aligned, flops = (products.of_shapes(name)[alike.first] for name in ("aligned", "flops"))
     needed = needed_of(alike.element)
@@ -90,7 +93,11 @@ def _as_aligned(products: Products) -> Float64:
     usual = np.full(len(alike) + 1, np.nan)  # the last is that of no group
     for at in np.flatnonzero(aligned < needed).tolist():
         size = int(flops[at])
-        like = good & (alike.element == alike.element[at]) & (flops > size // _ALIKE) & (flops // _ALIKE < size)
+        of_type = good & (alike.element == alike.element[at])
+        like = of_type & (flops > size // _ALIKE) & (flops // _ALIKE < size)
+        if not like.any():
+            smaller = of_type & (flops < size) & (alike.efficiency > alike.efficiency[at])
+            like = smaller & (flops > flops[smaller].max(initial=0) // _ALIKE)
         if like.any():
             usual[at] = min(median(alike.efficiency[like]), 1.0)
     least: Float64 = products.least_ns() / usual[alike.of]

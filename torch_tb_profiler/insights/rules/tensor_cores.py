@@ -36,7 +36,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         or products.time(undecided) > facts.limit("tensor_cores", "most_undecided") * whole
     ):
         return ()
-    least = products.least_ns(half, size=2) / facts.limit("tensor_cores", "efficiency")
+    least = products.least_ns(half, size=2) / _expected(facts, products)
     faster = products.faster(
         products.chosen[wide & ~products.is_for_few_rows],
         least,
@@ -70,6 +70,16 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
         ),
     )
+
+
+def _expected(facts: Facts, products: Products) -> Float64:
+    """Shape (calls,): the part of the peak that each is expected to reach in 16 bits.
+
+    One that reaches more as TF32 does so in 16 bits, too.
+    """
+    usual = facts.limit("tensor_cores", "efficiency")
+    as_tf32 = products.call_element == ELEMENTS.index("tf32")
+    return np.where(as_tf32, np.clip(np.nan_to_num(products.efficiency), usual, 1.0), usual)
 
 
 def _half_of(products: Products) -> Half | None:

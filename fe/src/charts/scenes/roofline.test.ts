@@ -69,6 +69,20 @@ it("puts what multiplies nothing beside, by its part of the roof, and leaves out
   expect(marks[1]?.x ?? 0).toBeGreaterThan(marks[0]?.x ?? 0);
 });
 
+it("keeps the name of the rising roof apart from names of what is reached", () => {
+  const reached = { kind: "flat", height: 5e13, label: "fp16 reached", reached: true } as const;
+  const name = (roofs: RooflineData["roofs"], text: string) => {
+    const { shapes } = rooflinePicture({ ...data([POINT]), roofs }, THEME, 1200);
+    const found = shapes.find((shape) => shape.kind === "text" && shape.text === text);
+    if (found?.kind !== "text") throw new Error(`${text} is not there`);
+    return found;
+  };
+  const { roofs } = data([]);
+  expect(name(roofs, "Memory").x).not.toBe(name([...roofs, reached], "Memory").x);
+  const apart = name([...roofs, reached], "Memory").y - name([...roofs, reached], "fp16 reached").y;
+  expect(Math.abs(apart)).toBeGreaterThan(20);
+});
+
 it("draws without points and without roofs", () => {
   const picture = rooflinePicture({ ...data([]), roofs: [] }, THEME, 300);
   expect(picture.shapes.every((shape) => !JSON.stringify(shape).includes("null"))).toBe(true);

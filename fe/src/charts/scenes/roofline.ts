@@ -38,6 +38,8 @@ export interface RooflineData {
 
 export const ROOFLINE_HEIGHT = 420;
 const LEFT = 88;
+/** Half of the last number below the axis has room. */
+const RIGHT = 24;
 const TOP = 26;
 const BOTTOM = 46;
 const STRIP = 96;
@@ -49,6 +51,11 @@ const STRIP_TOP = 1.2;
 const POINTER = 4;
 /** What the name of a roof needs. */
 const LABEL = 200;
+/** About how wide a letter is, and how far names stay apart. */
+const LETTER = 6.5;
+const APART = 16;
+/** Where on a rising roof its name may stand, the best first. */
+const PLACES = [0.5, 0.3, 0.7, 0.15];
 
 type Spot = { readonly x: number; readonly y: number; readonly radius: number };
 
@@ -57,7 +64,7 @@ export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: nu
   const plot: Box = {
     x: LEFT,
     y: TOP,
-    width: Math.max(120, width - LEFT - 16 - (strip ? STRIP + STRIP_GAP : 0)),
+    width: Math.max(120, width - LEFT - RIGHT - (strip ? STRIP + STRIP_GAP : 0)),
     height: ROOFLINE_HEIGHT - TOP - BOTTOM,
   };
   const beside: Box = { ...plot, x: plot.x + plot.width + STRIP_GAP, width: STRIP };
@@ -233,6 +240,11 @@ function plain(value: number): string {
   return value >= 1 ? String(Math.round(value)) : String(Number(value.toPrecision(1)));
 }
 
+/** What is reached may lie close under its peak: its name stands left of the rising roof, where no points are. */
+function isLeft(from: number, plot: Box): boolean {
+  return from - plot.x > LABEL;
+}
+
 function roofShapes(
   { kind, height, label, reached = false }: Roof,
   roofs: readonly Roof[],
@@ -245,8 +257,7 @@ function roofShapes(
   if (kind === "flat") {
     const from = bandwidth === null ? plot.x : Math.max(plot.x, placeX(height / bandwidth));
     const at = placeY(height);
-    // What is reached may lie close under its peak; left of the rising roof there are no points.
-    const beside = reached && from - plot.x > LABEL;
+    const beside = reached && isLeft(from, plot);
     const [end, baseline] = beside ? [from - 8, at + 4] : [right - 4, reached ? at + 13 : at - 5];
     return [
       { kind: "line", x1: from, y1: at, x2: right, y2: at, stroke, dashed },
@@ -259,7 +270,19 @@ function roofShapes(
   const to = Math.min(x.high, ceiling / height);
   if (!(to > from)) return [];
   const [x1, y1, x2, y2] = [placeX(from), placeY(from * height), placeX(to), placeY(to * height)];
-  const middle = { x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
+  const slope = Math.atan2(y1 - y2, x2 - x1);
+  const reach = (label.length * LETTER * Math.sin(slope)) / 2 + APART;
+  const taken = roofs.flatMap((roof) =>
+    roof.kind === "flat" &&
+    roof.reached &&
+    bandwidth !== null &&
+    isLeft(placeX(roof.height / bandwidth), plot)
+      ? [placeY(roof.height)]
+      : [],
+  );
+  const yAt = (part: number) => y1 + part * (y2 - y1) - 6;
+  const isFree = (part: number) => taken.every((at) => Math.abs(yAt(part) - at) > reach);
+  const part = PLACES.find(isFree) ?? 0.5;
   const line: Shape = { kind: "line", x1, y1, x2, y2, stroke, dashed };
   // It lies so close under the roof of the memory that its name would hide it.
   if (reached) return [line];
@@ -267,12 +290,12 @@ function roofShapes(
     line,
     {
       kind: "text",
-      x: middle.x - 4,
-      y: middle.y - 6,
+      x: x1 + part * (x2 - x1) - 4,
+      y: yAt(part),
       text: label,
       align: "center",
       fill: stroke,
-      turned: (Math.atan2(y1 - y2, x2 - x1) * 180) / Math.PI,
+      turned: (slope * 180) / Math.PI,
     },
   ];
 }

@@ -6,6 +6,8 @@ export const roofline = area("roofline", {
     "FLOP of matrix products, convolutions and attention, by the shapes of operators. MFU is what the model needs ÷ peak of the device ÷ time of the steps; HFU counts what is executed, also what is computed a second time.",
   sentence: (flop: string, time: string) =>
     `The average step needs ${flop} of matrix products and takes ${time}.`,
+  packed: (least: string, most: string) =>
+    `Attention over sequences whose lengths were not recorded needs ${least} to ${most} more.`,
   sentenceWithout: (time: string) =>
     `No matrix products are known; the average step takes ${time}.`,
   ofPeak: (mfu: string) => `That is ${mfu} of the peak.`,
@@ -96,6 +98,8 @@ export const roofline = area("roofline", {
   },
   summary: (rows: string, lost: string) => `${rows} points; ${lost} is lost below the roofline.`,
   first: (n: string, all: string) => `The ${n} of ${all} rows that take most time.`,
+  placed: (n: string, all: string) =>
+    `${n} of ${all} rows; FLOP or bytes of the others are not known.`,
   noRoofs:
     "The peaks of this device are not known, so there are no roofs and nothing is lost below them.",
   estimated: (spread: string) =>

@@ -5,6 +5,7 @@ export const roofline: typeof en = {
   answerHelp:
     "矩阵乘、卷积和注意力的 FLOP，由算子的形状算出。MFU = 模型所需 FLOP ÷ 设备峰值 ÷ 各步时间；HFU 计入实际执行的全部 FLOP，包括重算。",
   sentence: (flop, time) => `平均每步需要 ${flop} 的矩阵运算，耗时 ${time}。`,
+  packed: (least, most) => `未记录序列长度的注意力另需 ${least} 到 ${most}。`,
   sentenceWithout: (time) => `没有已知的矩阵运算；平均每步耗时 ${time}。`,
   ofPeak: (mfu) => `这是峰值的 ${mfu}。`,
   ofPeakRange: (low, high) => `这是峰值的 ${low} 到 ${high}：不清楚应以哪个峰值计。`,
@@ -87,6 +88,7 @@ export const roofline: typeof en = {
     wave: "圆环：线程块少于多处理器",
   },
   summary: (rows, lost) => `${rows} 个点；与 roofline 相比损失 ${lost}。`,
+  placed: (n, all) => `共 ${all} 行，显示 ${n} 行；其余的 FLOP 或字节数未知。`,
   first: (n, all) => `共 ${all} 行，显示耗时最多的 ${n} 行。`,
   noRoofs: "不知道该设备的峰值，因此没有屋顶，也算不出损失。",
   estimated: (spread) => `峰值表中没有该设备：显示的是由其架构估计的峰值，误差在 ${spread} 以内。`,

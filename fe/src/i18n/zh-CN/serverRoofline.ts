@@ -14,6 +14,11 @@ export const rooflineColumns: ServerMessages["columns"] = {
     "FLOP",
     "由输入形状算出的矩阵 FLOP：一次乘加计两个，softmax、偏置和激活不计；因果掩码只计其保留的部分。一次调用的各内核按时长分摊其 FLOP。",
   ],
+  "roofline.least_flops": [
+    "FLOP 至少",
+    "未记录序列长度的注意力：若各序列等长时的 FLOP，加上该行已知的部分。其他行为空。",
+  ],
+  "roofline.most_flops": ["FLOP 至多", "同上，若每个查询看到的键数与最长序列相同。"],
   "roofline.bytes": [
     "字节数",
     "至少要读写的字节数：输入和结果的每个不同元素各计一次。复制为跟踪中记录的值。",

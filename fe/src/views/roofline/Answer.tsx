@@ -10,10 +10,18 @@ export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | 
   return (
     <>
       <p className="roofline-sentence">
-        {flops.executed > 0
-          ? text.sentence(flop(flops.per_step), duration(flops.time_ns))
-          : text.sentenceWithout(duration(flops.time_ns))}{" "}
-        {ofPeak(flops.mfu)} {table && lost(table)}
+        {unbroken(
+          [
+            flops.executed > 0
+              ? text.sentence(flop(flops.per_step), duration(flops.time_ns))
+              : text.sentenceWithout(duration(flops.time_ns)),
+            flops.packed && text.packed(flop(flops.packed.least), flop(flops.packed.most)),
+            ofPeak(flops.mfu),
+            table && lost(table),
+          ]
+            .filter(Boolean)
+            .join(" "),
+        )}
       </p>
       <dl className="tiles">
         <Utilizations flops={flops} />
@@ -22,6 +30,10 @@ export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | 
     </>
   );
 }
+
+/** Numbers stay beside their units. */
+const unbroken = (words: string) =>
+  words.replace(/(\d) (?=%|[nµm]?s\b|[kMGTPE]?FLOP\b)/g, "$1\u00a0");
 
 function ofPeak({ shown, value, low, high, why }: Utilization): string {
   if (value === null) return why === null ? "" : text.whyNot[why];

@@ -7,7 +7,7 @@ import { roofline as text } from "../../i18n/en/roofline";
 import { usePicked } from "../../state";
 import { inWords, numberAt, rowCount, textAt } from "../../table";
 import { rowName } from "./columns";
-import { legendOf, pointsOf } from "./points";
+import { legendOf, MOST_POINTS, pointsOf } from "./points";
 
 export function RooflineChart({ answer }: { answer: RooflineTable }) {
   const points = useMemo(() => pointsOf(answer), [answer]);
@@ -57,7 +57,12 @@ export function RooflineChart({ answer }: { answer: RooflineTable }) {
         }}
       />
       {points.rows.length < all && (
-        <p className="muted">{text.first(count(points.rows.length), count(all))}</p>
+        <p className="muted">
+          {(points.rows.length === MOST_POINTS ? text.first : text.placed)(
+            count(points.rows.length),
+            count(all),
+          )}
+        </p>
       )}
     </>
   );

@@ -12,20 +12,23 @@ const text = roofline.tiles;
 const open = (sort: string) => goToView("roofline", null, { group: "operator", filter: "", sort });
 
 export function Utilizations({ flops }: { flops: Flops }) {
-  const { coverage } = flops;
+  const { coverage, packed } = flops;
+  const least = (amount: number) => (packed ? text.atLeast(flop(amount)) : flop(amount));
   return (
     <>
       <UtilizationTiles flops={flops} />
       {flops.mfu.value !== null && (
         <Tile label={text.busy} help={text.busyHelp} value={shownUtilization(flops.busy_mfu)} />
       )}
-      {flops.executed > 0 && (
+      {(flops.executed > 0 || packed) && (
         <Tile
           label={text.perStep}
           help={text.perStepHelp}
-          value={flop(flops.per_step)}
+          value={least(flops.per_step + (packed?.least ?? 0))}
           onOpen={() => open("-flops")}
-          remark={text.executed(flop(flops.executed))}
+          {...(flops.executed > 0 && {
+            remark: text.executed(least(flops.executed + (packed?.least ?? 0))),
+          })}
         />
       )}
       {coverage && (

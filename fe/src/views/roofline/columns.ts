@@ -32,9 +32,13 @@ const SHARES = { time_share: { label: text.share, help: text.shareHelp } };
 /** Of a single operator or kernel it says less than its part of the roof. */
 const MFU_OF: ReadonlySet<string> = new Set(["module", "line", "element", "phase"]);
 
+/** Of rows whose FLOP lie between two numbers; of a table without such rows they are hidden. */
+const RANGE: ReadonlySet<string> = new Set(["least_flops", "most_flops"]);
+
 /** What is lost first, then what it is lost of. */
 const ORDER = [
-  ...["name", "input_shape", "lost_ns", "roof_share", "mfu", "time_ns", "flop_rate", "byte_rate"],
+  ...["name", "input_shape", "lost_ns", "roof_share", "mfu", "time_ns", "flop_rate", "least_flops"],
+  ...["most_flops", "byte_rate"],
   ...["intensity", "bound", "advice", "tensor_cores"],
 ];
 
@@ -47,13 +51,20 @@ function place(key: string): number {
 export const rowName = (name: string, group: string): string =>
   (group === "phase" && (partsTexts.phases as Readonly<Record<string, string>>)[name]) || name;
 
+function isEmpty(rows: RooflineTable["rows"], key: string): boolean {
+  return (rows[key] ?? []).every((value) => value === null);
+}
+
 /** The server's columns, in an order of our own, with the share of the time. */
 export function rooflineTable({ columns, rows, meta }: RooflineTable): Table {
   const ordered = columns.toSorted((a, b) => place(a.key) - place(b.key));
   const shown = ordered.map((column) => {
     const words =
       column.key === "name" && meta.group_by === "phase" ? partsTexts.phases : WORDS[column.key];
-    const hidden = HIDDEN.has(column.key) || (column.key === "mfu" && !MFU_OF.has(meta.group_by));
+    const hidden =
+      HIDDEN.has(column.key) ||
+      (column.key === "mfu" && !MFU_OF.has(meta.group_by)) ||
+      (RANGE.has(column.key) && isEmpty(rows, column.key));
     return { ...column, hidden, ...(words && { words }) };
   });
   return derive({ columns: shown, rows }, declared({ columns }, SHARES));
