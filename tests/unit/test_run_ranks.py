@@ -179,6 +179,11 @@ def test_waits_and_transfers_are_those_of_brute_force(sequence: bool) -> None:
     assert sum(group.wait_ns for group in overview.groups) == waits
 
 
+def test_a_rank_with_more_tokens_by_chance_is_not_named() -> None:
+    found = reduce(of_job(simulate_job(Job(dp=8, ep=8, layers=2, seed=3)))).overview
+    assert [each.rank for each in found.stragglers if each.named] == []
+
+
 # generated jobs -----------------------------------------------------------------------------------------------
 
 CAUSES = {"late": "late_launches", "compute": "slow_compute", "tokens": "more_work", "input": "input"}

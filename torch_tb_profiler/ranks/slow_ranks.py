@@ -173,7 +173,9 @@ def _of_peers(
     late_position = (position_z > POSITION[1]) & (excess >= max(POSITION[2] * step, POSITION[3]))
     # a collective beside computing may wait for its stream: own time then moves to another position of the same step
     late_position &= own_excess[:, None] >= KEPT * excess
-    is_own = (own_z > OWN[2]) & (own_excess >= least_own)
+    # shares of work differ by chance, as tokens of experts do: only what is clearly more of a kernel makes a rank slow
+    chance = np.where(use.is_more, 0, np.maximum(use.work_ns, 0)).sum(axis=1)
+    is_own = (own_z > OWN[2]) & (own_excess - chance >= least_own)
     is_busier = _is_busier(use, own_excess, own_z, excess, position_z)
     is_named = late_position.any(axis=1) | is_own | use.is_more.any(axis=1) | use.is_slow | is_busier
     few = len(peers.ranks) < LEAST_PEERS
