@@ -13,7 +13,7 @@ from tests.browser.conftest import Keep, StartServer
 from tests.browser.distributed import OPERATIONS, OVERLAP, answer_of, chart, ranks_of, told
 from tests.browser.profiler import Profiler, definition
 from tests.browser.servers import Server
-from tests.tracegen import Config, write_run
+from tests.tracegen import Config, Job, write_job, write_run
 
 MANY = 64
 SLOW = 10
@@ -21,7 +21,7 @@ SLOW = 10
 
 @pytest.fixture(scope="module")
 def runs(start_for_all: StartServer, many_ranks: Path, tmp_path_factory: pytest.TempPathFactory) -> Server:
-    """many: the sample of 64 ranks; one: a rank alone; some: two of four, one of them shorter."""
+    """many: the sample of 64 ranks; one: a rank alone; some: two of four, one of them shorter; shards: FSDP."""
     logs = tmp_path_factory.mktemp("ranks") / "logs"
     shutil.copytree(many_ranks, logs / "many")
     small = {"layers": 1, "stacks": False, "memory": False, "shapes": False}
@@ -38,6 +38,7 @@ def runs(start_for_all: StartServer, many_ranks: Path, tmp_path_factory: pytest.
     for file in (logs / "spare").iterdir():
         file.unlink()
     (logs / "spare").rmdir()
+    write_job(Job(dp=4, layers=2, fsdp=True, steps=3), logs / "shards")
     server = start_for_all("ranks", "torch_tb_profiler", "serve", str(logs))
     server.wait_for_traces()
     return server
@@ -121,3 +122,43 @@ def test_missing_ranks_and_unequal_counts(page: Page, runs: Server) -> None:
     profiler.choose("Numbers of", f"step {only}")
     expect(main.get_by_text("1 rank has no such step")).to_be_visible()
     assert "not recorded" in {column["total"] for column in told(profiler, OVERLAP)}
+
+
+# ---- numbers lead to the event behind them
+
+
+def assert_event(profiler: Profiler, worker: str, row: int) -> None:
+    expect(profiler.heading("Trace")).to_be_visible()
+    expect(profiler.picker("Worker")).to_have_accessible_name(f"Worker {worker}")
+    expect(profiler.page).to_have_url(re.compile(rf"\b{row}\b"))
+
+
+@pytest.mark.parametrize(
+    ("run", "answer", "title"), [("many", "moe", "Expert balance"), ("shards", "fsdp", "Sharded parameters")]
+)
+def test_a_group_leads_to_its_event(page: Page, runs: Server, run: str, answer: str, title: str) -> None:
+    profiler = Profiler(page, runs).open(v="distributed", r=run, k="rank0")
+    found = runs.api("ranks", run=run)[answer][0]
+    profiler.panel(title).get_by_role("table").get_by_role("button", name=found["group"]).first.click()
+    assert_event(profiler, found["worker"], found["row"])
+
+
+def test_a_span_of_a_stage_leads_to_its_event(page: Page, runs: Server) -> None:
+    profiler = Profiler(page, runs).open(v="distributed", r="many", k="rank0")
+    pipeline = runs.api("ranks", run="many")["pipeline"]
+    picture = profiler.panel(f"Pipeline stages, step {pipeline['step']}").get_by_role("slider")
+    picture.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    first = pipeline["stages"][0]
+    assert_event(profiler, first["worker"], first["spans"][0]["row"])
+
+
+def test_a_bubble_leads_to_its_step(page: Page, runs: Server) -> None:
+    profiler = Profiler(page, runs).open(v="distributed", r="many", k="rank0")
+    pipeline = runs.api("ranks", run="many")["pipeline"]
+    panel = profiler.panel(f"Pipeline stages, step {pipeline['step']}")
+    last = pipeline["stages"][-1]
+    panel.get_by_role("button", name=re.compile(f"^stage {last['stage']}: ")).click()
+    expect(profiler.heading("Steps")).to_be_visible()
+    expect(profiler.picker("Worker")).to_have_accessible_name(f"Worker {last['worker']}")

@@ -138,6 +138,24 @@ def test_a_rank_twice_and_a_rank_of_another_job_are_left_out() -> None:
     assert notes["foreign_ranks"]["names"] == "other"
 
 
+def test_ranks_with_another_torch_are_told() -> None:
+    ranks = simulated(Sim(1, 8))
+    other = msgspec.structs.replace(ranks[3].head, versions={"nccl_version": "2.19"})
+    ranks[3] = RankSummary(other, ranks[3].tables)
+    (note,) = (note for note in reduce(ranks).overview.notes if note.kind == "versions_differ")
+    assert note.text == "nccl_version is not the same on all ranks: 2.27 (7), 2.19 (1)."
+
+
+def test_ranks_of_different_windows_in_time_are_told() -> None:
+    ranks = simulated(Sim(1, 8))
+    later = tuple(f"{int(name) + 100}" for name in ranks[3].head.steps)
+    origin = ranks[3].head.origin_ns + 3_600_000_000_000
+    ranks[3] = RankSummary(msgspec.structs.replace(ranks[3].head, steps=later, origin_ns=origin), ranks[3].tables)
+    found = reduce(ranks).overview
+    assert "different_windows" in {note.kind for note in found.notes}
+    assert [each for each in found.stragglers if each.named] == []
+
+
 @pytest.mark.parametrize("sequence", [True, False])
 def test_waits_and_transfers_are_those_of_brute_force(sequence: bool) -> None:
     ranks = simulated(Sim(4, 4, seed=3, sequence=sequence))
@@ -159,6 +177,11 @@ def test_waits_and_transfers_are_those_of_brute_force(sequence: bool) -> None:
     overview = reduce(ranks).overview
     waits = sum(sum(of) - len(of) * min(of) for of in shared)
     assert sum(group.wait_ns for group in overview.groups) == waits
+
+
+def test_a_rank_with_more_tokens_by_chance_is_not_named() -> None:
+    found = reduce(of_job(simulate_job(Job(dp=8, ep=8, layers=2, seed=3)))).overview
+    assert [each.rank for each in found.stragglers if each.named] == []
 
 
 # generated jobs -----------------------------------------------------------------------------------------------
@@ -184,6 +207,9 @@ CAUSES = {"late": "late_launches", "compute": "slow_compute", "tokens": "more_wo
         # experts have unequal work
         Job(tp=2, dp=8, ep=4, layers=2, seed=2, faults=(SlowGpu(3, 1.1),)),
         Job(dp=8, ep=8, layers=2, seed=3, faults=(Late(7, 4_000_000),)),
+        # what experts compute for unequal tokens says less of a GPU than what is the same on all
+        Job(tp=2, dp=8, ep=4, layers=2, seed=44, faults=(SlowGpu(3),)),
+        Job(dp=8, ep=8, layers=2, seed=43, faults=(SlowGpu(3),)),
     ],
     ids=lambda job: f"{type(job.faults[0]).__name__}-{job.ranks}-{job.pp}-{job.ep}-{job.fsdp}",
 )
@@ -195,6 +221,21 @@ def test_planted_faults_of_generated_jobs_are_named(job: Job) -> None:
     assert {cause for cause, _ in found.values()} == {CAUSES[truth.cause]}
     if truth.operator:
         assert {operator for _, operator in found.values()} == {truth.operator}
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Job(tp=2, dp=8, ep=4, layers=2, seed=41, faults=(SlowGpu(3, 1.1), Late(6, 4_000_000))),
+        # the late rank has more tokens than most, by chance
+        Job(dp=8, ep=8, layers=2, seed=44, faults=(MoreTokens(5), Late(2, 4_000_000))),
+    ],
+)
+def test_two_faults_at_once_are_two_ranks_with_two_causes(job: Job) -> None:
+    run = simulate_job(job)
+    truth = {rank: CAUSES[each.cause] for each in run.truth.named for rank in each.ranks}
+    assert len(truth) == 2
+    assert {rank: cause for rank, (cause, _) in named(reduce(of_job(run))).items()} == truth
 
 
 def test_a_stage_that_waits_for_data_costs_what_it_waits() -> None:

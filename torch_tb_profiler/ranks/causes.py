@@ -28,6 +28,9 @@ def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -
     kernel, kernel_ns = _largest(use.apart_ns[at])
     more_ns = max(float(np.where(use.is_more[at], use.apart_ns[at], 0).sum()), kernel_ns)
     operator, host_ns = _largest(use.host_ns[at])
+    if host_ns >= MOST * late_ns and use.is_busier[at, operator] and not use.is_more[at].any():
+        # what surely takes longer, before what may: kernels differ by chance, as those of experts do
+        more_ns = 0.0
     told = {
         "input": float(use.input_ns[at]),
         "slow_compute": float(use.slow_ns[at]),

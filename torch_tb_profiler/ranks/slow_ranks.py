@@ -25,6 +25,8 @@ POSITION = (20_000, 12.0, 0.01, 200_000)
 KEPT = 1 / 2
 #: own time of a step: floor (share of the step, ns), deviations, share of the step with four steps and more, with three
 OWN = (0.003, 50_000, 6.0, 0.03, 0.05)
+#: deviations of own time of a step that is explained by more calls or blocks than those of the peers
+UNEQUAL = 12.0
 #: a rank on whose host an operator clearly takes longer: own time of the step that agrees (share of it, deviations),
 #: or own time before one position
 HOST_KEPT, HOST_POSITION = (0.5, 2.0), 6.0
@@ -173,7 +175,9 @@ def _of_peers(
     late_position = (position_z > POSITION[1]) & (excess >= max(POSITION[2] * step, POSITION[3]))
     # a collective beside computing may wait for its stream: own time then moves to another position of the same step
     late_position &= own_excess[:, None] >= KEPT * excess
-    is_own = (own_z > OWN[2]) & (own_excess >= least_own)
+    # shares of work differ by chance, as tokens of experts do: what they explain must be much more to make a rank slow
+    chance = np.where(use.is_more, 0, np.maximum(use.work_ns, 0)).sum(axis=1)
+    is_own = (own_z > np.where(own_excess - chance >= least_own, OWN[2], UNEQUAL)) & (own_excess >= least_own)
     is_busier = _is_busier(use, own_excess, own_z, excess, position_z)
     is_named = late_position.any(axis=1) | is_own | use.is_more.any(axis=1) | use.is_slow | is_busier
     few = len(peers.ranks) < LEAST_PEERS

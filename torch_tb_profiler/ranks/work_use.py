@@ -74,7 +74,7 @@ def work_use(
     z, is_more = clearly(excess, KERNEL)
     busier = (host_ns - middle(host_ns[among])).astype(np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio, is_throughout = _slower(rate / middle(rate[among]), usual)
+        ratio, is_throughout = _slower(rate / middle(rate[among]), usual, among)
         more = np.maximum(_times(calls, among), _times(blocks, among))
         exchanged = _times(np.array([run.work[rank].exchanged for rank in ranks.tolist()]), among)
     slow_z = deviations(ratio - middle(ratio[among]), RATIO[0], among)
@@ -100,8 +100,11 @@ def work_use(
     )
 
 
-def _slower(rates: Real, usual: Real) -> tuple[Float64, Bool]:
+def _slower(rates: Real, usual: Real, among: Bool | slice) -> tuple[Float64, Bool]:
     """Of each peer how many times as long its kernels take, and whether nearly all of them do.
+
+    A kernel counts by its time and by how alike the peers are in it: what experts compute for unequal tokens says
+    little of a GPU.
 
     rates   shape (peers, kernels): of a block or call, ÷ that of the middle peer
     usual   shape (kernels,): ns of the middle peer
@@ -109,7 +112,8 @@ def _slower(rates: Real, usual: Real) -> tuple[Float64, Bool]:
     weight = np.where(np.isfinite(rates), usual, 0.0).astype(np.float64)
     total = weight.sum(axis=1)
     known = np.where(weight > 0, rates, 1.0)
-    ratio: Float64 = np.where(total > 0, (known * weight).sum(axis=1) / np.maximum(total, 1e-9), 1.0)
+    sure = weight / np.maximum(middle(np.abs(known[among] - 1)), RATIO[0]) ** 2
+    ratio: Float64 = np.where(total > 0, (known * sure).sum(axis=1) / np.maximum(sure.sum(axis=1), 1e-9), 1.0)
     slower = (weight * (known >= (1 + ratio[:, None]) / 2)).sum(axis=1)
     return ratio, slower >= THROUGHOUT * np.maximum(total, 1e-9)
 
