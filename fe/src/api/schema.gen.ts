@@ -3281,7 +3281,7 @@ export interface SnapshotDevice {
 /** A moment worth looking at. */
 export interface Moment {
   /** what it is */
-  kind: "end" | "oom" | "peak" | "reserved_peak" | "snapshot" | "start";
+  kind: "end" | "oom" | "peak" | "record" | "reserved_peak" | "snapshot" | "start";
   /** number of the last record that counts; -1 before the first */
   position: number;
   /** of that record since the start of the recording; None where none was recorded */
@@ -3422,17 +3422,17 @@ export interface Oom {
   other_pools: number;
   /** bytes that were released and wait for another stream (bytes) */
   pending: number;
-  /** bytes that the device had free (bytes) */
-  device_free: number;
+  /** bytes that the device had free; null where the file does not say */
+  device_free: number | null;
   /** bytes of all segments (bytes) */
   reserved: number;
   /** bytes that were requested and not released (bytes) */
   in_use: number;
   /** what decides */
-  reason: "fragmented" | "full" | "limit" | "other_pool" | "other_stream" | "pending";
+  reason: "fragmented" | "full" | "limit" | "other_pool" | "other_stream" | "pending" | "unknown";
   /** who holds the segments with free pieces */
   holders: Holder[];
-  /** whether expandable segments would have had room: an upper bound; None where they are on already */
+  /** whether expandable segments would have had room: an upper bound; null where they are on already, or nothing says what the device had free */
   expandable_helps: boolean | null;
   /** whether the sizes of all blocks are known; else rounding is seen as free */
   exact: boolean;

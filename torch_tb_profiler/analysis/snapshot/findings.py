@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.snapshot.lifetimes import churn, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.oom import holders
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.snapshot.schema import Action
+from torch_tb_profiler.snapshot.schema import NO_DEVICE_FREE, Action
 
 SnapshotFindingId = Literal["leak", "fragmentation", "near_capacity", "reserved_growth", "empty_cache", "churn"]
 SnapshotSeverity = Literal["low", "medium", "high"]
@@ -97,7 +97,7 @@ def known_capacity(history: History) -> int | None:
 def _failed(history: History) -> Int64:
     """Positions of failed allocations that say what the device had free."""
     device = history.device
-    return np.flatnonzero(device.is_action(Action.OOM) & (device.records.address > 0))
+    return np.flatnonzero(device.is_action(Action.OOM) & (device.records.address != NO_DEVICE_FREE))
 
 
 def _near_capacity(history: History, names: StackNames, _: Growth) -> SnapshotFinding | None:

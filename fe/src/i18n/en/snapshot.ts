@@ -66,6 +66,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     pending: "Released memory was not free yet",
     limit: "A limit below the device's memory",
     full: "Full",
+    unknown: "Full, or a limit",
   },
   inferred: "If it was taken when memory ran out, which a file without a history does not say:",
   inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved were in use.`,

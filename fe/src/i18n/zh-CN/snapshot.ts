@@ -62,6 +62,7 @@ export const snapshot: typeof en = {
     pending: "已释放的内存尚不可用",
     limit: "低于设备内存的限制",
     full: "已满",
+    unknown: "已满，或者有限制",
   },
   inferred: "没有历史的文件不说明是否内存不足；如果它是在内存不足时保存的：",
   inferredUse: (used, reserved) => `预留的 ${reserved} 中有 ${used} 在使用。`,
