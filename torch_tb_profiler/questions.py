@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIES
 from torch_tb_profiler.analysis.memory.failure_question import MEMORY_ERROR_TEXT, MEMORY_FAILURES
+from torch_tb_profiler.analysis.memory.module_question import MEMORY_BY_MODULE
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
@@ -70,6 +71,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     PROGRAM_GRAPHS,
     MEMORY_CURVE,
     MEMORY_CATEGORIES,
+    MEMORY_BY_MODULE,
     MEMORY_FAILURES,
     MEMORY_ERROR_TEXT,
     TIMELINE_STEPS,

@@ -1564,6 +1564,34 @@ export interface CategoryOfMemory {
   bytes: number[];
 }
 
+/** Beside what memory is for, by module. */
+export interface MemoryModulesMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** how many rows the table has */
+  total: number;
+  /** how many rows pass the filter */
+  matched: number;
+  /** how many rows are before the first of this page */
+  offset: number;
+  /** which the table is about, null where no totals were recorded */
+  device: string | null;
+  /** who named modules, null where nobody did: then all is in one row */
+  source: "lightning" | "nn" | null;
+  /** most in use: Σ rows + unknown_bytes (bytes) */
+  peak: number;
+  /** of what was allocated before the recording began (bytes) */
+  unknown_bytes: number;
+}
+
 /** Allocations that failed, and why. */
 export interface MemoryFailuresAnswer {
   /** which trace */
@@ -4540,6 +4568,14 @@ export interface Answers {
     rows: Rows;
   };
   "memory/failures": MemoryFailuresAnswer;
+  "memory/modules": {
+    /** what stands beside the table */
+    meta: MemoryModulesMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
   "memory/operators": {
     /** what stands beside the table */
     meta: MemoryOperatorsMeta;
