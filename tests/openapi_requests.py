@@ -56,6 +56,7 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/snapshot/against": [_TWO, _TWO | {"by": "module", "exp_at": "end"}],
     "/api/snapshot/figures": [SNAPSHOT],
     "/api/snapshot/ranks": [{}, {"of": "all"}, {"of": "run", "run": SNAPSHOT["run"], "sort": "-peak_requested"}],
+    "/api/snapshot/alive_in_trace": [CNN | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}],
     "/api/snapshot/link": [CNN | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}],
     "/api/memory/error_text": [CNN | {"text": "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"}],
     "/api/stacks": [H100, CNN | {"direction": "bottom_up"}],

@@ -27,6 +27,7 @@ from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER
 from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
+from torch_tb_profiler.analysis.snapshot.linked_alive_question import SNAPSHOT_LINKED_ALIVE
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
 from torch_tb_profiler.analysis.snapshot.rank_question import SNAPSHOT_BY_RANK, SNAPSHOT_FIGURES
 from torch_tb_profiler.analysis.stacks.question import STACKS
@@ -102,6 +103,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     *OF_SNAPSHOTS,
     SNAPSHOT_LINK,
     SNAPSHOT_AGAINST_ANOTHER,
+    SNAPSHOT_LINKED_ALIVE,
     SNAPSHOT_FIGURES,
     SNAPSHOT_BY_RANK,
 )

@@ -3742,6 +3742,32 @@ export interface AgainstAnswer {
   left_out: number;
 }
 
+/** What was alive in a snapshot, by module, annotation or operator of the trace. */
+export interface LinkedAliveAnswer {
+  /** of the trace */
+  meta: TraceMeta;
+  /** whether they are of one process; without it there are no rows */
+  link: SnapshotLink;
+  /** the moment, null where they are not linked */
+  moment: Moment | null;
+  /** which part of the bytes was found in the trace, null where they are not linked or nothing was alive */
+  linked: number | null;
+  /** Σ bytes over all rows = what is requested at the moment */
+  rows: LinkedRows;
+  /** how many more rows there are */
+  left_out: number;
+}
+
+/** Parallel lists, the most bytes first. */
+export interface LinkedRows {
+  /** the module, annotation or operator of the trace */
+  group: string[];
+  /** how many allocations */
+  blocks: number[];
+  /** requested */
+  bytes: number[];
+}
+
 /** What is compared of a snapshot. */
 export interface SnapshotFiguresAnswer {
   /** which snapshot */
@@ -4651,6 +4677,7 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "snapshot/alive_in_trace": LinkedAliveAnswer;
   "snapshot/figures": SnapshotFiguresAnswer;
   "snapshot/lifetimes": {
     /** what stands beside the table */

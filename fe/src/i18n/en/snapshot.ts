@@ -107,6 +107,15 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     "By",
   ],
 
+  linked: {
+    title: {
+      module: "What was alive, by module of the trace",
+      annotation: "What was alive, by annotation of the trace",
+    },
+    help: `Allocations that the trace of the same process wrote down, too, found there by address and time. The module is the innermost around the record, in a backward pass that of the operator it is the backward of. What was allocated before or after the trace has no counterpart.`,
+    share: (share: string) => `${share} of the bytes were found in the trace.`,
+    columns: ["Allocated in", "Requested", "Allocations"],
+  },
   timeline: "Allocations over time",
   timelineHelp: `Each area is one allocation, from its birth to its release; they lie on each other in the order of their births. Where there are too many to be drawn one by one, those of one line of the program are one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
 
