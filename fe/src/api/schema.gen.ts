@@ -3474,7 +3474,7 @@ export interface SnapshotFinding {
   severity: "high" | "low" | "medium";
   /** number of the device */
   device: number;
-  /** what removing it would save: of a leak and of growth per step, else once; near the capacity what is above 90 % of it (bytes) */
+  /** what removing it would save: of a leak and of growth per step, else once; near the capacity what is above the share of it that is the limit (bytes) */
   bytes: number;
   /** how many steps, segments or allocations show it */
   count: number;

@@ -72,8 +72,8 @@ def said_of_finding(found: SnapshotFinding) -> str:
     most = f" {found.blocks} of them at {found.line}." if found.line else ""
     if found.id == "near_capacity":
         return (
-            f"At their peak blocks take more than 90 % of what PyTorch can have of the device: {size(found.bytes)} "
-            f"above that, in {found.count} blocks, most at {found.line}. Recompute activations "
+            f"At their peak blocks take nearly all of what PyTorch can have of the device: {size(found.bytes)} "
+            f"above the limit, in {found.count} blocks, most at {found.line}. Recompute activations "
             "(`torch.utils.checkpoint.checkpoint`), halve them (`torch.autocast`), or make batches smaller."
         )
     if found.id == "leak":

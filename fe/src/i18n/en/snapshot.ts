@@ -37,7 +37,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   findings: "What to change",
   found: {
     near_capacity: (bytes: string, n: string, line: string) =>
-      `At their peak blocks take more than 90 % of what PyTorch can have of the device: ${bytes} above that, in ${n} blocks, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
+      `At their peak blocks take nearly all of what PyTorch can have of the device: ${bytes} above the limit, in ${n} blocks, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
     leak: (bytes: string, n: string, line: string) =>
       `Memory grows by ${bytes} per step (${n} steps), most at ${line}. Keep numbers there, not tensors (.item(), .detach()), and release what the next step does not need.`,
     fragmentation: (bytes: string, n: string, line: string) =>

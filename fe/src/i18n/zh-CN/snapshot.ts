@@ -33,7 +33,7 @@ export const snapshot: typeof en = {
   findings: "可以改进之处",
   found: {
     near_capacity: (bytes, n, line) =>
-      `峰值时，块占用超过 PyTorch 可从设备得到的内存的 90 %：超出 ${bytes}，共 ${n} 个块，最多在 ${line}。请重算激活（torch.utils.checkpoint.checkpoint），用 torch.autocast 使其减半，或减小批大小。`,
+      `峰值时，块几乎占用了 PyTorch 可从设备得到的全部内存：超出限度 ${bytes}，共 ${n} 个块，最多在 ${line}。请重算激活（torch.utils.checkpoint.checkpoint），用 torch.autocast 使其减半，或减小批大小。`,
     leak: (bytes, n, line) =>
       `内存每步增长 ${bytes}（${n} 步），最多在 ${line}。请在该处保存数值而不是张量（.item()、.detach()），并释放下一步不需要的内容。`,
     fragmentation: (bytes, n, line) =>
