@@ -17,6 +17,10 @@ from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.reason import Reason
 
 
+#: columns that there are wherever a trace tells the parts of a step apart
+_USUAL = ("gradient", "optimizer_state", "saved_for_backward", "kept_from_forward")
+
+
 class OfMemory(msgspec.Struct, frozen=True):
     """A device."""
 
@@ -48,7 +52,13 @@ def _modules(subject: Subject, asked: OfMemory) -> Table[MemoryModulesMeta]:
             raise NotFound(reason)
         columns = [MEMORY_MODULES[key] for key in ("module", "bytes", "blocks")]
         return Table(MemoryModulesMeta(**about, device=None), columns, {column.key: () for column in columns})
-    there = [name for place, name in enumerate(CATEGORIES) if place != BEFORE and getattr(chosen, name).any()]
+    # without phases none of the others is known, so that they are no columns of zeros
+    usual = () if chosen.in_use.any() else _USUAL
+    there = [
+        name
+        for place, name in enumerate(CATEGORIES)
+        if place != BEFORE and (name in usual or getattr(chosen, name).any())
+    ]
     meta = MemoryModulesMeta(
         **about, device=chosen.device, source=chosen.source, peak=chosen.peak, unknown_bytes=chosen.unknown_bytes
     )
