@@ -16,7 +16,6 @@ from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.reason import Reason
 
-
 #: columns that there are wherever a trace tells the parts of a step apart
 _USUAL = ("gradient", "optimizer_state", "saved_for_backward", "kept_from_forward")
 
