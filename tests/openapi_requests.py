@@ -58,6 +58,7 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/snapshot/against": [_TWO, _TWO | {"by": "module", "exp_at": "end"}],
     "/api/snapshot/figures": [SNAPSHOT],
     "/api/snapshot/ranks": [{}, {"of": "all"}, {"of": "run", "run": SNAPSHOT["run"], "sort": "-peak_requested"}],
+    "/api/snapshot/alive_in_trace": [CNN | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}],
     "/api/snapshot/link": [CNN | {"exp_run": SNAPSHOT["run"], "exp_worker": SNAPSHOT["worker"]}],
     "/api/snapshot/tracks": [SNAPSHOT, SNAPSHOT | {"device": "0"}],
     "/api/snapshot/tracks/tile": [SNAPSHOT | {"start": "0", "width": "2000"}, SNAPSHOT | _COLUMNS],

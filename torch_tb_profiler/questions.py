@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIES
 from torch_tb_profiler.analysis.memory.failure_question import MEMORY_ERROR_TEXT, MEMORY_FAILURES
+from torch_tb_profiler.analysis.memory.module_question import MEMORY_BY_MODULE
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
@@ -26,6 +27,7 @@ from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.snapshot.against_question import SNAPSHOT_AGAINST_ANOTHER
 from torch_tb_profiler.analysis.snapshot.link_question import SNAPSHOT_LINK
+from torch_tb_profiler.analysis.snapshot.linked_alive_question import SNAPSHOT_LINKED_ALIVE
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
 from torch_tb_profiler.analysis.snapshot.rank_question import SNAPSHOT_BY_RANK, SNAPSHOT_FIGURES
 from torch_tb_profiler.analysis.snapshot.tracks_question import SNAPSHOT_RECORD, SNAPSHOT_TRACKS, SNAPSHOT_TRACKS_TILE
@@ -72,6 +74,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     PROGRAM_GRAPHS,
     MEMORY_CURVE,
     MEMORY_CATEGORIES,
+    MEMORY_BY_MODULE,
     MEMORY_FAILURES,
     MEMORY_ERROR_TEXT,
     TIMELINE_STEPS,
@@ -107,6 +110,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     SNAPSHOT_TRACKS_TILE,
     SNAPSHOT_RECORD,
     SNAPSHOT_AGAINST_ANOTHER,
+    SNAPSHOT_LINKED_ALIVE,
     SNAPSHOT_FIGURES,
     SNAPSHOT_BY_RANK,
 )

@@ -77,3 +77,16 @@ def test_a_pool_starts_no_more_than_its_memory_holds(monkeypatch: pytest.MonkeyP
     third = pool._next(0)
     assert third
     assert third.job.id == 2
+
+
+def test_a_snapshot_needs_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(size: int, name: str = "s.pickle") -> TraceFile:
+        return TraceFile("rank0", "1", Entry(name, f"/{name}", size, 0), kind="snapshot")
+
+    for size, measured in ((100_806_061, 310 * 10**6), (970_968_783, 2_270 * 10**6)):
+        assert measured <= memory_for(of(size).entry, kind="snapshot") <= 1.25 * measured
+    plain, packed = (memory_for(of(10**7, name).entry, kind="snapshot") for name in ("s.pickle", "s.pickle.gz"))
+    assert packed > 2 * plain
+    monkeypatch.setattr("torch_tb_profiler.workspace.reading_order.processors", lambda: 16)
+    monkeypatch.setenv(MEMORY_VARIABLE, str(8 * 10**9))
+    assert processes_for([of(10**9)] * 4) == 3

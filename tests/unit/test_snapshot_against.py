@@ -160,7 +160,7 @@ def test_a_moment_that_only_one_of_two_snapshots_has() -> None:
     assert (found.before.kind, found.before.requested) == ("peak", 16 * MiB)
     assert (found.moment.kind, found.moment.requested) == ("oom", 12 * MiB)
     both = compute(own, own, WhichTwo(at="oom", exp_at="0"))
-    assert (both.before.kind, both.moment.kind, both.moment.position) == ("oom", "end", 0)
+    assert (both.before.kind, both.moment.kind, both.moment.position) == ("oom", "record", 0)
     with pytest.raises(Refused, match="no moment 'oom'"):
         compute(own, other, WhichTwo(at="end", exp_at="oom"))
 

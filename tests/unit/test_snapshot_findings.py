@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
 
 from tests.snapshots import Allocator, MiB, dumped, fragmented, stack
 from tests.unit.test_snapshot_analysis import model_of
+from torch_tb_profiler.analysis.shared.thresholds import VARIABLE
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding, snapshot_findings
 from torch_tb_profiler.analysis.snapshot.sentences import said_of_finding
 
@@ -60,7 +64,7 @@ def test_a_peak_near_the_capacity_of_the_device() -> None:
         fine.malloc(20 * MiB, stack("weights"))
     assert found(fine) == ()
     silent = run(held=46, asked=200 * MiB)
-    silent.records[-1]["device_free"] = 0  # where a file does not say it
+    del silent.records[-1]["device_free"]  # a file that does not say it
     assert found(silent) == ()
 
 
@@ -122,3 +126,16 @@ def test_reserved_memory_that_grows_though_the_peak_does_not() -> None:
     ends = [truth.reserved for truth in allocator.log if truth.requested == 0]
     assert finding.id == "reserved_growth"
     assert finding.bytes == (ends[-1] - 50 * MiB) // 5 > 0
+
+
+def test_limits_are_those_of_the_users_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    allocator = fragmented(leak=8192, steps=6)
+    usual = [each.id for each in found(allocator)]
+    assert usual[0] == "leak"
+    file = tmp_path / "findings.toml"
+    monkeypatch.setenv(VARIABLE, str(file))
+    for text in ("[snapshot_leak]\nleast_bytes = 8193\n", 'mute = ["snapshot_leak"]\n'):
+        file.write_text(text)
+        assert [each.id for each in found(allocator)] == usual[1:]
+    file.write_text("[snapshot_leak]\nleast_bytes = 8192\n")
+    assert [each.id for each in found(allocator)] == usual

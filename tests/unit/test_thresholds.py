@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from tests.events import annotation, model_of
+from torch_tb_profiler.analysis.shared.thresholds import VARIABLE, ThresholdError, thresholds, thresholds_with
+from torch_tb_profiler.analysis.snapshot.findings import SECTION, SnapshotFindingId
 from torch_tb_profiler.insights import RULES, diagnosis
 from torch_tb_profiler.insights.run.rules import RUN_RULES
-from torch_tb_profiler.insights.thresholds import VARIABLE, ThresholdError, thresholds, thresholds_with
 from torch_tb_profiler.workspace.cache import Cache
 
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
 
 def test_sections_are_rules() -> None:
-    assert set(thresholds().limits) - {"findings", "run"} <= {rule.id for rule in (*RULES, *RUN_RULES)}
+    of_snapshots = {SECTION + each for each in get_args(SnapshotFindingId)}
+    rules = {rule.id for rule in (*RULES, *RUN_RULES)}
+    assert not rules & of_snapshots
+    assert set(thresholds().limits) - {"findings", "run"} <= rules | of_snapshots
+    assert of_snapshots <= set(thresholds().limits)
     assert thresholds().digest == ""
 
 

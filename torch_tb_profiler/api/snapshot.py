@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.snapshot.growth import Growth
 from torch_tb_profiler.analysis.snapshot.layout import Layout, PoolRow, layout, pools
 from torch_tb_profiler.analysis.snapshot.lifetimes import LifetimeRows, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
+from torch_tb_profiler.analysis.snapshot.linked_alive import LinkedAliveRows, LinkedBy, linked_alive
 from torch_tb_profiler.analysis.snapshot.lives import Lives
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of
 from torch_tb_profiler.analysis.snapshot.oom import Oom
@@ -193,6 +194,20 @@ class SnapshotProfile:
     def link(self, trace: TraceProfile) -> SnapshotLink:
         """Whether a trace is of the same process, and how its clock differs."""
         return self.ask(lambda own: trace.ask(lambda other: link(other, own)))
+
+    def alive_in_trace(
+        self, trace: TraceProfile, at: str | int = "peak", by: LinkedBy = "module", device: int | None = None
+    ) -> LinkedAliveRows:
+        """What is in use at a moment, by what a trace of the same process says; of another ProfileError is raised."""
+
+        def rows(own: Model, other: Model) -> LinkedAliveRows:
+            found = link(other, own)
+            if found.offset_ns is None:
+                raise ProfileError(f"{trace.file} is not linked to {self.file}: {found.reason}")
+            history = device_history(own, found.device if device is None else device)
+            return linked_alive(other, own, history, found, position_of(history, str(at)), by)
+
+        return self.ask(lambda own: trace.ask(lambda other: rows(own, other)))
 
     def frames_of(self, stack: int) -> tuple[str, ...]:
         """The frames of a stack from the innermost outwards."""

@@ -9,8 +9,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.shared.thresholds import Thresholds
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.insights.thresholds import Thresholds
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace
 

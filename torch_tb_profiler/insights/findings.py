@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, interval, savings, settled_steps
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
@@ -22,7 +23,6 @@ from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
-from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.model import Model
 
 #: instances that a finding lists; `Finding.count` says how many there are

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.shared.thresholds import Thresholds
 from torch_tb_profiler.insights.rule import Cause, FindingSaving, FindingSeverity
-from torch_tb_profiler.insights.thresholds import Thresholds
 
 _SEVERITIES: tuple[FindingSeverity, ...] = ("high", "medium", "low")
 _Cause = TypeVar("_Cause", bound=Cause)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.snapshot.schema import (
+    NO_DEVICE_FREE,
     NO_TIME,
     Action,
     Frames,
@@ -180,7 +181,7 @@ class RecordColumns:
             self.unknown.update(readable(name[:80]) for name in action if name not in ACTIONS)
             actions = [code or 0 for code in actions]
         if "oom" in names:
-            address = _integers([record["device_free" if record["action"] == "oom" else "addr"] for record in batch])
+            address = _integers([_place(record) for record in batch])
         else:
             address = _integers(_field(batch, "addr"))
         return {
@@ -218,6 +219,14 @@ class RecordColumns:
             "pool_a": np.array([row[2] for row in rows], np.int64),
             "pool_b": np.array([row[3] for row in rows], np.int64),
         }
+
+
+def _place(record: dict[str, Any]) -> Any:
+    """The address; of an oom what the device had free. Raises KeyError where there is no address."""
+    if record["action"] != "oom":
+        return record["addr"]
+    free = record.get("device_free")
+    return free if isinstance(free, int) and is_integer(free) and free >= 0 else NO_DEVICE_FREE
 
 
 def _field(batch: Sequence[dict[str, Any]], key: str) -> list[Any]:
@@ -306,8 +315,10 @@ def _clean(record: Any) -> dict[str, Any] | None:
     """A record with what a column can hold; None where it lacks what all must have."""
     if not isinstance(record, dict) or not isinstance(record.get("action"), str):
         return None
-    place = "device_free" if record["action"] == "oom" else "addr"
-    numbers = {key: record.get(key, 0) for key in (place, "size", "stream")}
+    is_oom = record["action"] == "oom"
+    place = "device_free" if is_oom else "addr"
+    numbers = {place: _place(record) if is_oom else record.get("addr", 0)}
+    numbers |= {key: record.get(key, 0) for key in ("size", "stream")}
     if not all(map(is_integer, numbers.values())) or "size" not in record or numbers["size"] < 0:
         return None
     return {

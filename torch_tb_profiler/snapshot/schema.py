@@ -50,6 +50,8 @@ class BlockState(IntEnum):
 
 #: of Records.time where none was recorded
 NO_TIME = -(2**63)
+#: of Records.address: an oom that does not say what the device had free
+NO_DEVICE_FREE = -1
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Records(Table):
     table_name: ClassVar[str] = "snapshot_records"
     device: Int32 = column("device number", "place in device_traces", follows=True)
     action: UInt8 = column("Action", "action")
-    address: Int64 = column("address", "addr; of an oom device_free: bytes that the device had free")
+    address: Int64 = column("address", "addr; of an oom device_free: bytes that the device had free, -1 unknown")
     bytes: Int64 = column("bytes", "size: requested; of segments what they are; of an oom the request, rounded")
     stream: Int64 = column("stream", "a number or a pointer")
     time: Int64 = column("ns from Trace.origin_ns", "time_us; NO_TIME before torch 2.2", missing=NO_TIME, follows=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
-from torch_tb_profiler.analysis.memory.columns import MEMORY
+from torch_tb_profiler.analysis.memory.columns import MEMORY, MEMORY_MODULES
 from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
@@ -111,6 +111,7 @@ COLUMNS: Mapping[str, Mapping[str, Definition]] = {
     "rank-ranges": RANK_RANGES,
     "allocators": MEMORY,
     "allocations": MEMORY,
+    "module-memory": MEMORY_MODULES,
     "slices": SLICES,
     "graphs": GRAPHS,
 }

@@ -264,6 +264,17 @@ _ALL = (
         agents=Agents("an allocation with its release"),
     ),
     ListedTable(
+        "module-memory",
+        "memory/modules",
+        command=Command(
+            "List what memory is for at its peak, by module.",
+            "bytes blocks gradient optimizer_state saved_for_backward kept_from_forward module",
+            [_DEVICE],
+            sort="-bytes",
+        ),
+        agents=Agents("a module"),
+    ),
+    ListedTable(
         "slices",
         command=Command(
             "List the longest events of a trace.",

@@ -211,6 +211,7 @@ def _of_names() -> Iterator[dict[str, str]]:
 _OF_MEMORY: tuple[PageRequest, ...] = (
     ("memory/alive", {"limit": "10000"}),
     ("memory/operators", {}),
+    ("memory/modules", {}),
     ("memory/events", {}),
 )
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from torch_tb_profiler.analysis.shared.peaks import peaks_digest
-from torch_tb_profiler.insights.thresholds import thresholds
+from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.identity import RANKS, answers_version, fingerprint
 

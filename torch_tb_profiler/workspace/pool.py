@@ -239,7 +239,7 @@ class Pool:
         if job is None or self._memory is None or not self._running:
             return job is not None
         wanted = [job, *(running.job for running in self._running)]
-        return sum(memory_for(each.entry, each.answering is not None) for each in wanted) <= self._memory
+        return sum(memory_for(each.entry, each.answering is not None, each.kind) for each in wanted) <= self._memory
 
     def _start(self) -> _Process:
         process = subprocess.Popen(

@@ -1574,6 +1574,34 @@ export interface CategoryOfMemory {
   bytes: number[];
 }
 
+/** Beside what memory is for, by module. */
+export interface MemoryModulesMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** how many rows the table has */
+  total: number;
+  /** how many rows pass the filter */
+  matched: number;
+  /** how many rows are before the first of this page */
+  offset: number;
+  /** which the table is about, null where no totals were recorded */
+  device: string | null;
+  /** who named modules, null where nobody did: then all is in one row */
+  source: "lightning" | "nn" | null;
+  /** most in use: Σ rows + unknown_bytes (bytes) */
+  peak: number;
+  /** of what was allocated before the recording began (bytes) */
+  unknown_bytes: number;
+}
+
 /** Allocations that failed, and why. */
 export interface MemoryFailuresAnswer {
   /** which trace */
@@ -3305,7 +3333,7 @@ export interface SnapshotDevice {
 /** A moment worth looking at. */
 export interface Moment {
   /** what it is */
-  kind: "end" | "oom" | "peak" | "reserved_peak" | "snapshot" | "start";
+  kind: "end" | "oom" | "peak" | "record" | "reserved_peak" | "snapshot" | "start";
   /** number of the last record that counts; -1 before the first */
   position: number;
   /** of that record since the start of the recording; None where none was recorded */
@@ -3446,17 +3474,17 @@ export interface Oom {
   other_pools: number;
   /** bytes that were released and wait for another stream (bytes) */
   pending: number;
-  /** bytes that the device had free (bytes) */
-  device_free: number;
+  /** bytes that the device had free; null where the file does not say */
+  device_free: number | null;
   /** bytes of all segments (bytes) */
   reserved: number;
   /** bytes that were requested and not released (bytes) */
   in_use: number;
   /** what decides */
-  reason: "fragmented" | "full" | "limit" | "other_pool" | "other_stream" | "pending";
+  reason: "fragmented" | "full" | "limit" | "other_pool" | "other_stream" | "pending" | "unknown";
   /** who holds the segments with free pieces */
   holders: Holder[];
-  /** whether expandable segments would have had room: an upper bound; None where they are on already */
+  /** whether expandable segments would have had room: an upper bound; null where they are on already, or nothing says what the device had free */
   expandable_helps: boolean | null;
   /** whether the sizes of all blocks are known; else rounding is seen as free */
   exact: boolean;
@@ -3470,7 +3498,7 @@ export interface SnapshotFinding {
   severity: "high" | "low" | "medium";
   /** number of the device */
   device: number;
-  /** what removing it would save: of a leak and of growth per step, else once; near the capacity what is above 90 % of it (bytes) */
+  /** what removing it would save: of a leak and of growth per step, else once; near the capacity what is above the share of it that is the limit (bytes) */
   bytes: number;
   /** how many steps, segments or allocations show it */
   count: number;
@@ -3876,6 +3904,32 @@ export interface AgainstAnswer {
   rows: Columns;
   /** how many more there are */
   left_out: number;
+}
+
+/** What was alive in a snapshot, by module, annotation or operator of the trace. */
+export interface LinkedAliveAnswer {
+  /** of the trace */
+  meta: TraceMeta;
+  /** whether they are of one process; without it there are no rows */
+  link: SnapshotLink;
+  /** the moment, null where they are not linked */
+  moment: Moment | null;
+  /** which part of the bytes was found in the trace, null where they are not linked or nothing was alive */
+  linked: number | null;
+  /** Σ bytes over all rows = what is requested at the moment */
+  rows: LinkedRows;
+  /** how many more rows there are */
+  left_out: number;
+}
+
+/** Parallel lists, the most bytes first. */
+export interface LinkedRows {
+  /** the module, annotation or operator of the trace */
+  group: string[];
+  /** how many allocations */
+  blocks: number[];
+  /** requested */
+  bytes: number[];
 }
 
 /** What is compared of a snapshot. */
@@ -4704,6 +4758,14 @@ export interface Answers {
     rows: Rows;
   };
   "memory/failures": MemoryFailuresAnswer;
+  "memory/modules": {
+    /** what stands beside the table */
+    meta: MemoryModulesMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
   "memory/operators": {
     /** what stands beside the table */
     meta: MemoryOperatorsMeta;
@@ -4781,6 +4843,7 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "snapshot/alive_in_trace": LinkedAliveAnswer;
   "snapshot/figures": SnapshotFiguresAnswer;
   "snapshot/lifetimes": {
     /** what stands beside the table */

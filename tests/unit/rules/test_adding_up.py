@@ -10,9 +10,9 @@ import pytest
 from tests.input_programs import MS, WORKERS, diagnosed, work
 from tests.rank_programs import Ranks, ranks_of
 from tests.replay_programs import US, Instruction
+from torch_tb_profiler.analysis.shared.thresholds import VARIABLE
 from torch_tb_profiler.insights.rule import Cause
 from torch_tb_profiler.insights.run.findings import run_diagnosis
-from torch_tb_profiler.insights.thresholds import VARIABLE
 
 #: a batch that is waited for, 20 ms, and one pageable copy that holds the host up, 1 ms of a step of 27 ms or so
 LOADING: list[list[Instruction]] = [

@@ -7,10 +7,10 @@ import pytest
 from tests.events import annotation, copy, event, kernel, launch, model_of, op
 from tests.input_programs import MS, SIDE, diagnosed, found_in, run, saved, work
 from tests.replay_programs import COMPUTE, US, Instruction
+from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.shared.copies import Direction, copies_of, large_reads
-from torch_tb_profiler.insights.thresholds import thresholds
 
 COPIES = {"pageable_input", "exposed_copies", "tiny_copies", "pageable_output"}
 TO_DEVICE, FROM_PINNED = "HtoD (Pageable -> Device)", "HtoD (Pinned -> Device)"

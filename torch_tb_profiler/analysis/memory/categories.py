@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.blocks import memory_blocks
+from torch_tb_profiler.analysis.memory.blocks import MemoryBlocks, memory_blocks
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.remember import remembered
@@ -104,6 +104,10 @@ class MemoryCategories(msgspec.Struct, frozen=True):
         sums[:, CATEGORIES.index("before_recording")] = curve.allocated[at] - sums.sum(axis=1)
         return curve.time_ns[at], sums
 
+    def alive(self, model: Model) -> Int64:
+        """The blocks of `memory_blocks` in use at the peak whose allocation was recorded."""
+        return _alive(memory_blocks(model), self._device(model), self.curve)
+
     def _device(self, model: Model) -> int:
         found = memory_records(model).device_index(self.curve.device.name)
         assert found is not None
@@ -128,6 +132,12 @@ def memory_phases(model: Model) -> Int64:
     return phases
 
 
+def _alive(blocks: MemoryBlocks, device: int, curve: MemoryCurve) -> Int64:
+    last = curve.peak.position
+    born = (blocks.allocation >= 0) & (blocks.allocation <= last)
+    return np.flatnonzero((blocks.device == device) & born & (blocks.gone > last))
+
+
 @remembered
 def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
     """Of each device with totals."""
@@ -146,10 +156,8 @@ def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
     found = []
     for curve in memory_curves(model).curves:
         device = records.device_index(curve.device.name)
-        last = curve.peak.position
-        alive = (
-            (blocks.device == device) & (blocks.allocation >= 0) & (blocks.allocation <= last) & (blocks.gone > last)
-        )
+        assert device is not None
+        alive = _alive(blocks, device, curve)
         at_peak = np.bincount(category[alive], blocks.bytes[alive], len(CATEGORIES)).astype(np.int64)
         count = np.bincount(category[alive], minlength=len(CATEGORIES)).astype(np.int64)
         at_peak[CATEGORIES.index("before_recording")] = curve.peak.allocated - int(at_peak.sum())

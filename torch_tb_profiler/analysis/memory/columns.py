@@ -153,3 +153,32 @@ MEMORY = by_key(
         "Memory in use at the time − Σ of the blocks known to be alive: what was allocated before the recording began.",
     ),
 )
+
+
+def _category(key: str, label: str, text: str) -> Definition:
+    return Definition(key, label, "number", "bytes", f"Bytes in use at the peak: {text}.")
+
+
+MEMORY_MODULES = by_key(
+    "memory.modules",
+    Definition(
+        "module",
+        "Module",
+        "string",
+        None,
+        "The innermost module in whose forward it was allocated, or in the backward of one of its operators; empty "
+        "outside of modules.",
+    ),
+    Definition("bytes", "Size", "number", "bytes", "Σ bytes of its blocks in use at the peak."),
+    Definition("blocks", "Blocks", "number", "count", "How many blocks that is."),
+    _category("gradient", "Gradients", "allocated in backward and not released in it"),
+    _category("optimizer_state", "Optimizer state", "allocated in a step of the optimizer and not released in one"),
+    _category("saved_for_backward", "Saved for backward", "allocated in forward and released in backward"),
+    _category(
+        "kept_from_forward", "Kept from forward", "allocated in forward and released neither there nor in backward"
+    ),
+    _category("forward_temporary", "Forward, temporary", "allocated and released in forward"),
+    _category("backward_temporary", "Backward, temporary", "allocated and released in backward"),
+    _category("optimizer_temporary", "Optimizer, temporary", "allocated and released in a step of the optimizer"),
+    _category("in_use", "In use", "of a trace that tells neither backward nor optimizer"),
+)

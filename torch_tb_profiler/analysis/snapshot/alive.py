@@ -190,5 +190,5 @@ def _chain(names: StackNames, stack: int, shown: FramesShown) -> list[str]:
     kept: Sequence[int] = frames.tolist()
     if shown != "all":
         wanted = frames[(names.is_own if shown == "own" else names.is_python)[frames]]
-        kept = wanted.tolist() or kept[-1:]
+        kept = wanted.tolist() or [int(names.line[stack])]
     return [names.labels[frame] for frame in kept]

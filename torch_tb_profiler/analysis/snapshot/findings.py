@@ -13,6 +13,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.frames import StackNames, stack_names
@@ -22,24 +23,13 @@ from torch_tb_profiler.analysis.snapshot.lifetimes import churn, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.oom import holders
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.snapshot.schema import Action
+from torch_tb_profiler.snapshot.schema import NO_DEVICE_FREE, Action
 
 SnapshotFindingId = Literal["leak", "fragmentation", "near_capacity", "reserved_growth", "empty_cache", "churn"]
 SnapshotSeverity = Literal["low", "medium", "high"]
 
-#: of what PyTorch can have of the device, that blocks take at their peak
-NEAR_CAPACITY_SHARE = 0.9
-#: a leak of less per step is not told
-LEAST_LEAK = 4096
-#: of what is reserved at its peak, and bytes, that are free between blocks
-FRAGMENTED_SHARE = 0.15
-FRAGMENTED_BYTES = 64 << 20
-#: segments that are given back and taken again
-LEAST_EMPTIED = 10
-#: short-lived allocations, of a line
-LEAST_CHURN = 100
-#: how often a loss fits until it is as large as what is in use: from then on it is serious
-_SOON = 1000
+#: sections of `thresholds.toml`, and ids that a file of the user's mutes, begin so
+SECTION = "snapshot_"
 
 
 @dataclass(frozen=True)
@@ -50,7 +40,7 @@ class SnapshotFinding:
     severity  high: memory runs out of it soon, or it keeps a quarter of what is reserved
     device    number of the device
     bytes     what removing it would save: of a leak and of growth per step, else once; near the capacity what is
-              above 90 % of it
+              above the share of it that is the limit
     count     how many steps, segments or allocations show it
     line      the line of the program that has most of it, empty where no line has
     blocks    how many of its allocations
@@ -73,13 +63,17 @@ _Rule = Callable[[History, StackNames, Growth], SnapshotFinding | None]
 @remembered
 def snapshot_findings(model: Model) -> tuple[SnapshotFinding, ...]:
     """Of all devices, in the order of the rules."""
-    names = stack_names(model)
+    names, mute = stack_names(model), thresholds().mute
     found = [
         rule(history, names, grown)
         for history, grown in zip(histories(model), growth(model), strict=True)
         for rule in _RULES
     ]
-    return tuple(each for each in found if each is not None)
+    return tuple(each for each in found if each is not None and SECTION + each.id not in mute)
+
+
+def _limit(rule: SnapshotFindingId, name: str) -> float:
+    return thresholds().of(SECTION + rule, name)
 
 
 def known_capacity(history: History) -> int | None:
@@ -97,18 +91,18 @@ def known_capacity(history: History) -> int | None:
 def _failed(history: History) -> Int64:
     """Positions of failed allocations that say what the device had free."""
     device = history.device
-    return np.flatnonzero(device.is_action(Action.OOM) & (device.records.address > 0))
+    return np.flatnonzero(device.is_action(Action.OOM) & (device.records.address != NO_DEVICE_FREE))
 
 
 def _near_capacity(history: History, names: StackNames, _: Growth) -> SnapshotFinding | None:
     """In use, not only reserved: what is free between blocks is another finding."""
     curves, capacity = history.curves, known_capacity(history)
-    peak = int(curves.allocated.max())
-    if capacity is None or peak < NEAR_CAPACITY_SHARE * capacity:
+    peak, share = int(curves.allocated.max()), _limit("near_capacity", "share")
+    if capacity is None or peak < share * capacity:
         return None
     at = curves.peak(curves.allocated)
     rows = alive_rows(history, names, at, "line")
-    limit = int(NEAR_CAPACITY_SHARE * capacity)
+    limit = int(share * capacity)
     then = int(curves.allocated[_failed(history)].max())
     return SnapshotFinding(
         "near_capacity",
@@ -123,11 +117,11 @@ def _near_capacity(history: History, names: StackNames, _: Growth) -> SnapshotFi
 
 
 def _leak(history: History, names: StackNames, grown: Growth) -> SnapshotFinding | None:
-    if grown.per_step is None or grown.per_step < LEAST_LEAK:
+    if grown.per_step is None or grown.per_step < _limit("leak", "least_bytes"):
         return None
     worst = grown.stacks[0]
     in_use = int(history.curves.requested[-1])
-    severity: SnapshotSeverity = "high" if grown.per_step * _SOON >= in_use else "medium"
+    severity: SnapshotSeverity = "high" if grown.per_step * _limit("leak", "soon") >= in_use else "medium"
     line = names.line_of(worst.stack)
     number = history.device.number
     return SnapshotFinding("leak", severity, number, grown.per_step, grown.steps, line, worst.blocks, history.last)
@@ -143,14 +137,15 @@ def _fragmentation(history: History, names: StackNames, _: Growth) -> SnapshotFi
     free = found.free_bytes
     split = (free < found.bytes) & ~found.is_expandable
     lost, reserved = int(free[split].sum()), int(found.bytes.sum())
-    if lost < FRAGMENTED_BYTES or lost < FRAGMENTED_SHARE * reserved:
+    least = max(_limit("fragmentation", "least_bytes"), _limit("fragmentation", "least_share") * reserved)
+    if lost < least:
         return None
     gaps = found.is_free & split[found.piece_segment]
     held = holders(history, names, found, gaps)
     first = held[0] if held else None
     return SnapshotFinding(
         "fragmentation",
-        "high" if 4 * lost >= reserved else "medium",
+        "high" if lost >= _limit("fragmentation", "high_share") * reserved else "medium",
         history.device.number,
         lost,
         int(np.count_nonzero(split)),
@@ -161,7 +156,7 @@ def _fragmentation(history: History, names: StackNames, _: Growth) -> SnapshotFi
 
 
 def _reserved_growth(history: History, names: StackNames, grown: Growth) -> SnapshotFinding | None:
-    if not grown.reserved:
+    if grown.reserved is None or grown.reserved < _limit("reserved_growth", "least_bytes"):
         return None
     rows = alive_rows(history, names, history.last, "line")
     line, blocks = (rows.line[0], int(rows.blocks[0])) if len(rows) else ("", 0)
@@ -171,7 +166,7 @@ def _reserved_growth(history: History, names: StackNames, grown: Growth) -> Snap
 
 def _empty_cache(history: History, _: StackNames, __: Growth) -> SnapshotFinding | None:
     found = churn(history)
-    if found.empty_cache < LEAST_EMPTIED:
+    if found.empty_cache < _limit("empty_cache", "least_segments"):
         return None
     number = history.device.number
     return SnapshotFinding("empty_cache", "medium", number, found.given_back, found.empty_cache, "", 0, -1)
@@ -179,7 +174,7 @@ def _empty_cache(history: History, _: StackNames, __: Growth) -> SnapshotFinding
 
 def _churn(history: History, names: StackNames, _: Growth) -> SnapshotFinding | None:
     found = churn(history)
-    if found.blocks < LEAST_CHURN:
+    if found.blocks < _limit("churn", "least_blocks"):
         return None
     rows = lifetime_rows(history, names)
     worst = int(np.argmax(rows.churn))

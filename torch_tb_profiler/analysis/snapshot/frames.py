@@ -18,6 +18,23 @@ NO_STACK = "(no stack)"
 _PYTHON = re.compile(r"\.pyx?$|^<", re.IGNORECASE)
 _CALLS_MODULES = re.compile(r"(?:^|/)torch/nn/modules/module\.py$")
 _OPTIMIZER = re.compile(r"(?:^|/)torch/optim/")
+#: frames of C++ that stand between an operator and the record of its allocation, in every stack: what walks the stack,
+#: the allocator, and what makes a tensor of what it gives. They say nothing of who allocates.
+_MACHINERY = (
+    r"torch::unwind::",
+    r"torch::CapturedTraceback::",
+    r"\bgather(?:_with_cpp|_with_python)?\(",
+    r"CachingAllocator\b",
+    r"PluggableAllocator\b",
+    r"DeviceCachingAllocator::",
+    r"c10::(?:StorageImpl|Allocator|GetAllocator|alloc_|DataPtr)",
+    r"at::detail::_?empty",
+    r"at::native::_?empty",
+    r"at::\(anonymous namespace\)::create_out\(",
+    r"::set_output_(?:raw_strided|strided|contiguous)\(",
+    r"at::TensorIteratorBase::",
+    r"c10::impl::(?:wrap_kernel_functor|call_functor_with_args)",
+)
 _BACKWARD = re.compile(r"torch::autograd::Engine|_engine_run_backward|torch::autograd::python::PythonEngine")
 
 
@@ -25,7 +42,7 @@ class StackNames(msgspec.Struct, frozen=True):
     """What is known of each stack; parallel, shape (stacks,), from `lines` on of other shapes.
 
     line        code of the innermost frame of the user's own code in `lines`, else of the innermost Python frame, else
-                of the innermost frame
+                of the innermost frame that is none of the stack walk and the allocator
     module      code in `modules` of the innermost function that `nn.Module.__call__` called, -1 where there is none
     in_step     whether it is inside torch.optim
     in_backward whether the autograd engine called it
@@ -82,8 +99,10 @@ def stack_names(model: Model) -> StackNames:
         where = np.where(of_frame[inside], place, many)
         return np.minimum.reduceat(where, stacks.start) if len(stacks) else np.empty(0, np.int64)
 
-    own, python = first(is_own), first(is_python)
-    chosen = np.where(own < many, own, np.where(python < many, python, stacks.start))
+    machinery = re.compile("|".join(_MACHINERY))
+    told = np.array([machinery.search(name) is None for name in names], np.bool_)
+    own, python, telling = first(is_own), first(is_python), first(told)
+    chosen = np.where(own < many, own, np.where(python < many, python, np.where(telling < many, telling, stacks.start)))
     shown = inside[chosen].astype(np.int64) if len(stacks) else np.empty(0, np.int64)
     functions = [f"{file}: {name}" for name, file in zip(names, files, strict=True)]
     number = {text: code for code, text in enumerate(dict.fromkeys(functions))}

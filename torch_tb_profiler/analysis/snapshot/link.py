@@ -56,7 +56,7 @@ class SnapshotLink:
     records: Count = 0
 
 
-class _Records(msgspec.Struct, frozen=True):
+class Meeting(msgspec.Struct, frozen=True):
     """Allocations and releases by time; key: address and kind."""
 
     time: Int64
@@ -66,8 +66,8 @@ class _Records(msgspec.Struct, frozen=True):
     def __len__(self) -> int:
         return len(self.time)
 
-    def take(self, chosen: Bool | Int64) -> _Records:
-        return _Records(self.time[chosen], self.key[chosen], self.bytes[chosen])
+    def take(self, chosen: Bool | Int64) -> Meeting:
+        return Meeting(self.time[chosen], self.key[chosen], self.bytes[chosen])
 
 
 def link(trace: Model, snapshot: Model) -> SnapshotLink:
@@ -94,12 +94,12 @@ def _of_device(trace: Model, snapshot: Model, history: History) -> SnapshotLink:
     offset = _voted(ours, theirs)
     if offset is None:
         return SnapshotLink("other_process" if last >= first else "other_time")
-    nearest, differs = _nearest(ours, theirs, offset)
+    nearest, differs, _ = meet(ours, theirs, offset)
     offset += int(np.median(differs[nearest])) if nearest.any() else 0
     inside = (ours.time >= theirs.time[0] + offset - MOST_SPREAD_NS) & (
         ours.time <= theirs.time[-1] + offset + MOST_SPREAD_NS
     )
-    nearest, differs = _nearest(ours, theirs, offset)
+    nearest, differs, _ = meet(ours, theirs, offset)
     count, met = int(inside.sum()), int((nearest & inside).sum())
     if count < FEWEST:
         return SnapshotLink("other_time")
@@ -110,23 +110,23 @@ def _of_device(trace: Model, snapshot: Model, history: History) -> SnapshotLink:
     return SnapshotLink("linked", history.device.number, offset, spread, share, count)
 
 
-def _of_trace(model: Model, device: int) -> _Records:
+def _of_trace(model: Model, device: int) -> Meeting:
     records, memory = memory_records(model), model.memory.take(memory_records(model).entry)
     chosen = (memory.device_type != CPU) & (memory.device == device) & (memory.address >= 0) & (records.bytes != 0)
     time = records.time[chosen] + model.trace.origin_ns
-    return _Records(time, memory.address[chosen] * 2 + (records.bytes[chosen] < 0), np.abs(records.bytes[chosen]))
+    return Meeting(time, memory.address[chosen] * 2 + (records.bytes[chosen] < 0), np.abs(records.bytes[chosen]))
 
 
-def _of_snapshot(model: Model, history: History) -> _Records:
+def _of_snapshot(model: Model, history: History) -> Meeting:
     records, device = history.device.records, history.device
     chosen = device.is_action(Action.ALLOC, Action.FREE_REQUESTED) & (records.time != NO_TIME) & (records.bytes > 0)
     time = records.time[chosen] + model.trace.origin_ns
     key = records.address[chosen] * 2 + (records.action[chosen] == Action.FREE_REQUESTED)
-    found = _Records(time, key, records.bytes[chosen])
+    found = Meeting(time, key, records.bytes[chosen])
     return found.take(np.argsort(time, kind="stable"))
 
 
-def _voted(ours: _Records, theirs: _Records) -> int | None:
+def _voted(ours: Meeting, theirs: Meeting) -> int | None:
     """The difference of clocks at which most records meet; None where hardly any do."""
     order = np.lexsort((theirs.time, theirs.key))
     keys, times = theirs.key[order], theirs.time[order]
@@ -152,8 +152,8 @@ def _voted(ours: _Records, theirs: _Records) -> int | None:
     return int(np.median(difference[(difference >= best * _BIN_NS) & (difference < (best + 2) * _BIN_NS)]))
 
 
-def _nearest(ours: _Records, theirs: _Records, offset: int) -> tuple[Bool, Int64]:
-    """Which records of the trace have one of the snapshot nearby that is not larger, and the difference."""
+def meet(ours: Meeting, theirs: Meeting, offset: int) -> tuple[Bool, Int64, Int64]:
+    """Which records of the trace have one of the snapshot nearby that is not larger, the difference, and which."""
     count = len(ours)
     key = np.concatenate([ours.key, theirs.key])
     time = np.concatenate([ours.time, theirs.time + offset])
@@ -174,4 +174,6 @@ def _nearest(ours: _Records, theirs: _Records, offset: int) -> tuple[Bool, Int64
     fits = (partner >= 0) & (np.abs(best) <= MOST_SPREAD_NS) & (bytes_ >= bytes_[np.maximum(partner, 0)])
     met, differs = np.zeros(count, np.bool_), np.zeros(count, np.int64)
     met[order[mine]], differs[order[mine]] = fits[mine], np.where(fits, best, 0)[mine]
-    return met, differs
+    which = np.full(count, -1, np.int64)
+    which[order[mine]] = np.where(fits, order[np.maximum(partner, 0)] - count, -1)[mine]
+    return met, differs, which

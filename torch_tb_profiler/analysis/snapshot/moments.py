@@ -14,7 +14,8 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
 
-MomentKind = Literal["start", "peak", "reserved_peak", "snapshot", "oom", "end"]
+MomentKind = Literal["start", "peak", "reserved_peak", "snapshot", "oom", "end", "record"]
+"""What was asked for; `record`: the number of a record."""
 
 #: earlier dumps and failed allocations that are offered
 MOST_OF_A_KIND = 50
@@ -90,7 +91,7 @@ def position_of(history: History, at: str) -> int:
 
 
 def moment_of(history: History, at: str) -> Moment:
-    """What a request means; of the number of a record the kind is `end`. Raises Refused."""
+    """What a request means; of the number of a record the kind is `record`. Raises Refused."""
     if (found := find_moment(history, at)) is not None:
         return found
     known = "start, peak, reserved_peak, end, oom, snapshot, or the number of a record"
@@ -101,5 +102,5 @@ def find_moment(history: History, at: str) -> Moment | None:
     """As `moment_of`; None where there is none."""
     text = at.strip().lower()
     if text.lstrip("-").isdigit() and len(text) < 19:
-        return moment(history, "end", min(max(int(text), -1), history.last))
+        return moment(history, "record", min(max(int(text), -1), history.last))
     return next((each for each in moments(history) if each.kind == text), None)

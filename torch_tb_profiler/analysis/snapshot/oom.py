@@ -17,11 +17,12 @@ from torch_tb_profiler.analysis.snapshot.layout import Layout, layout
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.snapshot.schema import NO_TIME, Action
+from torch_tb_profiler.snapshot.schema import NO_DEVICE_FREE, NO_TIME, Action
 
-OomReason = Literal["fragmented", "other_stream", "other_pool", "pending", "limit", "full"]
+OomReason = Literal["fragmented", "other_stream", "other_pool", "pending", "limit", "full", "unknown"]
 """What decides: free memory in pieces that are too small; of another stream; of another pool; waiting for another
-stream; room on the device that PyTorch was not given; nothing."""
+stream; room on the device that PyTorch was not given; nothing. `unknown`: one of the last two, and the file does not
+say what the device had free."""
 
 #: of a table in the answer
 MOST_HOLDERS = 10
@@ -62,13 +63,14 @@ class Oom:
     other_streams      free bytes of other streams, in the same pool
     other_pools        free bytes of other pools and size classes
     pending            bytes that were released and wait for another stream
-    device_free        bytes that the device had free
+    device_free        bytes that the device had free; null where the file does not say
     reserved           bytes of all segments
     in_use             bytes that were requested and not released
     reason             what decides
     holders            who holds the segments with free pieces
     exact              whether the sizes of all blocks are known; else rounding is seen as free
-    expandable_helps   whether expandable segments would have had room: an upper bound; None where they are on already
+    expandable_helps   whether expandable segments would have had room: an upper bound; null where they
+                       are on already, or nothing says what the device had free
     """
 
     device: int
@@ -86,7 +88,7 @@ class Oom:
     other_streams: Bytes
     other_pools: Bytes
     pending: Bytes
-    device_free: Bytes
+    device_free: Bytes | None
     reserved: Bytes
     in_use: Bytes
     reason: OomReason
@@ -131,7 +133,8 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
     sizes = found.piece_bytes
     pending = history.lives.alive(position - 1) & ~history.lives.wanted(position - 1)
     pending &= history.lives.stream == stream
-    device_free, needed = max(int(records.address[position]), 0), segment_for(request)
+    told, needed = int(records.address[position]), segment_for(request)
+    device_free = None if told == NO_DEVICE_FREE else told
     free_bytes, other_streams, other_pools = (int(sizes[mask].sum()) for mask in (own, others, elsewhere))
     pending_bytes = int(history.blocks.bytes[pending].sum())
     reason = _reason(request, needed, free_bytes, other_streams, other_pools, pending_bytes, device_free)
@@ -158,13 +161,13 @@ def explain(history: History, names: StackNames, position: int) -> Oom:
         in_use=int(history.curves.requested[position]),
         reason=reason,
         holders=holders(history, names, found, free & usable[found.piece_segment]),
-        expandable_helps=None if on else free_bytes + device_free >= request,
+        expandable_helps=None if on else _fits(request, free_bytes, device_free),
         exact=found.exact,
     )
 
 
 def _reason(
-    request: int, needed: int, free: int, other_streams: int, other_pools: int, pending: int, device_free: int
+    request: int, needed: int, free: int, other_streams: int, other_pools: int, pending: int, device_free: int | None
 ) -> OomReason:
     if free >= request:
         return "fragmented"
@@ -174,7 +177,16 @@ def _reason(
         return "other_pool"
     if pending >= request:
         return "pending"
+    if device_free is None:
+        return "unknown"
     return "limit" if device_free >= needed else "full"
+
+
+def _fits(request: int, free: int, device_free: int | None) -> bool | None:
+    """Whether there was room in pieces and on the device together; None where that is not known."""
+    if free >= request:
+        return True
+    return None if device_free is None else free + device_free >= request
 
 
 def holders(history: History, names: StackNames, found: Layout, free: Bool) -> tuple[Holder, ...]:

@@ -35,7 +35,7 @@ from torch_tb_profiler.analysis.snapshot.layout import fragmentation, layout, po
 from torch_tb_profiler.analysis.snapshot.lifetimes import lifetime_rows
 from torch_tb_profiler.analysis.snapshot.lives import NEVER
 from torch_tb_profiler.analysis.snapshot.map_pieces import drawn_pieces
-from torch_tb_profiler.analysis.snapshot.moments import device_history, moment, moments, position_of, time_at
+from torch_tb_profiler.analysis.snapshot.moments import device_history, moment_of, moments, time_at
 from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_finding, said_of_oom
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import Axis, BandBy, columns_of, drawing
@@ -170,13 +170,13 @@ def _marks(subject: Subject, history: History) -> list[Mark]:
 def _alive(subject: Subject, asked: WhichAlive) -> Table[AliveMeta]:
     model = subject.model
     history = device_history(model, asked.device)
-    position = position_of(history, asked.at)
-    since = None if asked.since is None else position_of(history, asked.since)
-    rows = alive_rows(history, stack_names(model), position, asked.by, since)
+    at = moment_of(history, asked.at)
+    since = None if asked.since is None else moment_of(history, asked.since)
+    rows = alive_rows(history, stack_names(model), at.position, asked.by, None if since is None else since.position)
     meta = AliveMeta(
         **subject.about("snapshot"),
-        moment=moment(history, "peak" if asked.at == "peak" else "end", position),
-        since=None if since is None else moment(history, "end", since),
+        moment=at,
+        since=since,
         group_by=asked.by,
     )
     what = ("group",) if asked.by in ("module", "annotation") else ("line", "size")
@@ -195,9 +195,9 @@ def _lifetimes(subject: Subject, asked: OfDevice) -> Table[TableMeta]:
 def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
     model = subject.model
     history = device_history(model, asked.device)
-    position = position_of(history, asked.at)
+    at = moment_of(history, asked.at)
     names = stack_names(model)
-    found = alive_stacks(history, names, position, asked.direction, asked.frames, asked.root, SMALLEST_SHARE)
+    found = alive_stacks(history, names, at.position, asked.direction, asked.frames, asked.root, SMALLEST_SHARE)
     if found is None:
         raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
     rows = {
@@ -211,7 +211,7 @@ def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
     }
     meta = StacksOfSnapshotMeta(
         **subject.about("snapshot"),
-        moment=moment(history, "end", position),
+        moment=at,
         root=asked.root,
         whole_bytes=found.whole_ns,
         all_bytes=found.all_ns,
@@ -223,12 +223,13 @@ def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
 def _segments(subject: Subject, asked: AtMoment) -> SegmentsAnswer:
     model = subject.model
     history, names = device_history(model, asked.device), stack_names(model)
-    found = layout(history, position_of(history, asked.at))
+    at = moment_of(history, asked.at)
+    found = layout(history, at.position)
     drawn = drawn_pieces(found, history.lives, names)
     chosen = drawn.segments
     return SegmentsAnswer(
         meta=_meta(subject),
-        moment=moment(history, "end", found.position),
+        moment=at,
         exact=found.exact,
         fragmentation=fragmentation(found),
         pools=pools(found),

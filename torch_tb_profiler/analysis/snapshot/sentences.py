@@ -25,10 +25,15 @@ def said_of_oom(oom: Oom) -> str:
         return f"Free memory was of other pools: {asked}; {free}, and {size(oom.other_pools)} of other pools."
     if oom.reason == "pending":
         return f"Released memory was not free yet: {asked}; {size(oom.pending)} waited for another stream."
+    if oom.reason == "unknown":
+        return (
+            f"Full, or a limit: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved were in use, {free}. "
+            "The file does not say what the device had free."
+        )
     if oom.reason == "limit":
         return (
-            f"A limit: {asked}; the device had {size(oom.device_free)} free, so a limit of the process, a part of a "
-            "device or a capture kept it from being taken."
+            f"A limit: {asked}; the device had {size(oom.device_free or 0)} free, so a limit of the process, a part of "
+            "a device or a capture kept it from being taken."
         )
     return f"Full: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved were in use, {free}."
 
@@ -67,8 +72,8 @@ def said_of_finding(found: SnapshotFinding) -> str:
     most = f" {found.blocks} of them at {found.line}." if found.line else ""
     if found.id == "near_capacity":
         return (
-            f"At their peak blocks take more than 90 % of what PyTorch can have of the device: {size(found.bytes)} "
-            f"above that, in {found.count} blocks, most at {found.line}. Recompute activations "
+            f"At their peak blocks take nearly all of what PyTorch can have of the device: {size(found.bytes)} "
+            f"above the limit, in {found.count} blocks, most at {found.line}. Recompute activations "
             "(`torch.utils.checkpoint.checkpoint`), halve them (`torch.autocast`), or make batches smaller."
         )
     if found.id == "leak":

@@ -16,13 +16,13 @@ from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_of
 from torch_tb_profiler.analysis.replay.scenario import after, effect_of, unchanged
+from torch_tb_profiler.analysis.shared.thresholds import Thresholds, thresholds
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.bound import BoundKind, Reservations, reservations_of, resources_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Found
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
-from torch_tb_profiler.insights.thresholds import Thresholds, thresholds
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.distributed import Distributed, distributed
 from torch_tb_profiler.ranks.rank import Rank, rank_of

@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Count, MeanNs
 from torch_tb_profiler.analysis.replay.refusals import Refusal
 from torch_tb_profiler.analysis.replay.savings import Replays, greedy, interval, worth_counting
+from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.bound import Bound
 from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
@@ -17,7 +18,6 @@ from torch_tb_profiler.insights.rule import FindingSaving
 from torch_tb_profiler.insights.run.bound import run_bound
 from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
 from torch_tb_profiler.insights.run.rule import RunFinding, RunFound, RunRule
-from torch_tb_profiler.insights.thresholds import thresholds
 
 #: joint replays that are spent on the order of remedies
 _REPLAYS = 40

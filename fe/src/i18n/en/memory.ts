@@ -157,6 +157,7 @@ Each column is the moment at which most was in use in it; the categories add up 
     holders: "Alive by operator",
     events: "Allocations",
     operators: "Operators",
+    modules: "Modules at the peak",
   },
   alive: "What was alive",
   aliveHelp: `Blocks allocated until the moment (that very time included) and not released, the largest first.
@@ -203,6 +204,14 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
   outsideHelpTitle: "what happens outside of operators",
   outsideHelp:
     "Allocations and releases outside of every operator, such as releases when Python drops a tensor. Σ self + this = everything recorded on the device, exactly.",
+  modules: {
+    title: "What memory is for, by module",
+    help: `Blocks in use at the peak of the whole recording, by the innermost module in whose forward they were allocated, or whose operator the backward belongs to. The columns are the categories above.`,
+    none: "Nothing in the trace names modules: record it with with_stack=True or with_modules=True.",
+    sum: (peak: string, unknown: string) =>
+      `${peak} in use at the peak; ${unknown} of it was allocated before the recording and is of no known module.`,
+    outside: "(outside of modules)",
+  },
   noOperators: "No operator changed the memory of the device in this range.",
 
   allocatedAt: "Allocated",

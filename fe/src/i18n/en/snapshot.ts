@@ -37,7 +37,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   findings: "What to change",
   found: {
     near_capacity: (bytes: string, n: string, line: string) =>
-      `At their peak blocks take more than 90 % of what PyTorch can have of the device: ${bytes} above that, in ${n} blocks, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
+      `At their peak blocks take nearly all of what PyTorch can have of the device: ${bytes} above the limit, in ${n} blocks, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
     leak: (bytes: string, n: string, line: string) =>
       `Memory grows by ${bytes} per step (${n} steps), most at ${line}. Keep numbers there, not tensors (.item(), .detach()), and release what the next step does not need.`,
     fragmentation: (bytes: string, n: string, line: string) =>
@@ -68,6 +68,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     pending: "Released memory was not free yet",
     limit: "A limit below the device's memory",
     full: "Full",
+    unknown: "Full, or a limit",
   },
   inferred: "If it was taken when memory ran out, which a file without a history does not say:",
   inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved were in use.`,
@@ -108,6 +109,15 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     "By",
   ],
 
+  linked: {
+    title: {
+      module: "What was alive, by module of the trace",
+      annotation: "What was alive, by annotation of the trace",
+    },
+    help: `Allocations that the trace of the same process wrote down, too, found there by address and time. The module is the innermost around the record, in a backward pass that of the operator it is the backward of. What was allocated before or after the trace has no counterpart.`,
+    share: (share: string) => `${share} of the bytes were found in the trace.`,
+    columns: ["Allocated in", "Requested", "Allocations"],
+  },
   timeline: "Allocations over time",
   timelineHelp: `Each area is one allocation, from its birth to its release; they lie on each other in the order of their births. Where there are too many to be drawn one by one, those of one line of the program are one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
 

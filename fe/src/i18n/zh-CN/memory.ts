@@ -149,6 +149,7 @@ export const memory: typeof en = {
     holders: "按算子的存活内存",
     events: "分配记录",
     operators: "算子",
+    modules: "峰值时的模块",
   },
   alive: "存活的内存",
   aliveHelp: `在该时刻之前（含该时刻）已分配且尚未释放的内存块，最大的在前。
@@ -191,6 +192,14 @@ export const memory: typeof en = {
   outsideHelpTitle: "算子之外的分配与释放",
   outsideHelp:
     "在任何算子之外的分配和释放，例如 Python 丢弃张量时的释放。Σ 自身 + 此项 = 该设备上记录的全部内容，严格相等。",
+  modules: {
+    title: "各模块内存的用途",
+    help: `整个采集的峰值时使用中的内存块，按分配它们的最内层模块分组：在该模块的前向中分配，或在其算子的反向中分配。各列为上面的类别。`,
+    none: "跟踪中没有模块的名称：采集时使用 with_stack=True 或 with_modules=True。",
+    sum: (peak, unknown) =>
+      `峰值时使用 ${peak}；其中 ${unknown} 在采集开始之前分配，所属模块未知。`,
+    outside: "（在模块之外）",
+  },
   noOperators: "在此范围内没有算子改变该设备的内存。",
 
   allocatedAt: "分配",

@@ -42,6 +42,32 @@ export const memoryColumns: ServerMessages["columns"] = {
   ],
   "memory.duration_ns": ["存活时间", "释放时间 − 分配时间。"],
   "memory.time_ns": ["时间", "距跟踪开始的时间。"],
+  "memory.modules.module": [
+    "模块",
+    "在其前向中分配该内存的最内层模块，或者在其算子的反向中分配；在模块之外则为空。",
+  ],
+  "memory.modules.bytes": ["大小", "峰值时使用中的块的字节数之和。"],
+  "memory.modules.blocks": ["块数", "有多少个块。"],
+  "memory.modules.gradient": ["梯度", "峰值时的字节数：在反向中分配且未在其中释放。"],
+  "memory.modules.optimizer_state": [
+    "优化器状态",
+    "峰值时的字节数：在优化器步骤中分配且未在其中释放。",
+  ],
+  "memory.modules.saved_for_backward": [
+    "为反向保存",
+    "峰值时的字节数：在前向中分配、在反向中释放。",
+  ],
+  "memory.modules.kept_from_forward": [
+    "前向中保留",
+    "峰值时的字节数：在前向中分配，且未在前向或反向中释放。",
+  ],
+  "memory.modules.forward_temporary": ["前向临时", "峰值时的字节数：在前向中分配并释放。"],
+  "memory.modules.backward_temporary": ["反向临时", "峰值时的字节数：在反向中分配并释放。"],
+  "memory.modules.optimizer_temporary": [
+    "优化器临时",
+    "峰值时的字节数：在优化器步骤中分配并释放。",
+  ],
+  "memory.modules.in_use": ["使用中", "峰值时的字节数：跟踪中既无反向也无优化器。"],
   "snapshot.line": ["分配位置", "调用栈中自己代码的最内层帧，否则为最内层帧。"],
   "snapshot.group": [
     "所在位置",

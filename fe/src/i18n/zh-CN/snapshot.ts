@@ -33,7 +33,7 @@ export const snapshot: typeof en = {
   findings: "可以改进之处",
   found: {
     near_capacity: (bytes, n, line) =>
-      `峰值时，块占用超过 PyTorch 可从设备得到的内存的 90 %：超出 ${bytes}，共 ${n} 个块，最多在 ${line}。请重算激活（torch.utils.checkpoint.checkpoint），用 torch.autocast 使其减半，或减小批大小。`,
+      `峰值时，块几乎占用了 PyTorch 可从设备得到的全部内存：超出限度 ${bytes}，共 ${n} 个块，最多在 ${line}。请重算激活（torch.utils.checkpoint.checkpoint），用 torch.autocast 使其减半，或减小批大小。`,
     leak: (bytes, n, line) =>
       `内存每步增长 ${bytes}（${n} 步），最多在 ${line}。请在该处保存数值而不是张量（.item()、.detach()），并释放下一步不需要的内容。`,
     fragmentation: (bytes, n, line) =>
@@ -64,6 +64,7 @@ export const snapshot: typeof en = {
     pending: "已释放的内存尚不可用",
     limit: "低于设备内存的限制",
     full: "已满",
+    unknown: "已满，或者有限制",
   },
   inferred: "没有历史的文件不说明是否内存不足；如果它是在内存不足时保存的：",
   inferredUse: (used, reserved) => `预留的 ${reserved} 中有 ${used} 在使用。`,
@@ -94,6 +95,12 @@ export const snapshot: typeof en = {
   ranksOrder: "离中位数最远的在前",
   rankColumns: ["快照", "请求峰值", "与中位数之差", "预留峰值", "内存不足", "相差最多处", "相差"],
 
+  linked: {
+    title: { module: "使用中的内存，按跟踪中的模块", annotation: "使用中的内存，按跟踪中的标注" },
+    help: `同一进程的跟踪也记录了的分配，按地址和时间在其中找到。模块是该记录外最内层的模块；在反向中则为其前向算子所属的模块。在跟踪之前或之后的分配没有对应的记录。`,
+    share: (share) => `${share} 的字节数在跟踪中找到。`,
+    columns: ["所在位置", "请求", "分配次数"],
+  },
   timeline: "随时间的分配",
   timelineHelp: `每块面积是一次分配，从产生到释放；按产生的先后层叠。数量过多而无法逐个画出时，程序同一行的分配合为一块。每一列中各面积之和，恰好等于该列最高记录处使用的字节数。
 

@@ -3,6 +3,7 @@ import { Segmented } from "../../ui";
 import { AlivePanel } from "./Alive";
 import { EventsPanel } from "./Events";
 import { type Moment, TABS } from "./look";
+import { ModulesPanel } from "./Modules";
 import { OperatorsPanel } from "./Operators";
 import type { TableProps } from "./RangeLine";
 import { useTab } from "./useLook";
@@ -25,6 +26,8 @@ export function Tables({ look, device, hasCurve, moment }: Props) {
       return <EventsPanel {...props} />;
     case "operators":
       return <OperatorsPanel {...props} />;
+    case "modules":
+      return <ModulesPanel {...props} />;
     default:
       return (
         <AlivePanel

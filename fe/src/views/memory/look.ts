@@ -3,7 +3,7 @@ import type { DeviceMemory } from "../../api";
 import { formatWindow, NARROWEST_NS, parseWindow, type TimeWindow, within } from "../../draw";
 import type { Codec } from "../../state/address";
 
-export const TABS = ["alive", "holders", "events", "operators"] as const;
+export const TABS = ["alive", "holders", "events", "operators", "modules"] as const;
 /** Where the tables are on the page. */
 export const TABLES = "memory-tables";
 export type Tab = (typeof TABS)[number];

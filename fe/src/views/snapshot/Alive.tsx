@@ -9,6 +9,7 @@ import { useAddress, useTableParams, useTrace } from "../../state";
 import { DataTable, declared, derive, type Table } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
 import { AgainstPanel, OtherChoice, useOther } from "./Against";
+import { LinkedAlivePanel } from "./LinkedAlive";
 import { MomentChoice } from "./Moments";
 import { params } from "./params";
 import { asked, type Look } from "./useSnapshot";
@@ -39,7 +40,14 @@ export function AlivePanel({ look }: { readonly look: Look }) {
   if (tab === "lifetimes") return <LifetimesPanel look={look} actions={actions} />;
   if (other.chosen)
     return <AgainstPanel look={look} by={tab} other={other.chosen} actions={actions} />;
-  return <RowsPanel look={look} by={tab} actions={actions} />;
+  const rows = <RowsPanel look={look} by={tab} actions={actions} />;
+  if (tab !== "module" && tab !== "annotation") return rows;
+  return (
+    <>
+      {rows}
+      <LinkedAlivePanel look={look} by={tab} />
+    </>
+  );
 }
 
 interface PartProps {

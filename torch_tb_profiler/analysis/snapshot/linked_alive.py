@@ -1,0 +1,129 @@
+"""What was alive at a moment of a snapshot, by what the trace of the same process says of its allocations.
+
+Each allocation that both wrote down is found in the trace by its address and time. Its module, annotation and operator
+are those around the record in the trace: also of a backward pass, whose threads have no Python stacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.memory.module_categories import record_modules
+from torch_tb_profiler.analysis.memory.records import CPU, memory_records, operator_names
+from torch_tb_profiler.analysis.snapshot.alive import NO_ANNOTATION, NO_MODULE
+from torch_tb_profiler.analysis.snapshot.curves import History
+from torch_tb_profiler.analysis.snapshot.link import Meeting, SnapshotLink, meet
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.schema import NO_TIME
+
+LinkedBy = Literal["module", "annotation", "operator"]
+
+NOT_LINKED = "(not in the trace)"
+NO_OPERATOR = "(in no operator)"
+
+
+@dataclass(frozen=True)
+class LinkedAliveRows(Tabular):
+    """Allocations in use, a row for each module, annotation or operator of the trace, the most bytes first.
+
+    linked_blocks, linked_bytes  of those that were found in the trace; the others are one row
+    group                        the module, annotation or operator
+    blocks                       how many allocations
+    bytes                        requested
+    """
+
+    missing_below_zero: ClassVar[tuple[str, ...]] = ()
+
+    linked_blocks: int
+    linked_bytes: int
+    group: tuple[str, ...]
+    blocks: Int64
+    bytes: Int64
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+
+class _Named(msgspec.Struct, frozen=True):
+    of: Int64
+    names: tuple[str, ...]
+
+
+def linked_alive(
+    trace: Model, snapshot: Model, history: History, link: SnapshotLink, position: int, by: LinkedBy
+) -> LinkedAliveRows:
+    """What is in use after a record; `link`: of this device."""
+    lives = history.lives
+    alive = np.flatnonzero(lives.wanted(position) & (lives.requested > 0))
+    record = _records_of(trace, snapshot, history, link)[alive]
+    found = record >= 0
+    named = _names(trace, by)
+    texts = (*named.names, NOT_LINKED)
+    code = np.where(found, named.of[np.maximum(record, 0)] if len(named.of) else -1, len(texts) - 1)
+    requested = lives.requested[alive]
+    groups = group([code])
+    bytes_ = groups.sum(requested)
+    order = descending(bytes_)
+    return LinkedAliveRows(
+        linked_blocks=int(np.count_nonzero(found)),
+        linked_bytes=int(requested[found].sum()),
+        group=tuple(texts[i] for i in code[groups.first[order]].tolist()),
+        blocks=groups.count()[order],
+        bytes=bytes_[order],
+    )
+
+
+def _records_of(trace: Model, snapshot: Model, history: History, link: SnapshotLink) -> Int64:
+    """Of each life the record of the trace that is its allocation, -1 where none is."""
+    lives, device = history.lives, history.device
+    none = np.full(len(lives), -1, np.int64)
+    records = memory_records(trace)
+    if link.offset_ns is None or link.device != device.number or not len(records):
+        return none
+    memory = trace.memory.take(records.entry)
+    chosen = np.flatnonzero(
+        (memory.device_type != CPU) & (memory.device == device.number) & (memory.address >= 0) & (records.bytes > 0)
+    )
+    born = np.flatnonzero(lives.born >= 0)
+    at = lives.born[born]
+    known = device.records.time[at] != NO_TIME
+    born, at = born[known], at[known]
+    if not len(chosen) or not len(born):
+        return none
+    ours = Meeting(records.time[chosen] + trace.trace.origin_ns, memory.address[chosen] * 2, records.bytes[chosen])
+    theirs = Meeting(
+        device.records.time[at] + snapshot.trace.origin_ns, device.records.address[at] * 2, device.records.bytes[at]
+    )
+    met, differs, partner = meet(ours, theirs, link.offset_ns)
+    mine = np.flatnonzero(met)
+    # of several records near one allocation the nearest is written last
+    mine = mine[np.argsort(-np.abs(differs[mine]), kind="stable")]
+    none[born[partner[mine]]] = chosen[mine]
+    return none
+
+
+def _names(model: Model, by: LinkedBy) -> _Named:
+    """The module, annotation or operator of each of `memory_records`."""
+    records = memory_records(model)
+    if by == "module":
+        modules = record_modules(model)
+        return _Named(np.where(modules.of >= 0, modules.of, len(modules.names)), (*modules.names, NO_MODULE))
+    if by == "operator":
+        texts = [text or NO_OPERATOR for text in operator_names(model, records.node)[0]]
+    else:
+        tree = model.tree
+        row = model.memory.row[records.entry]
+        inner = model.innermost_node(model.trace.events.track[row], records.time)
+        around = nearest(tree.parent, ~tree.is_operator, inner) if len(tree) else inner
+        strings = model.trace.strings
+        texts = [strings[int(tree.name[node])] if node >= 0 else NO_ANNOTATION for node in around.tolist()]
+    number = {text: code for code, text in enumerate(dict.fromkeys(texts))}
+    return _Named(np.array([number[text] for text in texts], np.int64), tuple(number))
