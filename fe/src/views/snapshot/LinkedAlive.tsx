@@ -1,5 +1,6 @@
 /** What was in use at the moment by what the trace of the same process says of it, where there is one. */
-import { partnerOf, useTraceQuery } from "../../api";
+import { useTraceQuery } from "../../api";
+import { useSnapshotPartner } from "../../api/snapshotLink";
 import { bytes, count, fraction } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
@@ -17,8 +18,8 @@ interface Props {
 /** Nothing where the run has no trace of the same process. */
 export function LinkedAlivePanel({ look, by }: Props) {
   const { sel, run, trace } = useTrace();
-  const partner = partnerOf(run, trace);
-  const key = sel && partner && { run: sel.run, worker: partner.worker, span: partner.span };
+  const partner = useSnapshotPartner(run, trace)?.partner;
+  const key = sel && partner ? { run: sel.run, worker: partner.worker, span: partner.span } : null;
   const { data } = useTraceQuery("snapshot/alive_in_trace", key, {
     at: look.at,
     by,
