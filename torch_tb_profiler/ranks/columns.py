@@ -137,9 +137,9 @@ RANK_RANGES = by_key(
         "Σ durations in a step that calls it: median of the steps, then of the ranks. Calls inside calls of the same "
         "name count once.",
     ),
-    Definition("host_least_ns", "Host, least", "number", "ns", "The same of the rank where it is least."),
-    Definition("host_most_ns", "Host, most", "number", "ns", "The same of the rank where it is most."),
-    Definition("most_worker", "Most on", "string", None, "The rank where it takes longest on the host."),
+    Definition("host_least_ns", "Shortest on the host", "number", "ns", "The same of the rank where it is least."),
+    Definition("host_most_ns", "Longest on the host", "number", "ns", "The same of the rank where it is most."),
+    Definition("most_worker", "Longest on", "string", None, "The rank where it takes longest on the host."),
     Definition(
         "device_ns",
         "Device",
@@ -156,15 +156,15 @@ RANK_RANGES = by_key(
     ),
     Definition(
         "far_worker",
-        "Far rank",
+        "Outlier",
         "string",
         None,
         "The rank that differs most from the others: by 8 robust deviations, 10 % of the median and 0.1 % of a step, "
         "among four ranks at least. In a range that waits for other ranks the late rank is the one that takes least.",
     ),
     Definition("far_rank", "Its number", "number", None, "Number of that rank; empty where its trace does not say."),
-    Definition("far_time", "Far by", "string", None, "host, device or exposed: which time of it is far."),
-    Definition("far_ns", "Far by time", "number", "ns", "That time of the rank − the median of the ranks."),
+    Definition("far_time", "Outlier in", "string", None, "host, device or exposed: which time of it differs."),
+    Definition("far_ns", "Difference", "number", "ns", "That time of the rank − the median of the ranks."),
     Definition("far_z", "Deviations", "number", None, "How many robust deviations of the ranks that is."),
 )
 

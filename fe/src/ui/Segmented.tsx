@@ -64,12 +64,12 @@ export function Segmented<T extends string>(props: Props<T>) {
     </div>
   );
   return labelled ? (
-    <>
+    <span className="segmented-labelled">
       <span className="muted" aria-hidden="true">
         {label}
       </span>
       {choices}
-    </>
+    </span>
   ) : (
     choices
   );

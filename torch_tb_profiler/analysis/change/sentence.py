@@ -70,6 +70,8 @@ def sureness(answer: ChangeAnswer) -> str:
 def what_happened(work: ChangedWork) -> str:
     """`slower`, `fewer calls`, `new`, …: most of the change of some work, in words."""
     more = work.delta_ns > 0
+    if not work.delta_ns and work.kind in ("calls", "speed"):
+        return "unchanged"
     if work.kind == "calls":
         return "more calls" if more else "fewer calls"
     if work.kind == "speed":

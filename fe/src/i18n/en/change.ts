@@ -71,6 +71,7 @@ export const change = area("change", {
     faster: "faster",
     new: "new",
     gone: "gone",
+    same: "unchanged",
     replaced: "replaced",
   } as Record<string, string>,
   trends: {

@@ -6,7 +6,7 @@ export const ranks = area("ranks", {
     one: (step: string) =>
       `Only one rank is here; waiting cannot be measured. A step takes ${step}.`,
     none: (ranks: string, steps: string) =>
-      `No rank is slow: of ${ranks} ranks over ${steps} steps none works clearly longer than its peers.`,
+      `No rank is slow: of ${ranks} ranks over ${steps === "1" ? "one step" : `${steps} steps`} none works clearly longer than its peers.`,
     two: (rank: string, late: string) =>
       `Of two ranks ${rank} works ${late} longer in each step, and the other waits for it.`,
     soFar: (ranks: string, step: string) =>

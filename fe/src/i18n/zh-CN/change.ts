@@ -67,6 +67,7 @@ export const change: typeof en = {
     faster: "变快",
     new: "新增",
     gone: "消失",
+    same: "不变",
     replaced: "被取代",
   },
   trends: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Change, ChangedWork } from "../../api";
-import { changeBars, namesOf, workRows, workTable, workTitle } from "./change";
+import { changeBars, kindOf, namesOf, workRows, workTable, workTitle } from "./change";
 
 const cause = (name: string, delta: number, bounds: [number, number] | null = null) => ({
   cause: name,
@@ -114,4 +114,13 @@ describe("the work that changed", () => {
     expect(unsure).toBe(true);
     expect(columns.find(({ key }) => key === "verdict")?.words?.slower).toBe("slower");
   });
+});
+
+it("says of work that takes as long as before that it is unchanged", () => {
+  expect([kindOf("calls", 0), kindOf("speed", 0)]).toEqual(["same", "same"]);
+  expect([kindOf("calls", -1), kindOf("speed", 1), kindOf("new", 0)]).toEqual([
+    "fewerCalls",
+    "slower",
+    "new",
+  ]);
 });

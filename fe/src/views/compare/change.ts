@@ -108,6 +108,7 @@ export function workRows(answer: Change, cause: string): readonly ChangedWork[] 
 
 /** What happened, by the sign of what it made: more calls or fewer, slower or faster. */
 export function kindOf(kind: string, delta: number): string {
+  if (delta === 0 && (kind === "calls" || kind === "speed")) return "same";
   if (kind === "calls") return delta > 0 ? "moreCalls" : "fewerCalls";
   if (kind === "speed") return delta > 0 ? "slower" : "faster";
   return kind;

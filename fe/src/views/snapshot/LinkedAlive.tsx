@@ -33,8 +33,7 @@ export function LinkedAlivePanel({ look, by }: Props) {
   const rest = group.length - shown.length + data.left_out;
   return (
     <Panel title={text.linked.title[by]} help={text.linked.help}>
-      <p>{text.linked.share(fraction(data.linked))}</p>
-      <ListTable caption={text.linked.title[by]} columns={text.linked.columns}>
+      <ListTable caption={text.linked.share(fraction(data.linked))} columns={text.linked.columns}>
         {shown.map((name, at) => (
           <tr key={name}>
             <td>{name}</td>
