@@ -29,8 +29,6 @@ OUT   := .ci/output
 AGAIN := --reruns 2 --reruns-delay 1
 # A file is one worker's. Files in their order, tests/unit last: many short ones keep all workers busy to the end.
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# The files that take the most CPU, at the end of a run; COST=100 for more of them.
-COSTS := -p tests.cost
 
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
@@ -125,7 +123,7 @@ test-packaging: .venv/.stamp-dev ui
 
 test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT)
-	$(PY) -m pytest $(AGAIN) $(SPREAD) $(COSTS) -m "not hdfs" --durations 25 --junitxml $(OUT)/pytest.xml
+	$(PY) -m pytest $(AGAIN) $(SPREAD) -m "not hdfs" --durations 25 --junitxml $(OUT)/pytest.xml
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build

@@ -43,6 +43,7 @@ VIEWS = {
     "KERNELS": "kernels",
     "ROOFLINE": "roofline",
     "MEMORY": "memory",
+    "MEMORY_MODULES": "memory",
     "OVERLAP": "distributed",
     "DISTRIBUTED": "distributed",
     "DISTRIBUTED_OPERATIONS": "distributed",
