@@ -31,7 +31,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   stacks: "c f g m o p q t w x",
   memory: "c d g m o q t x",
   snapshot: "c d g m o p q t u x y",
-  distributed: "c d g h m o o2 o3 o4 p q q2 q3 q4 t x",
+  distributed: "c d f g h m o o2 o3 o4 o5 o6 p q q2 q3 q4 q5 q6 t x",
   modules: "f g m o q x",
   lightning: "f g m o q x",
   query: "m o q x",

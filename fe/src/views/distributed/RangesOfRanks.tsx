@@ -1,10 +1,11 @@
 /** The ranges that the program names, over the ranks; one of them on each rank. */
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { type Columns, useRanksQuery } from "../../api";
 import { ranksTexts } from "../../i18n";
-import { useTrace } from "../../state";
+import { useAddress, useTrace } from "../../state";
 import { DataTable, derive, type Table, textAt } from "../../table";
 import { Async, Panel } from "../../ui";
+import { params } from "./params";
 
 const text = ranksTexts.ranges;
 const HIDDEN: ReadonlySet<string> = new Set([
@@ -28,9 +29,9 @@ const ofStep = (step: string | null) => (step === null ? {} : { step });
 export function RangesOfRanks({ step, onPick }: Props) {
   const { sel } = useTrace();
   const { data } = useRanksQuery("ranks/ranges", sel?.run ?? null, sel?.span ?? null, ofStep(step));
-  const [filter, setFilter] = useState("");
-  const [sort, setSort] = useState("-host_ns");
-  const [range, setRange] = useState<string | null>(null);
+  const [filter, setFilter] = useAddress(params.filter5);
+  const [sort, setSort] = useAddress(params.sort5);
+  const [range, setRange] = useAddress(params.named);
   const table = useMemo(() => (data ? shown(data.names) : null), [data]);
   if (!data || !table || (data.names.rows.name ?? []).length === 0) return null;
   return (
@@ -79,8 +80,8 @@ interface RanksProps extends Pick<Props, "onPick"> {
 
 function Ranks({ label, ranks, onPick }: RanksProps) {
   const { sel } = useTrace();
-  const [filter, setFilter] = useState("");
-  const [sort, setSort] = useState("-difference_ns");
+  const [filter, setFilter] = useAddress(params.filter6);
+  const [sort, setSort] = useAddress(params.sort6);
   const table = useMemo(() => shown(ranks), [ranks]);
   return (
     <DataTable

@@ -30,4 +30,10 @@ export const params = {
   /** Of the collectives. */
   filter4: param("q4", text()),
   sort4: param("o4", text("-wait_ns")),
+  /** Of the ranges of the program; the one that is shown on each rank, and of that table. */
+  filter5: param("q5", text()),
+  sort5: param("o5", text("-host_ns")),
+  named: param("f", name),
+  filter6: param("q6", text()),
+  sort6: param("o6", text("-difference_ns")),
 };
