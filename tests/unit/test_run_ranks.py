@@ -146,16 +146,6 @@ def test_ranks_with_another_torch_are_told() -> None:
     assert note.text == "nccl_version is not the same on all ranks: 2.27 (7), 2.19 (1)."
 
 
-def test_ranks_of_different_windows_in_time_are_told() -> None:
-    ranks = simulated(Sim(1, 8))
-    later = tuple(f"{int(name) + 100}" for name in ranks[3].head.steps)
-    origin = ranks[3].head.origin_ns + 3_600_000_000_000
-    ranks[3] = RankSummary(msgspec.structs.replace(ranks[3].head, steps=later, origin_ns=origin), ranks[3].tables)
-    found = reduce(ranks).overview
-    assert "different_windows" in {note.kind for note in found.notes}
-    assert [each for each in found.stragglers if each.named] == []
-
-
 @pytest.mark.parametrize("sequence", [True, False])
 def test_waits_and_transfers_are_those_of_brute_force(sequence: bool) -> None:
     ranks = simulated(Sim(4, 4, seed=3, sequence=sequence))

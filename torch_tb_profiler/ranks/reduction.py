@@ -90,11 +90,14 @@ def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed
     stragglers += of_links(run, links, len(grid.names), whole=not loading)
     stragglers.sort(key=lambda each: not each.named)
     named = [each for each in stragglers if each.named]
+    world = world_of(run)
+    # others may wait for a rank that is not here
+    is_known = can_be_named(len(run), len(grid.names), whole=not loading) and steps > 0 and len(run) >= (world or 0)
     shared = run.is_shared
     overview = RanksOverview(
         tiles=RunTiles(
             present=len(run),
-            expected=world_of(run),
+            expected=world,
             loading=len(loading),
             failed=len(failed),
             steps=steps,
@@ -105,7 +108,7 @@ def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed
             slowest_worker=named[0].worker if named else None,
             slowest_rank=named[0].rank if named else None,
             slowest_cause=named[0].cause if named else None,
-            lost_ns=lost if named or can_be_named(len(run), len(grid.names), whole=not loading) else None,
+            lost_ns=lost if named or is_known else None,
         ),
         stragglers=stragglers,
         slow_links=links,

@@ -13,6 +13,10 @@ from torch_tb_profiler.ranks.summary import RankHead, RankSummary
 from torch_tb_profiler.trace import Note
 
 _TOUCHES = ("distributed",)
+#: traces of one recording overlap in time, and the clocks of hosts differ by less than this
+APART_NS = 600 * 10**9
+#: earlier times are not those since the epoch, and say nothing on another host
+EPOCH_FROM_NS = 1_400_000_000 * 10**9
 #: names in a sentence
 MOST_NAMES = 4
 
@@ -31,21 +35,25 @@ class _Chosen(Sequence[RankSummary]):
 
 
 class ChosenRanks(msgspec.Struct, frozen=True):
-    """ranks: in order of rank; duplicates, foreign: workers that were left out."""
+    """ranks: in order of rank; duplicates, foreign, apart: workers that were left out."""
 
     ranks: Sequence[RankSummary]
     duplicates: tuple[str, ...]
     foreign: tuple[str, ...]
+    apart: tuple[str, ...]
 
 
 def chosen_ranks(summaries: Sequence[RankSummary]) -> ChosenRanks:
-    """One trace for each rank, of the job that most traces are of: by the number of ranks that they say it has."""
+    """One trace for each rank, of the recording that most ranks are of: by the number of ranks that they say their job
+    has, and by when they were recorded.
+    """
     heads = [summary.head for summary in summaries]
     worlds = Counter(head.world for head in heads if head.world)
     world = max(worlds, key=lambda each: (worlds[each], each), default=None)
-    foreign = [at for at, head in enumerate(heads) if _is_foreign(head, world)]
+    foreign = {at for at, head in enumerate(heads) if _is_foreign(head, world)}
+    together = _recorded_together(heads, [at for at in range(len(heads)) if at not in foreign])
     order = sorted(
-        (at for at in range(len(heads)) if at not in set(foreign)),
+        together,
         key=lambda at: (heads[at].rank is None, heads[at].rank or 0, heads[at].worker),
     )
     kept: list[int] = []
@@ -59,11 +67,35 @@ def chosen_ranks(summaries: Sequence[RankSummary]) -> ChosenRanks:
         if rank is not None:
             seen.add(rank)
         kept.append(at)
-    return ChosenRanks(_Chosen(summaries, kept), tuple(duplicates), tuple(heads[at].worker for at in foreign))
+    apart = set(range(len(heads))) - foreign - set(together)
+    return ChosenRanks(
+        _Chosen(summaries, kept),
+        tuple(duplicates),
+        tuple(heads[at].worker for at in sorted(foreign)),
+        tuple(heads[at].worker for at in sorted(apart)),
+    )
 
 
 def _is_foreign(head: RankHead, world: int | None) -> bool:
     return world is not None and head.world is not None and head.world != world
+
+
+def _recorded_together(heads: Sequence[RankHead], places: Sequence[int]) -> Sequence[int]:
+    """Of traces those with most ranks that a gap in time parts from the others; of equal ones the latest."""
+    windows = sorted(
+        (heads[at].origin_ns + heads[at].first_ns, heads[at].origin_ns + heads[at].last_ns, at) for at in places
+    )
+    if not windows or windows[0][0] < EPOCH_FROM_NS:
+        return places
+    found: list[list[int]] = []
+    until = windows[0][0] - APART_NS - 1
+    for first, last, at in windows:
+        if first > until + APART_NS:
+            found.append([])
+        found[-1].append(at)
+        until = max(until, last)
+    numbers = [len({heads[at].worker if (rank := heads[at].rank) is None else rank for at in each}) for each in found]
+    return max(zip(numbers, range(len(found)), found, strict=True))[2]
 
 
 def notes_of(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Sequence[str]) -> list[Note]:
@@ -84,6 +116,12 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
     if chosen.foreign:
         text = f"Traces of another job, which has another number of ranks than {world}, are left out: "
         yield _note("foreign_ranks", "warning", f"{text}{_list(chosen.foreign)}.", chosen.foreign)
+    if chosen.apart:
+        text = (
+            f"Traces that were recorded more than {APART_NS // 60 // 10**9} minutes before or after the others are of "
+        )
+        text += f"another recording, and are left out: {_list(chosen.apart)}."
+        yield _note("different_windows", "warning", text, chosen.apart)
     if world and len(run) < world and not loading:
         here = {head.rank for head in run.heads}
         absent = [str(rank) for rank in range(world) if rank not in here]

@@ -1,0 +1,65 @@
+"""Traces of one folder that are of one recording, and those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from tests.rank_sims import Sim, simulated
+from torch_tb_profiler.ranks.reduction import reduce
+from torch_tb_profiler.ranks.summary import RankSummary
+
+EPOCH = 1_761_646_256_000_000_000
+HOUR = 3_600_000_000_000
+
+
+def recorded_at(origin: int, ranks: Sequence[RankSummary], name: str) -> list[RankSummary]:
+    """Ranks with clocks of their own, a second from each other."""
+    heads = [
+        msgspec.structs.replace(each.head, worker=f"{name}{at}", origin_ns=origin + (at % 2) * 10**9)
+        for at, each in enumerate(ranks)
+    ]
+    return [RankSummary(head, each.tables) for head, each in zip(heads, ranks, strict=True)]
+
+
+@pytest.mark.parametrize(("first", "second", "kept"), [(5, 3, "one"), (3, 5, "two"), (4, 4, "two")])
+def test_two_recordings_of_one_size_are_not_joined(first: int, second: int, kept: str) -> None:
+    """Of ranks that do not overlap, with steps of the same names: those of more ranks count, else the later ones."""
+    ranks = simulated(Sim(1, 8))
+    both = [*recorded_at(EPOCH, ranks[:first], "one"), *recorded_at(EPOCH + HOUR, ranks[first:], "two")]
+    found = reduce(both).overview
+    assert {name[:3] for name in found.ranks.worker} == {kept}
+    assert found.tiles.present == max(first, second)
+    assert found.tiles.lost_ns is None
+    (note,) = (note for note in found.notes if note.kind == "different_windows")
+    assert note.count == min(first, second)
+
+
+def test_clocks_that_differ_by_minutes_part_no_recording() -> None:
+    ranks = simulated(Sim(1, 8))
+    both = [*recorded_at(EPOCH, ranks[:4], "one"), *recorded_at(EPOCH + 300 * 10**9, ranks[4:], "two")]
+    assert reduce(both).overview.tiles.present == 8
+
+
+def test_times_since_the_start_of_a_host_part_no_recording() -> None:
+    ranks = simulated(Sim(1, 8))
+    both = [*recorded_at(HOUR, ranks[:4], "one"), *recorded_at(30 * HOUR, ranks[4:], "two")]
+    assert reduce(both).overview.tiles.present == 8
+
+
+def test_what_is_lost_is_unknown_where_ranks_are_missing_and_nobody_is_named() -> None:
+    ranks = simulated(Sim(1, 8))
+    assert reduce(ranks).overview.tiles.lost_ns == 0
+    assert reduce(ranks[:4]).overview.tiles.lost_ns is None
+
+
+def test_ranks_of_different_windows_in_time_are_told() -> None:
+    ranks = simulated(Sim(1, 8))
+    later = tuple(f"{int(name) + 100}" for name in ranks[3].head.steps)
+    origin = ranks[3].head.origin_ns + 3_600_000_000_000
+    ranks[3] = RankSummary(msgspec.structs.replace(ranks[3].head, steps=later, origin_ns=origin), ranks[3].tables)
+    found = reduce(ranks).overview
+    assert "different_windows" in {note.kind for note in found.notes}
+    assert [each for each in found.stragglers if each.named] == []
