@@ -17,7 +17,7 @@ def page(repository: Path) -> str:
 
 
 def test_every_command_is_on_the_page(page: str) -> None:
-    commands = set(re.findall(r"^\$ torch-tb-profiler (\w+)", page, re.MULTILINE))
+    commands = set(re.findall(r"^\$ torch-tb-profiler ([\w-]+)", page, re.MULTILINE))
     assert set(TABLES) <= commands
     for name in COMMANDS:
         assert f"| `{name}` |" in page or name in commands, name
