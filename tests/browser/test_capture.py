@@ -88,6 +88,9 @@ def test_versions_devices_and_ranks(on_its_own: Profiler) -> None:
     rows = rows_of(on_its_own.panel("Devices").get_by_role("table"))
     assert [row[0] for row in rows] == [str(device["id"]) for device in capture["devices"]]
     assert [row[4] for row in rows] == ["yes" if device["used"] else "no" for device in capture["devices"]]
+    used = next(device["id"] for device in capture["devices"] if device["used"])
+    on_its_own.panel("Devices").get_by_role("button", name="yes").first.click()
+    expect(on_its_own.ui.get_by_role("textbox", name="Filter tracks")).to_have_value(f"GPU {used}")
 
 
 def test_the_overview_leads_here_and_keys_too(on_its_own: Profiler) -> None:

@@ -207,3 +207,10 @@ def test_a_failed_zoom_leaves_the_curve(opened: Profiler) -> None:
     panel.get_by_role("button", name="Retry").click()
     expect(panel.get_by_role("alert")).to_have_count(0)
     expect(definition(panel, "Peak in the range")).to_be_visible()
+
+
+def test_a_number_of_a_snapshot_shows_its_moment(on_its_own: Profiler) -> None:
+    on_its_own.open(v="snapshot", r="out_of_memory")
+    on_its_own.panel("Memory snapshot").get_by_role("button", name=re.compile("^In use at the end")).click()
+    on_its_own.page.wait_for_function("() => /[#&]([\\w.]*\\.)?c=end(&|$)/.test(location.hash)")
+    expect(on_its_own.panel("What was in use").get_by_label("Moment")).to_have_value("end")

@@ -5,6 +5,7 @@ The pictures are kept for people.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -73,6 +74,43 @@ def test_every_view_fits(size: str, open_page: OpenPage, alone: Server, output: 
         found += [f"{view}: too small to hit: {each}" for each in seen["small"]]
         found += [f"{view}: {fault}" for fault in faults(profiler.ui)]
     assert not found, "\n".join(found)
+
+
+def test_a_telephone_has_room_for_what_is_looked_at(open_page: OpenPage, alone: Server) -> None:
+    """One line of status, and names of tracks that leave most of the width to their slices."""
+    page = open_page(viewport={"width": 390, "height": 844})
+    profiler = Profiler(page, alone).open(r=GPU_RUN, v="trace")
+    has_come(profiler, "trace")
+
+    def width(selector: str) -> float:
+        box = page.locator(selector).first.bounding_box()
+        assert box is not None
+        return box["width"]
+
+    assert width(".timeline-canvas") > width(".timeline-labels")
+    expect(page.locator(".timeline-head canvas")).to_have_attribute("width", re.compile(r"\d{3}"))
+    status = page.locator(".status").bounding_box()
+    assert status is not None
+    assert status["height"] < 40
+    expect(page.locator(".status-file")).to_be_hidden()
+    # the words are signs, which keep their names
+    expect(profiler.ui.get_by_role("button", name="Refresh")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_numbers_of_the_overview_are_below_its_parts_beside_the_findings(
+    width: int, open_page: OpenPage, alone: Server
+) -> None:
+    page = open_page(viewport={"width": width, "height": 900})
+    Profiler(page, alone).open(r=GPU_RUN)
+    places = [page.locator(f".overview-first > .{each}") for each in ("area-waterfall", "tiles", "area-findings")]
+    for place in places:
+        expect(place).to_be_visible()
+    parts, numbers, findings = (place.bounding_box() or {} for place in places)
+    assert numbers["x"] == parts["x"]
+    assert numbers["y"] >= parts["y"] + parts["height"]
+    assert findings["x"] >= parts["x"] + parts["width"]
+    assert findings["y"] == parts["y"]
 
 
 def test_the_measure_sees_what_it_looks_for(page: Page, alone: Server) -> None:

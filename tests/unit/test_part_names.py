@@ -21,7 +21,7 @@ def table(text: str, name: str) -> dict[str, str]:
 
 
 def longest_end(cause: str, of: dict[str, str]) -> str | None:
-    """As docs/waterfall.md says: the longest end of an id, else what stands before it."""
+    """As `known` of the page looks things up: the longest end of an id, else what stands before it."""
     words = cause.split(".")
     ends = [words[begin:end] for end in range(len(words), 0, -1) for begin in range(end)]
     return next((of[".".join(each)] for each in ends if ".".join(each) in of), None)

@@ -20,8 +20,8 @@ PROCESS_BYTES, BYTES_OF_PACKED = 60 * 1000**2, 12
 MOST_BYTES = 4 * 1000**3
 #: how many times its packed size a plain file has
 _PLAIN = 15
-#: of the process that reads a memory snapshot, and of the one that started it: for each byte of the text (measured:
-#: 2.7 of 100 MB, 2.3 of 1 GB), and how many times its packed size a snapshot has
+#: of the process that reads a memory snapshot, and of the one that started it: for each byte of the text (2.3 were
+#: measured of 971 MB), and how many times its packed size a snapshot has
 BYTES_OF_SNAPSHOT, _PACKED_SNAPSHOT = 2.4, 15
 #: of the memory that is free when nothing else is said
 _SHARE = 0.5

@@ -7,9 +7,9 @@ import {
   snapshotColumns,
 } from "../api/snapshotTracks";
 import type { TimeWindow } from "../draw";
-import { type Level, type Piece, pieces, tilesWanted } from "./levels";
+import { LeveledTiles } from "./leveledTiles";
+import type { Level } from "./levels";
 import type { TileRoom } from "./room";
-import { TileStore } from "./store";
 
 /** Of a tile: about a pixel each. */
 const COLUMNS = 512;
@@ -32,12 +32,6 @@ export interface SnapshotTile {
   readonly width: number;
 }
 
-interface Request {
-  readonly key: string;
-  readonly level: number;
-  readonly tile: number;
-}
-
 /** A stretch in which a curve stays between two values: a column with records, or all until the next one. */
 export interface Stretch {
   /** ns of the rank. */
@@ -49,20 +43,19 @@ export interface Stretch {
   readonly lines: (line: number) => number;
 }
 
-export class SnapshotTiles {
-  private readonly tiles: TileStore<Request, SnapshotTile>;
+export class SnapshotTiles extends LeveledTiles<SnapshotTile> {
   /** What is looked at, ns of the rank; null for nothing. */
   picked: number | null = null;
 
   constructor(
     readonly of: LinkedSnapshot,
-    private readonly levels: readonly Level[],
+    levels: readonly Level[],
     room: TileRoom<SnapshotTile>,
     onChange: () => void,
   ) {
-    this.tiles = new TileStore({
+    super(levels, {
       load: async ({ level, tile }, signal) => {
-        const { tile_ns } = this.levels[level] ?? { tile_ns: COLUMNS };
+        const { tile_ns } = levels[level] ?? { tile_ns: COLUMNS };
         const begin = tile * tile_ns;
         const width = tile_ns / COLUMNS;
         const start = begin - of.shift;
@@ -72,28 +65,7 @@ export class SnapshotTiles {
       weigh: ({ answer }) => NUMBER * answer.column.length * (answer.lines.length * 2 + 13) + 1_000,
       room,
       onChange,
-      most: 2,
     });
-  }
-
-  get missing(): number {
-    return this.tiles.missing;
-  }
-
-  get leftOut(): number {
-    return this.tiles.leftOut;
-  }
-
-  get failure(): unknown {
-    return this.tiles.failure;
-  }
-
-  retry(): void {
-    this.tiles.retry();
-  }
-
-  close(): void {
-    this.tiles.close();
   }
 
   /** From the first record to the last, ns of the rank: of what is before and behind them nothing is known. */
@@ -106,17 +78,6 @@ export class SnapshotTiles {
   /** Bytes at the top of all rows, so that curves can be compared. */
   get most(): number {
     return Math.max(1, ...this.of.about.curves.map(({ most }) => most));
-  }
-
-  /** The best that is here for a window, ns of the rank. */
-  pieces(level: number, window: TimeWindow): Piece<SnapshotTile>[] {
-    return pieces(this.levels, level, window, (at, tile) => this.tiles.get(`${at}/${tile}`));
-  }
-
-  /** Asks for what a window needs, and for what can stand in for it. */
-  want(level: number, window: TimeWindow | null): void {
-    const { seen, ahead } = tilesWanted(this.levels, level, window);
-    this.tiles.want(seen, ahead);
   }
 
   /** What a curve is in a window, as far as it is known and here; in order of time. */

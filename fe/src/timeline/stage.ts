@@ -60,9 +60,6 @@ interface Events {
   readonly onScroll: (top: number, height: number) => void;
 }
 
-/** Names of tracks at the left: pixels, and at most this share of the width, as timeline.css has it. */
-const LABELS = 230;
-const LABELS_SHARE = 0.38;
 /** Pixels of the head above. */
 export const AXIS = 34;
 const SNAP = 6;
@@ -242,8 +239,8 @@ export class Stage {
   private draw(): void {
     const { canvas, axis, scroller } = this.elements;
     const ratio = window.devicePixelRatio || 1;
-    const inside = scroller.clientWidth;
-    const width = Math.floor(inside - Math.min(LABELS, inside * LABELS_SHARE));
+    // beside the names of tracks, whose width is that of timeline.css
+    const width = Math.max(0, scroller.clientWidth - canvas.offsetLeft);
     const height = scroller.clientHeight;
     const context = sized(canvas, width, height, ratio);
     const head = sized(axis, width, AXIS, ratio);
