@@ -8,13 +8,15 @@ Text on one line has no such separator: there the cut is made after some `},`, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.reason import NUMBERS, Reason, reason_of
+from torch_tb_profiler.trace.ahead import Rereadable
+from torch_tb_profiler.trace.chunk import Chunk
 from torch_tb_profiler.trace.json_scan import (
     UNREADABLE,
     end_of_list,
@@ -53,26 +55,11 @@ class NotATraceError(ValueError):
         self.reason = reason
 
 
-class Chunk(msgspec.Struct, frozen=True):
-    """Some events of the list.
-
-    text      `[event, event, …]`, valid only until the next chunk is asked for
-    offset    of the first event in the text of the file
-    certain   false if the cut is a guess: ask for a shorter chunk if this one does not decode
-    last      the last chunk of the file
-    """
-
-    text: memoryview
-    offset: int
-    certain: bool
-    last: bool
-
-
 class ChunkedText:
     """Cuts the text of one trace. Use: `header`, then iterate `chunks()`, then `tail`."""
 
     def __init__(self, stream: Readable) -> None:
-        self._stream = stream
+        self._stream = Rereadable(stream)
         self._buffer = bytearray(CHUNK_BYTES)
         self._start = 0  # of unread text in the buffer
         self._end = 0
@@ -97,6 +84,10 @@ class ChunkedText:
         self._separator = b""
         self._event_close = 0  # bytes of the separator that belong to the event before it
         self._certain = False
+        #: called before the text behind the chunks given so far is taken for anything but further chunks; whether it has
+        #: given text back
+        self.settle: Callable[[], bool] = lambda: False
+        self._given = False  # a chunk that was not passed
         self._cut = 0
         self._tries = 0
         self._overwritten = 0
@@ -196,10 +187,13 @@ class ChunkedText:
     def chunks(self) -> Iterator[Chunk]:
         """The events of the file, chunk by chunk; the consumer may call `shorten` when one does not decode."""
         self._learn_separator()
-        while True:
-            while self._end - self._start < CHUNK_BYTES - 3 and self._fill():
+        while not self.closed:
+            self._pass()
+            while self._end - self._start < CHUNK_BYTES - 2 and self._fill():
                 pass
             hole = self._buffer.find(HOLE, self._start, self._end)
+            if (hole >= 0 or self._ended) and self.settle():
+                continue
             if hole >= 0:
                 yield from self._last_chunk(hole)
                 if self.closed or not self._skip_hole(hole):
@@ -212,14 +206,35 @@ class ChunkedText:
                 continue
             cut = self._find_cut(self._end)
             if cut is None:
-                self._fill()
+                if not self.settle():
+                    self._fill()
                 continue
             self._cut = cut
             self._tries = 0
+            self._given = True
             yield self._chunk(cut)
-            if self.closed:
-                return
-            self._start = self._cut + len(self._separator) - self._event_close - 1
+
+    def _pass(self) -> None:
+        """Go on behind the chunk that was given last."""
+        if self._given:
+            self._given = False
+            self._start = self._cut + len(self._between)
+
+    def give_back(self, chunks: Sequence[Chunk]) -> Chunk:
+        """Be as when the first of these was given; chunks from it to the one given last, with copies of their text."""
+        self._pass()
+        first = chunks[0]
+        texts = [chunk.text[1:-1] for chunk in chunks]
+        text = self._between.join([*texts, self._buffer[self._start : self._end]])
+        self._stream.give_back(text[first.ahead :])
+        self._buffer = bytearray(first.room)
+        self._start, self._end, self._offset = 1, 1 + first.ahead, first.offset - 1
+        self._buffer[self._start : self._end] = text[: first.ahead]
+        self._ended, self.broken = False, None
+        self._cut = 1 + len(texts[0])
+        self._tries = 0
+        self._given = True
+        return self._chunk(self._cut)
 
     def _chunk(self, cut: int) -> Chunk:
         """The text up to `cut`, where the last event ends, with brackets written around it in the buffer."""
@@ -228,7 +243,14 @@ class ChunkedText:
         self._buffer[start - 1] = 0x5B
         self._overwritten = self._buffer[cut]
         self._buffer[cut] = 0x5D
-        return Chunk(memoryview(self._buffer)[start - 1 : cut + 1], self._offset + start, self._certain, last=False)
+        text = memoryview(self._buffer)[start - 1 : cut + 1]
+        room = len(self._buffer) if self._between else 0
+        return Chunk(text, self._offset + start, self._certain, last=False, ahead=self._end - start, room=room)
+
+    @property
+    def _between(self) -> bytes:
+        """What stands between two chunks; nothing while the separator is assumed."""
+        return self._separator[self._event_close : -1]
 
     def shorten(self) -> Chunk | None:
         """A shorter chunk than the last one, whose cut was a guess; None after `MAX_TRIES`."""
