@@ -14,7 +14,7 @@ class Rereadable:
         self._end: OSError | bool = False
 
     def readinto(self, buffer: memoryview) -> int:
-        """Fill the buffer; less only at the end of the text. Raises OSError where the text breaks off, again and again."""
+        """Fill the buffer; less only at the end of the text. Raises OSError where the text breaks off, each time."""
         done = min(len(buffer), len(self._ahead))
         buffer[:done] = self._ahead[:done]
         self._ahead = self._ahead[done:]

@@ -1,7 +1,8 @@
 """Typed events, chunk by chunk → what becomes their rows, gathered in buffers.
 
 Chunks may be gathered by several processes: what one has `packed`, another takes with `put`, chunk after chunk in the
-order of the file. Texts and tracks are then numbered as if one had gathered all: in the order in which they are first seen.
+order of the file. Texts and tracks are then numbered as if one had gathered all, in the order in which they are first
+seen.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Gathered(msgspec.Struct, array_like=True):
     events: how many
     texts: those that were not in the chunks before, by their numbers, which follow
     chunks: offset, length and first event of each that has some
-    arguments: by the number of their table
+    arguments: of each table that has some, in the order of `TABLES`
     second: events and arguments of each table of `SECOND`
     """
 
@@ -79,7 +80,7 @@ class Gathered(msgspec.Struct, array_like=True):
     times: list[bytes]
     counters: list[tuple[int, int, float]]
     flow_ids: bytes
-    arguments: list[tuple[int, list[list[bytes]]]]
+    arguments: list[list[list[bytes]]]
     second: list[tuple[list[int], list[list[bytes]]]]
 
 
@@ -174,7 +175,7 @@ class Gatherer:
             self._times.packed(),
             self._counters,
             b"".join(self._flow_ids),
-            [(TABLES.index(kind), arguments.packed()) for kind, arguments in self._arguments.items()],
+            [arguments.packed() for arguments in self._arguments.values()],
             [(rows, arguments.packed()) for rows, arguments in zip(self._second_rows, self._second, strict=True)],
         )
         self.count = 0
@@ -201,8 +202,8 @@ class Gatherer:
         self._times.put(gathered.times)
         self._counters += [(first_row + row, int(texts[series]), value) for row, series, value in gathered.counters]
         self._flow_ids.append(gathered.flow_ids)
-        for number, packed in gathered.arguments:
-            self._arguments[TABLES[number]].put(packed, texts)
+        for arguments, packed in zip(self._arguments.values(), gathered.arguments, strict=True):
+            arguments.put(packed, texts)
         for second, (rows, packed) in enumerate(gathered.second):
             self._second_rows[second] += [first_row + row for row in rows]
             self._second[second].put(packed, texts)

@@ -1,7 +1,8 @@
 """A process that decodes batches of chunks: takes them from stdin, says on stdout what it has found.
 
-A batch is the length of what is said of it (4 bytes, little endian), that (MessagePack), and the texts of its chunks. What was
-found is MessagePack behind its length (8 bytes); a length of 0 says that the process is ready. It ends with its stdin.
+A batch is the length of what is said of it (4 bytes, little endian), that (MessagePack), and the texts of its chunks.
+What was found is MessagePack behind its length (8 bytes); a length of 0 says that the process is ready. It ends with
+its stdin.
 """
 
 from __future__ import annotations
@@ -67,9 +68,7 @@ def main() -> None:
 def _read_batch(stream: BinaryIO) -> Batch:
     (length,) = _BATCH_LENGTH.unpack(_exactly(stream, _BATCH_LENGTH.size))
     head = _decode_head(_exactly(stream, length))
-    chunks = [
-        Chunk(_exactly(stream, length), offset, certain, last=False) for offset, length, certain in head.chunks
-    ]
+    chunks = [Chunk(_exactly(stream, length), offset, certain, last=False) for offset, length, certain in head.chunks]
     return Batch(head.number, head.since, head.exact, tuple(chunks))
 
 

@@ -84,8 +84,8 @@ class ChunkedText:
         self._separator = b""
         self._event_close = 0  # bytes of the separator that belong to the event before it
         self._certain = False
-        #: called before the text behind the chunks given so far is taken for anything but further chunks; whether it has
-        #: given text back
+        #: called before the text behind the chunks given so far is taken for anything but chunks; whether it has given
+        #: text back
         self.settle: Callable[[], bool] = lambda: False
         self._given = False  # a chunk that was not passed
         self._cut = 0
@@ -187,8 +187,7 @@ class ChunkedText:
     def chunks(self) -> Iterator[Chunk]:
         """The events of the file, chunk by chunk; the consumer may call `shorten` when one does not decode."""
         self._learn_separator()
-        while not self.closed:
-            self._pass()
+        while self._pass():
             while self._end - self._start < CHUNK_BYTES - 2 and self._fill():
                 pass
             hole = self._buffer.find(HOLE, self._start, self._end)
@@ -214,11 +213,12 @@ class ChunkedText:
             self._given = True
             yield self._chunk(cut)
 
-    def _pass(self) -> None:
-        """Go on behind the chunk that was given last."""
-        if self._given:
+    def _pass(self) -> bool:
+        """Go on behind the chunk that was given last; whether the list goes on there."""
+        if self._given and not self.closed:
             self._given = False
             self._start = self._cut + len(self._between)
+        return not self.closed
 
     def give_back(self, chunks: Sequence[Chunk]) -> Chunk:
         """Be as when the first of these was given; chunks from it to the one given last, with copies of their text."""

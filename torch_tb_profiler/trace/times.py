@@ -47,7 +47,12 @@ class Times:
     def packed(self) -> list[bytes]:
         """All that was added since, for `put`."""
         exact = self._exact_starts
-        parts = [*self._starts], [ns.tobytes() for ns, _ in exact], [no.tobytes() for _, no in exact], [*self._durations]
+        parts = (
+            [*self._starts],
+            [ns.tobytes() for ns, _ in exact],
+            [no.tobytes() for _, no in exact],
+            [*self._durations],
+        )
         for pieces in (self._starts, exact, self._durations):
             pieces.clear()
         return [b"".join(pieces) for pieces in parts]

@@ -1,7 +1,8 @@
-"""One file read by several processes: the reader cuts chunks, helpers and the reader decode them, the reader puts them in order.
+"""One file read by several processes: the reader cuts chunks, all decode them, the reader puts in order what was found.
 
-What is read is the same, to the byte, as when the reader is alone. What cannot be told of a chunk without the text around it
-(a cut that was a guess, an early end of the list) is left to the reader: it goes back to that chunk, and on from there.
+What is read is the same, to the byte, as when the reader is alone. What cannot be told of a chunk without the text
+around it (a cut that was a guess, an early end of the list) is left to the reader: it goes back to that chunk, and on
+from there.
 """
 
 from __future__ import annotations

@@ -72,9 +72,7 @@ class Tracks:
 
     def packed(self) -> Described:
         """What was seen since, for `put`."""
-        described = Described(
-            self._keys[self._packed :], list(self._of_track.items()), list(self._of_process.items())
-        )
+        described = Described(self._keys[self._packed :], list(self._of_track.items()), list(self._of_process.items()))
         self._packed = len(self._keys)
         self._of_track, self._of_process = {}, {}
         return described

@@ -1,4 +1,4 @@
-"""Helper processes of one that reads a large file: they decode parts of its text, as long as there are processors for them."""
+"""Processes that help another one to read a large file, while there are processors for them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import BinaryIO, cast
 
 from torch_tb_profiler.trace.batches import Answer, Batch, Found
 from torch_tb_profiler.trace.helper import encode_batch, read_found
+from torch_tb_profiler.workspace.pool import variables
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +102,7 @@ class _Helper:
             [sys.executable, "-c", _BOOTSTRAP, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            env={**os.environ, **variables()},
             start_new_session=True,
         )
         self._threads = [
@@ -162,7 +165,7 @@ class _Helper:
         assert self._process.stdout is not None
         try:
             while True:
-                found = read_found(self._process.stdout)
+                found = read_found(cast(BinaryIO, self._process.stdout))
                 if found is None:
                     self._is_ready = True
                 else:

@@ -50,7 +50,7 @@ class Answering(msgspec.Struct, frozen=True):
     timeline: str
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True, tag="job"):
     """Read the file at `url` and write its columns to `target`, then answer.
 
     size, modified_ns, etag: of the file when the job was given
@@ -59,6 +59,7 @@ class Job(msgspec.Struct, frozen=True):
     rank: where is written what the questions about all ranks need of this one; empty for nowhere
     kind: what is in the file
     expansion: to how many times its size the file may unpack
+    helpers: how many processes may help to read it
     """
 
     id: int
@@ -73,6 +74,7 @@ class Job(msgspec.Struct, frozen=True):
     has_columns: bool = False
     rank: str = ""
     kind: TraceKind = "trace"
+    helpers: int = 0
 
     @classmethod
     def of(
@@ -105,6 +107,12 @@ class Job(msgspec.Struct, frozen=True):
     def entry(self) -> Entry:
         """The file as it was when the job was given."""
         return Entry(self.url.rpartition("/")[2], self.url, self.size, self.modified_ns, self.etag)
+
+
+class Alone(msgspec.Struct, frozen=True, tag="alone"):
+    """The job is to go on without helpers: others want their processors."""
+
+    id: int
 
 
 class Reading(msgspec.Struct, frozen=True, tag="reading"):
@@ -166,7 +174,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 Message = Reading | Done | Preparing | Answered | Prepared | Failed
 
 encode = msgspec.json.Encoder().encode
-_decode_job = msgspec.json.Decoder(Job).decode
+_decode_order = msgspec.json.Decoder(Job | Alone).decode
 #: before the bytes, in hexadecimal digits, of a path that is no text; no path has this character
 _BYTES = "\0"
 
@@ -179,12 +187,12 @@ def encode_job(job: Job) -> bytes:
         return encode(replace(job, url=_BYTES + os.fsencode(job.url).hex()))
 
 
-def decode_job(line: bytes) -> Job:
-    """What `encode_job` wrote."""
-    job = _decode_job(line)
-    if job.url.startswith(_BYTES):
-        return replace(job, url=os.fsdecode(bytes.fromhex(job.url.removeprefix(_BYTES))))
-    return job
+def decode_order(line: bytes) -> Job | Alone:
+    """What a line for a worker process says."""
+    order: Job | Alone = _decode_order(line)
+    if isinstance(order, Job) and order.url.startswith(_BYTES):
+        return replace(order, url=os.fsdecode(bytes.fromhex(order.url.removeprefix(_BYTES))))
+    return order
 
 
 decode_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
