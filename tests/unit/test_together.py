@@ -131,7 +131,7 @@ def damaged(content: bytes, seed: int) -> bytes:
 
 
 def one_line(content: bytes) -> bytes:
-    """Without newlines: each cut is a guess. Some events have lists of objects, whose commas look like those of events."""
+    """Without newlines: each cut is a guess. Lists of objects have commas like those of events."""
     read = json.loads(content)
     for number, event in enumerate(read["traceEvents"]):
         if number % 40 == 0:
