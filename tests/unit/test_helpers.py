@@ -15,10 +15,11 @@ from queue import SimpleQueue
 
 import pytest
 
+from tests.simulated_helpers import columns_of, small_pieces
 from tests.tiny import wait_until, write_trace
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.trace import collect, read_to_file, text, together
+from torch_tb_profiler.trace import together
 from torch_tb_profiler.trace.batches import Batch
 from torch_tb_profiler.workspace import pool as pool_module
 from torch_tb_profiler.workspace import worker
@@ -41,9 +42,9 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture(autouse=True)
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text, "CHUNK_BYTES", 4096)
-    monkeypatch.setattr(collect, "ROW_GROUP", 300)
+def small() -> Iterator[None]:
+    with small_pieces():
+        yield
 
 
 def state(process_id: int) -> tuple[str, int]:
@@ -83,9 +84,7 @@ class Watched(HelperProcesses):
 
 
 def columns(trace: bytes, folder: Path, helpers: HelperProcesses | None = None) -> bytes:
-    path = folder / "columns"
-    read_to_file(BytesIO(trace), path, helpers=helpers)
-    return path.read_bytes()
+    return columns_of(trace, folder / "columns", helpers)
 
 
 @pytest.mark.parametrize("count", [1, 2])

@@ -7,85 +7,32 @@ import json
 import random
 import re
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from pathlib import Path
 
-import msgspec
 import pytest
 
+from tests.attack.damage import DAMAGES, damaged
+from tests.simulated_helpers import Simulated, columns_of, small_pieces
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.trace import TraceError, collect, read_to_file, text, together
-from torch_tb_profiler.trace.batches import Answer, Batch, BatchDecoder, Found
+from torch_tb_profiler.trace import text, together
 
 DAMAGED = Path(__file__).parents[1] / "damaged"
 ROOT = Path(__file__).parents[2]
 
 
-class Simulated:
-    """Helpers without processes: answers come in any order, after any time, and some never."""
-
-    def __init__(self, seed: int, count: int = 3, losses: float = 0.0) -> None:
-        self._random = random.Random(seed)
-        self._decoders: dict[int, BatchDecoder] = {source: BatchDecoder() for source in range(count)}
-        self._given: dict[int, list[Batch]] = {source: [] for source in self._decoders}
-        self._lost: list[Batch] = []
-        self._losses = losses
-        self.batches = 0
-        self.closed = 0
-
-    def have_room(self) -> bool:
-        return bool(self._given) and self._random.random() < 0.7
-
-    def are_there(self) -> bool:
-        return bool(self._given)
-
-    def give(self, batch: Batch) -> None:
-        self.batches += 1
-        self._random.choice(list(self._given.values())).append(batch)
-
-    def answers(self, seconds: float) -> Sequence[Answer]:
-        if self._given and self._random.random() < self._losses:
-            gone = self._random.choice(list(self._given))
-            return [Answer(batch.number, gone, None) for batch in self._given.pop(gone)]
-        busy = [source for source, batches in self._given.items() if batches]
-        if not busy or (not seconds and self._random.random() < 0.5):
-            return []
-        source = self._random.choice(busy)
-        found = self._decoders[source].decode(self._given[source].pop(0))
-        # as it comes from a process
-        return [Answer(found.number, source, msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=Found))]
-
-    def give_up(self, number: int) -> None:
-        raise AssertionError(f"all batches are answered, but {number} was waited for")
-
-    def close(self) -> None:
-        self.closed += 1
-
-
 @pytest.fixture(autouse=True)
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that small files have many chunks, batches and row groups."""
-    monkeypatch.setattr(text, "CHUNK_BYTES", 4096)
-    monkeypatch.setattr(collect, "ROW_GROUP", 300)
-
-
-def outcome(content: bytes, folder: Path, helpers: Simulated | None) -> bytes:
-    """The column file, or why there is none."""
-    path = folder / "columns"
-    path.unlink(missing_ok=True)
-    try:
-        read_to_file(BytesIO(content), path, helpers=helpers)
-    except TraceError as error:
-        return f"{error.reason}".encode()
-    return path.read_bytes()
+def small() -> Iterator[None]:
+    with small_pieces():
+        yield
 
 
 def check(content: bytes, folder: Path, seeds: Sequence[int] = (1, 2), losses: float = 0.0) -> Simulated:
     """Read with and without helpers; the helpers of the last seed."""
-    alone = outcome(content, folder, None)
+    path = folder / "columns"
+    alone = columns_of(content, path, None)
     for seed in seeds:
         helpers = Simulated(seed, 1 + seed % 3, losses)
-        assert outcome(content, folder, helpers) == alone
+        assert columns_of(content, path, helpers) == alone
     return helpers
 
 
@@ -101,33 +48,21 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return generated(tmp_path_factory.mktemp("run"))
 
 
-def damaged(content: bytes, seed: int) -> bytes:
+def changed(content: bytes, seed: int) -> bytes:
     """With some of what happens to files."""
-    chance = random.Random(seed)
-    changed = bytearray(content)
-    for _ in range(chance.randint(1, 4)):
-        place = chance.randrange(len(changed))
-        length = chance.choice((1, 1, 3, 80, 5000))
-        kind = chance.randrange(7)
-        if kind == 0:
-            del changed[place : place + length]
-        elif kind == 1:
-            changed[place : place + length] = bytes(length)
-        elif kind == 2:
-            changed[place : place + length] = changed[:length]
-        elif kind == 3:
-            changed[place : place + 1] = bytes([chance.randrange(256)])
-        elif kind == 4:
-            found = re.compile(rb'"dur": ?[\d.]+').search(changed, place)
-            if found:
-                changed[found.start() : found.end()] = b'"dur": ' + chance.choice((b"NaN", b'"x"', b"[1]", b"1e999"))
-        elif kind == 5:
-            found = re.compile(rb"\},\s*\{").search(changed, place)
-            if found:
-                changed[found.start() + 1 : found.start() + 1] = b'], "more": [' + b" " * chance.choice((0, 20_000))
-        elif kind == 6 and chance.random() < 0.3:
-            del changed[place:]
-    return bytes(changed)
+    dice = random.Random(seed)
+    for _ in range(dice.randint(1, 3)):
+        place = dice.randrange(len(content))
+        kind = dice.choice((*sorted(DAMAGES.keys() - {"emptied"}), "value", "end of the list"))
+        if kind == "value":
+            value = dice.choice((b"NaN", b'"x"', b"[1]", b"1e999"))
+            content = content[:place] + re.sub(rb'(?<="dur": )[\d.]+', value, content[place:], count=1)
+        elif kind == "end of the list":
+            more = b"},\n" + b" " * dice.choice((0, 20_000)) + b'"x": {}], "more": ['
+            content = content[:place] + re.sub(rb"\}(?=,\s*\{)", more, content[place:], count=1)
+        else:
+            content = damaged(kind, dice, content)
+    return content
 
 
 def one_line(content: bytes) -> bytes:
@@ -156,7 +91,7 @@ def test_cuts_that_are_guesses(trace: bytes, tmp_path: Path, monkeypatch: pytest
 def test_damage(trace: bytes, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % 2:
         monkeypatch.setattr(together, "MOST_GIVEN_BACK", 10**9)
-    check(damaged(one_line(trace) if seed % 3 == 0 else trace, seed), tmp_path, (seed, seed + 1))
+    check(changed(one_line(trace) if seed % 3 == 0 else trace, seed), tmp_path, (seed,))
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in DAMAGED.iterdir() if ".json" in path.name))
@@ -164,15 +99,26 @@ def test_damaged_files(tmp_path: Path, name: str) -> None:
     check((DAMAGED / name).read_bytes(), tmp_path)
 
 
-@pytest.mark.parametrize("size", range(4096, 4096 + 40))
+@pytest.mark.parametrize("size", range(4096, 4096 + 24))
 def test_cuts_at_every_place(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "CHUNK_BYTES", size)
     events = [
         {"ph": "X", "cat": "cpu_op", "name": f"op{n % 50}", "pid": n % 3, "tid": "t", "ts": n, "dur": 1}
-        for n in range(900)
+        for n in range(500)
     ]
     check(json.dumps({"traceEvents": events}, indent=1).encode(), tmp_path, (size,))
-    check(json.dumps({"traceEvents": events, "more": [{"a": 1}] * 900}).encode(), tmp_path, (size,))
+    check(json.dumps({"traceEvents": events, "more": [{"a": 1}] * 500}).encode(), tmp_path, (size,))
+
+
+def test_the_list_ends_before_what_was_cut_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands behind the end is no event, however long it is and whatever it looks like."""
+    monkeypatch.setattr(text, "MAX_EVENT_BYTES", 16 * 1024)
+    monkeypatch.setattr(text, "MAX_HEADER_BYTES", 8 * 1024)
+    events = [{"ph": "X", "cat": "cpu_op", "name": f"op{n}", "pid": 1, "tid": 1, "ts": n, "dur": 1} for n in range(400)]
+    more = {"more": [{"a": n} for n in range(100)], "text": "x" * 200_000}
+    content = json.dumps({"traceEvents": events, **more}, indent=1).encode()
+    assert check(content, tmp_path, range(8)).batches > 2
+    assert not columns_of(content, tmp_path / "columns", None).startswith(b"has an event longer")
 
 
 @pytest.mark.parametrize("seed", range(5))
