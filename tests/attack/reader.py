@@ -25,7 +25,7 @@ LONGEST = 60_000
 
 
 def check(content: bytes) -> None:
-    """Read it. Whatever the bytes: a trace whose columns fit, or a reason; the same from a column file and by helpers."""
+    """Read it. Whatever the bytes: a trace whose columns fit, or a reason; the same from a file and with helpers."""
     from tests.simulated_helpers import Simulated, columns_of, small_pieces
     from torch_tb_profiler.trace import TraceError, column_file, read_to_file, read_trace
 
