@@ -11,7 +11,7 @@ package reads the JSON of a trace, except for the raw arguments of one event.
     json_scan       where strings, objects and lists end in damaged text
     repair          almost JSON → JSON
     events, decode  chunk → typed events
-    gather          events → what becomes their rows, with arguments, times and tracks; also what another process gathered
+    gather          events → what becomes their rows: arguments, times, tracks; also what another process gathered
     collect         what was gathered → rows of tables, row group by row group
     table_writer    what rows are handed to: memory, or column_file
     batches, helper chunks that another process decodes, and that process
