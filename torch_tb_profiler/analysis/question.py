@@ -18,8 +18,8 @@ from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import Note
 
 #: questions of one bundle have much in common: a worker process answers them together, then forgets what they needed
-Bundle = Literal["calls", "memory", "stacks", "modules"]
-BUNDLES: tuple[Bundle, ...] = ("calls", "memory", "stacks", "modules")
+Bundle = Literal["calls", "memory", "steps", "stacks", "modules"]
+BUNDLES: tuple[Bundle, ...] = ("calls", "memory", "steps", "stacks", "modules")
 
 
 class NoParameters(msgspec.Struct, frozen=True):

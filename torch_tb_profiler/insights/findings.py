@@ -24,7 +24,10 @@ from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 
+#: tables that the graph is made of
+_IN_GRAPH = (Events, Launches, DeviceWork)
 #: instances that a finding lists; `Finding.count` says how many there are
 LISTED = 20
 
@@ -80,11 +83,12 @@ def diagnosis(model: Model) -> Diagnosis:
     is_held = cache(lambda need: need.held(model))
     missing = {rule.id: next((need for need in rule.needs if not is_held(need)), None) for rule in RULES}
     evaluated = [rule for rule in RULES if rule.id not in limits.mute and missing[rule.id] is None]
-    # what rules look at needs as much memory as the graph: most is let go of before that is made, the rest before the
-    # replay of what they found
+    # what rules look at needs as much memory as the graph: most is let go of before that is made, with the columns
+    # that are read again when they are needed, and the rest before the replay of what they found
     facts = Facts(model.apart(), limits)
     by_rule = {rule.id: rule.find(facts) for rule in evaluated if not rule.replay}
     facts.model.answers.clear()
+    model.trace.forget(but=_IN_GRAPH)
     graph_of(model)
     facts = Facts(model.apart(), limits)
     by_rule |= {rule.id: rule.find(facts) for rule in evaluated if rule.replay}

@@ -225,6 +225,7 @@ STEP_NAMES = TraceQuestion(
     tag="several traces",
     of_steps=False,
     first=(NamesAsked("operators"), NamesAsked("kernels")),
+    bundle="steps",
     more="What belongs to no step is left out: what was launched before the recording or before the first step, what "
     "follows the last.",
 )
