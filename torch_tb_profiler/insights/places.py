@@ -46,16 +46,16 @@ class _Nearest(msgspec.Struct, frozen=True):
     Positions in the tree, parallel to it.
     """
 
-    operator: Int64
-    annotation: Int64
-    own_frame: Int64
-    module_frame: Int64
+    operator: Int32
+    annotation: Int32
+    own_frame: Int32
+    module_frame: Int32
 
 
 @remembered
 def _nearest(model: Model) -> _Nearest:
     strings, tree, frames = model.trace.strings, model.structure.tree, model.structure.frames
-    nodes, places = (np.arange(len(x), dtype=np.int64) for x in (tree, frames))
+    nodes, places = (np.arange(len(x), dtype=np.int32) for x in (tree, frames))
 
     def named(codes: Int32, wanted: Callable[[str], bool]) -> Bool:
         found: Bool = strings.where(wanted, codes)[codes]
@@ -65,10 +65,10 @@ def _nearest(model: Model) -> _Nearest:
     own = named(frames.name, is_own_code)
     modules = named(frames.name, lambda name: name.startswith(NN_MODULE))
     return _Nearest(
-        operator=nearest(tree.parent, tree.is_operator, nodes).astype(np.int64),
-        annotation=nearest(tree.parent, says_something, nodes).astype(np.int64),
-        own_frame=nearest(frames.parent, own, places).astype(np.int64),
-        module_frame=nearest(frames.parent, modules, places).astype(np.int64),
+        operator=nearest(tree.parent, tree.is_operator, nodes),
+        annotation=nearest(tree.parent, says_something, nodes),
+        own_frame=nearest(frames.parent, own, places),
+        module_frame=nearest(frames.parent, modules, places),
     )
 
 

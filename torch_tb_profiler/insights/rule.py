@@ -222,6 +222,7 @@ class Rule(msgspec.Struct, frozen=True):
     replaces  ids of rules that say the same less precisely: left out when this one finds something
     general   applied last, and only to what the other findings leave unexplained
     over_ranks  about communication: of a run of several ranks it is said, too, with what replaying them together saves
+    replay    looks at the graph of the replay, so that it is applied when that is made; the others before, for memory
     """
 
     id: str
@@ -231,6 +232,7 @@ class Rule(msgspec.Struct, frozen=True):
     replaces: tuple[str, ...] = ()
     general: bool = False
     over_ranks: bool = False
+    replay: bool = False
 
 
 def has_host_range(model: Model, name: str) -> bool:

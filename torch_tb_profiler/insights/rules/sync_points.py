@@ -151,4 +151,4 @@ def _how(facts: Facts, group: Waits, call: str) -> str:
     return _OF[kind] if is_torch and kind in (WaitedFor.DEVICE, WaitedFor.STREAM) else "runtime"
 
 
-RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find, replay=True)
