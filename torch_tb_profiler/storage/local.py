@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
+from torch_tb_profiler.storage.regular import open_file
 from torch_tb_profiler.storage.url import printable, scheme_of
 
 
@@ -70,7 +71,7 @@ class LocalStorage:
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:  # noqa: ARG002 - the system reads ahead
         try:
-            return open(entry.url, "rb")  # noqa: PTH123
+            return open_file(entry.url)
         except OSError as error:
             raise StorageError(_failed("unreadable", error)) from error
 
