@@ -44,6 +44,8 @@ _NUMBERS = re.compile(rb"\[(?:\s*\[)+\s*-?[0-9]")
 #: of a list, to tell what is in it
 _LIST_START_BYTES = 1024
 _TRAILING_COMMA = re.compile(rb",\s*\]")
+#: what stands behind the end of a document without a meaning; a file may have room that was never written
+_BLANK = b" \t\r\n\0"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -72,6 +74,8 @@ class ChunkedText:
         #: where keys begin that cannot be read, before and after the events
         self.damaged_header: int | None = None
         self.damaged_tail: int | None = None
+        #: where more stands behind the end of the trace, or a second list of events in it; neither is read
+        self.more: int | None = None
         #: of the keys before and after the events, with offsets in the text
         self.repairs: list[Repair] = []
         #: runs of zero bytes between events: (offset, length)
@@ -387,7 +391,12 @@ class ChunkedText:
                 # repairs after the end of the object do not count; the repaired text has an opening brace put before it
                 end = found[1] + max(0, len(rest) + 1 - len(repaired))
                 within = [repair for repair in repairs if repair.first < end]
-                self._note_repairs(within, self.offset + len(text) - len(rest) - 1)
+                begin = self.offset + len(text) - len(rest) - 1
+                self._note_repairs(within, begin)
+                if repaired[found[1] :].strip(_BLANK):
+                    self.more = begin + end
+        if self.tail.get("traceEvents"):
+            self.more = self.offset + len(text) - len(rest)
 
 
 def _no_trace_events(why: str, first: str = "") -> Reason:
