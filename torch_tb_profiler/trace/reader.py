@@ -18,10 +18,11 @@ from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_note
 from torch_tb_profiler.trace.header_numbers import leave_out_huge
 from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
+from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.table_writer import MemoryWriter, TableWriter, TraceInfo
-from torch_tb_profiler.trace.text import ChunkedText, NotATraceError
+from torch_tb_profiler.trace.text import ChunkedText
 from torch_tb_profiler.trace.together import Together
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
 

@@ -25,6 +25,7 @@ from torch_tb_profiler.trace.json_scan import (
     first_object,
     next_event,
 )
+from torch_tb_profiler.trace.not_a_trace import NotATraceError, no_trace_events
 from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
 
@@ -47,14 +48,6 @@ _TRAILING_COMMA = late_pattern(rb",\s*\]")
 #: what stands behind the end of a document without a meaning; a file may have room that was never written
 _BLANK = b" \t\r\n\0"
 _BOM = b"\xef\xbb\xbf"
-
-
-class NotATraceError(ValueError):
-    """The text has no list of trace events; the reason says what it has."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
 
 
 class ChunkedText:
@@ -157,12 +150,12 @@ class ChunkedText:
                 break
         if self._end > MAX_HEADER_BYTES:
             first = f"{MAX_HEADER_BYTES >> 20} MB"
-            raise NotATraceError(_no_trace_events(f"no traceEvents in its first {first}", first))
+            raise NotATraceError(no_trace_events(f"no traceEvents in its first {first}", first))
         if not stripped:
             raise NotATraceError(self.broken or Reason("empty", "is empty"))
         if not stripped.startswith(b"{"):
             raise NotATraceError(Reason("not_json", "is not JSON"))
-        raise NotATraceError(_no_trace_events("it has no traceEvents"))
+        raise NotATraceError(no_trace_events("it has no traceEvents"))
 
     def _read_header(self, text: bytes) -> None:
         keys = text.removeprefix(_BOM)
@@ -397,7 +390,3 @@ class ChunkedText:
                     self.more = begin + end
         if self.tail.get("traceEvents"):
             self.more = self.offset + len(text) - len(rest)
-
-
-def _no_trace_events(why: str, first: str = "") -> Reason:
-    return Reason("no_trace_events", f"is not a PyTorch trace: {why}", {"first": first})
