@@ -23,6 +23,9 @@ _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.tra
 
 #: batches that a helper has at once, so that it need not wait while the reader does other things
 _AT_ONCE = 12
+#: that a pipe holds, where one can choose: a batch or an answer as a whole. Else a thread would have to wait for the
+#: lock of the interpreter, which the reader has, for every 64 KB
+_PIPE_BYTES = 1 << 20
 
 
 class HelperProcesses:
@@ -104,6 +107,7 @@ class _Helper:
             stdout=subprocess.PIPE,
             env={**os.environ, **variables()},
             start_new_session=True,
+            pipesize=_PIPE_BYTES,
         )
         self._threads = [
             threading.Thread(target=target, name=f"torch-profiler-helper-{source}", daemon=True)
@@ -156,10 +160,9 @@ class _Helper:
         to = self._process.stdin.fileno()
         with contextlib.suppress(OSError):  # it is gone; the other thread says so
             while (batch := self._batches.get()) is not None:
-                for piece in encode_batch(batch):
-                    left = memoryview(piece)
-                    while left:
-                        left = left[os.write(to, left) :]
+                left = memoryview(encode_batch(batch))
+                while left:
+                    left = left[os.write(to, left) :]
 
     def _read(self) -> None:
         assert self._process.stdout is not None
