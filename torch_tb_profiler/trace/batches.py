@@ -103,7 +103,8 @@ class Helpers(Protocol):
     def are_there(self) -> bool:
         """Whether any may come to have room."""
 
-    def give(self, batch: Batch) -> None: ...
+    def give(self, batch: Batch) -> bool:
+        """Whether one has taken it; the last that had room may be gone."""
 
     def answers(self, seconds: float) -> Sequence[Answer]:
         """Those that have come, in any order; waits until there is one, but not longer than so many seconds."""

@@ -51,10 +51,12 @@ class HelperProcesses:
     def are_there(self) -> bool:
         return self._may_help() and any(helper.is_alive for helper in self._helpers)
 
-    def give(self, batch: Batch) -> None:
+    def give(self, batch: Batch) -> bool:
         helper = self._next()
-        assert helper is not None
+        if helper is None:
+            return False
         helper.give(batch)
+        return True
 
     def _next(self) -> _Helper | None:
         """The one that has least to do."""
@@ -126,7 +128,7 @@ class _Helper:
 
     def answered(self, found: Found | None) -> Iterable[Answer]:
         """What an answer says; None: that the process is gone."""
-        if found is not None:
+        if found is not None and found.number in self.numbers:
             self.numbers.remove(found.number)
             return [Answer(found.number, self._source, found)]
         if self.numbers:
@@ -134,6 +136,7 @@ class _Helper:
                 "A process that helped to read a file is gone (status %s); what it had is read without it",
                 self._process.poll(),
             )
+        self._process.kill()  # it may have answered what was not asked
         lost = [Answer(number, self._source, None) for number in self.numbers]
         self.is_alive = False
         self.numbers = []
