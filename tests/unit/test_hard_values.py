@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from io import BytesIO
 from pathlib import Path
@@ -123,3 +124,24 @@ def test_numbers_are_found_however_deep_they_are(tmp_path: Path) -> None:
     trace = read_to_file(BytesIO(changed.encode()), tmp_path / "columns")
     assert names(trace) == all_but(-1)
     assert [(note.kind, note.count) for note in trace.notes] == [("huge_numbers", 1)]
+
+
+_DOCUMENT = text("", ", ")
+
+
+@pytest.mark.parametrize(
+    ("content", "at"),
+    [
+        (_DOCUMENT + _DOCUMENT, len(_DOCUMENT)),
+        (_DOCUMENT + b"\n" + _DOCUMENT, len(_DOCUMENT)),
+        (_DOCUMENT + b" oops", len(_DOCUMENT)),
+        (_DOCUMENT[:-1] + b", " + _DOCUMENT[1:], len(_DOCUMENT) + 1),
+        (gzip.compress(_DOCUMENT) * 2, len(_DOCUMENT)),
+        (_DOCUMENT + b" \r\n\t" + bytes(5000), None),
+        (_DOCUMENT[:-1] + b', "traceEvents": null}', None),
+    ],
+)
+def test_what_stands_behind_a_trace_is_told(content: bytes, at: int | None) -> None:
+    trace = read_trace(BytesIO(content))
+    assert len(trace.events) == COUNT
+    assert [(note.kind, note.first_offset) for note in trace.notes] == ([] if at is None else [("more_behind", at)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import msgspec
@@ -14,6 +13,7 @@ from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.rule import Where
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
@@ -22,7 +22,7 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
-_FRAME = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)")
+_FRAME = late_pattern(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)")
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -46,16 +46,16 @@ class _Nearest(msgspec.Struct, frozen=True):
     Positions in the tree, parallel to it.
     """
 
-    operator: Int64
-    annotation: Int64
-    own_frame: Int64
-    module_frame: Int64
+    operator: Int32
+    annotation: Int32
+    own_frame: Int32
+    module_frame: Int32
 
 
 @remembered
 def _nearest(model: Model) -> _Nearest:
     strings, tree, frames = model.trace.strings, model.structure.tree, model.structure.frames
-    nodes, places = (np.arange(len(x), dtype=np.int64) for x in (tree, frames))
+    nodes, places = (np.arange(len(x), dtype=np.int32) for x in (tree, frames))
 
     def named(codes: Int32, wanted: Callable[[str], bool]) -> Bool:
         found: Bool = strings.where(wanted, codes)[codes]
@@ -65,10 +65,10 @@ def _nearest(model: Model) -> _Nearest:
     own = named(frames.name, is_own_code)
     modules = named(frames.name, lambda name: name.startswith(NN_MODULE))
     return _Nearest(
-        operator=nearest(tree.parent, tree.is_operator, nodes).astype(np.int64),
-        annotation=nearest(tree.parent, says_something, nodes).astype(np.int64),
-        own_frame=nearest(frames.parent, own, places).astype(np.int64),
-        module_frame=nearest(frames.parent, modules, places).astype(np.int64),
+        operator=nearest(tree.parent, tree.is_operator, nodes),
+        annotation=nearest(tree.parent, says_something, nodes),
+        own_frame=nearest(frames.parent, own, places),
+        module_frame=nearest(frames.parent, modules, places),
     )
 
 

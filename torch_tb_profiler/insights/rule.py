@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -128,8 +127,7 @@ class FindingSaving(msgspec.Struct, frozen=True):
     refused_share: Fraction | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """A cause of lost time, or a warning. Plain text.
 
     id          name of the rule
@@ -157,11 +155,10 @@ class Cause:
     evidence: tuple[Evidence, ...]
     count: Count
     links: tuple[Link, ...] = ()
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, Value] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding(Cause):
+class Finding(Cause, frozen=True, kw_only=True):
     """A cause of lost time, or a warning, for one trace.
 
     where       where in the program; null when that cannot be told
@@ -222,6 +219,7 @@ class Rule(msgspec.Struct, frozen=True):
     replaces  ids of rules that say the same less precisely: left out when this one finds something
     general   applied last, and only to what the other findings leave unexplained
     over_ranks  about communication: of a run of several ranks it is said, too, with what replaying them together saves
+    replay    looks at the graph of the replay, so that it is applied when that is made; the others before, for memory
     """
 
     id: str
@@ -231,6 +229,7 @@ class Rule(msgspec.Struct, frozen=True):
     replaces: tuple[str, ...] = ()
     general: bool = False
     over_ranks: bool = False
+    replay: bool = False
 
 
 def has_host_range(model: Model, name: str) -> bool:

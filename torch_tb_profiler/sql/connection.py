@@ -32,7 +32,9 @@ _LOCK = "SET lock_configuration=true"
 BEGIN_READING = "BEGIN TRANSACTION READ ONLY"
 
 #: what stands before the statement that is explained; comments may stand before it
-_EXPLAIN = re.compile(r"(?is)(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*EXPLAIN(?:\s+ANALYZE)?(?:\s*\([^()]*\))?")
+_EXPLAIN = re.compile(
+    r"(?i)(?:\s|--[^\n\r]*(?:[\n\r]|$)|/\*(?:[^*]|\*(?!/))*\*/)*EXPLAIN(?:\s+ANALYZE)?(?:\s*\([^()]*\))?"
+)
 
 #: longer than any that a person writes
 LONGEST_STATEMENT = 100_000

@@ -12,6 +12,7 @@ from typing import BinaryIO, Literal
 from urllib.parse import unquote, urlsplit
 
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
 from torch_tb_profiler.storage.url import printable, scheme_of
@@ -46,11 +47,11 @@ class LocalStorage:
                     children = sorted(found, key=lambda child: child.name)
             except OSError as error:
                 if not relative:
-                    raise StorageError(_failed("unlistable", error, _printable(root))) from error
+                    raise StorageError(_failed("unlistable", error, printable(root))) from error
                 report(Problem(relative, _failed("unlistable", error)))
                 continue
             for child in children:
-                path = f"{relative}/{_printable(child.name)}" if relative else _printable(child.name)
+                path = f"{relative}/{printable(child.name)}" if relative else printable(child.name)
                 try:
                     if child.is_dir():
                         (links if child.is_symlink() else pending).append((child.path, path))
@@ -66,11 +67,11 @@ class LocalStorage:
             raise StorageError(_failed("unreadable", error)) from error
         if not modes.S_ISREG(status.st_mode):
             raise StorageError(Reason("no_file", "is not a file"))
-        return _entry(_printable(Path(url).name), url, status)
+        return _entry(printable(Path(url).name), url, status)
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:  # noqa: ARG002 - the system reads ahead
         try:
-            return open(entry.url, "rb")  # noqa: PTH123
+            return open_file(entry.url)
         except OSError as error:
             raise StorageError(_failed("unreadable", error)) from error
 
@@ -84,8 +85,3 @@ def _entry(path: str, url: str, status: os.stat_result) -> Entry:
 def _failed(kind: Literal["unlistable", "unreadable"], error: OSError, place: str = "") -> Reason:
     why = error.strerror or type(error).__name__
     return Attempt(kind, place).failed(why, {"why": why, "errno": errno.errorcode.get(error.errno or 0, "")})
-
-
-def _printable(name: str) -> str:
-    """As text: file names may hold any byte but `/` and NUL."""
-    return printable(os.fsencode(name).decode("utf-8", "backslashreplace"))

@@ -7,13 +7,13 @@ Text on one line has no such separator: there the cut is made after some `},`, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import NUMBERS, Reason, reason_of
 from torch_tb_profiler.trace.ahead import Rereadable
 from torch_tb_profiler.trace.chunk import Chunk
@@ -37,13 +37,15 @@ MAX_EVENT_BYTES = 64 * 1024 * 1024
 HOLE = bytes(64)
 
 #: what comes before the events of a document
-ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
-_SEPARATOR = re.compile(rb"\s*,\s*\{")
+ARRAY_START = late_pattern(rb'"traceEvents"\s*:\s*\[')
+_SEPARATOR = late_pattern(rb"\s*,\s*\{")
 #: lists of numbers, where a list of events has objects
-_NUMBERS = re.compile(rb"\[(?:\s*\[)+\s*-?[0-9]")
+_NUMBERS = late_pattern(rb"\[(?:\s*\[)+\s*-?[0-9]")
 #: of a list, to tell what is in it
 _LIST_START_BYTES = 1024
-_TRAILING_COMMA = re.compile(rb",\s*\]")
+_TRAILING_COMMA = late_pattern(rb",\s*\]")
+#: what stands behind the end of a document without a meaning; a file may have room that was never written
+_BLANK = b" \t\r\n\0"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -72,6 +74,8 @@ class ChunkedText:
         #: where keys begin that cannot be read, before and after the events
         self.damaged_header: int | None = None
         self.damaged_tail: int | None = None
+        #: where more stands behind the end of the trace, or a second list of events in it; neither is read
+        self.more: int | None = None
         #: of the keys before and after the events, with offsets in the text
         self.repairs: list[Repair] = []
         #: runs of zero bytes between events: (offset, length)
@@ -387,7 +391,12 @@ class ChunkedText:
                 # repairs after the end of the object do not count; the repaired text has an opening brace put before it
                 end = found[1] + max(0, len(rest) + 1 - len(repaired))
                 within = [repair for repair in repairs if repair.first < end]
-                self._note_repairs(within, self.offset + len(text) - len(rest) - 1)
+                begin = self.offset + len(text) - len(rest) - 1
+                self._note_repairs(within, begin)
+                if repaired[found[1] :].strip(_BLANK):
+                    self.more = begin + end
+        if self.tail.get("traceEvents"):
+            self.more = self.offset + len(text) - len(rest)
 
 
 def _no_trace_events(why: str, first: str = "") -> Reason:

@@ -10,18 +10,18 @@ What is found in a shared place (`places.py`) is copied here when it is used.
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import shutil
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION_VARIABLE
+from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE, FileNames
 from torch_tb_profiler.workspace.numbers import number_from_environment
@@ -59,25 +59,27 @@ class Cache:
     ) -> None:
         self.limit = number_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
         if expansion is None:
-            expansion = number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
+            expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
         #: how much the files that come here may unpack to
         self.limits = Limits(expansion=max(1, expansion))
         self._names = FileNames(self.limits.expansion, version)
         self.version = self._names.version
         self.shared = None if place is None else SharedCache(place, self.version)
-        self.directory = directory or default_directory()
         self._temporary: TemporaryDirectory | None = None
         self._unswept = 0
         self._sweeping = threading.Lock()
         remove_left_overs()
+        unusable = directory
         try:
+            self.directory = unusable = directory or default_directory()
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with tempfile.TemporaryFile(dir=self.directory):
                 pass
         except OSError as error:
             self._temporary = TemporaryDirectory()
-            unusable, self.directory = self.directory, self._temporary.path
-            log.warning("%s cannot be used as cache (%s); %s is, until exit", unusable, error, self.directory)
+            self.directory = self._temporary.path
+            where = unusable or "the directory of the user"
+            log.warning("%s cannot be used as cache (%s); %s is, until exit", where, error, self.directory)
 
     def columns(self, key: str) -> Path:
         return self._path(key, COLUMNS)
@@ -277,11 +279,10 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Ca
         return Cache(expansion=expansion)
     if is_shared(address):
         return Cache(expansion=expansion, place=place_at(address))
-    return Cache(Path(address).expanduser(), expansion=expansion)
+    return Cache(Path(os.path.expanduser(address)), expansion=expansion)  # noqa: PTH111 - it does not raise
 
 
-@dataclass
-class _Made:
+class _Made(msgspec.Struct):
     """One file that was made of columns, with all its names."""
 
     paths: list[Path]
@@ -290,8 +291,7 @@ class _Made:
     is_timeline: bool = False
 
 
-@dataclass(eq=False)
-class _Unit:
+class _Unit(msgspec.Struct, eq=False):
     """Files of one name: columns, or what one version has made of them.
 
     used: when the last time
@@ -299,10 +299,10 @@ class _Unit:
     """
 
     name: str
-    paths: list[Path] = field(default_factory=list)
+    paths: list[Path] = msgspec.field(default_factory=list)
     size: int = 0
     used: float = 0.0
-    made: list[_Made] = field(default_factory=list)
+    made: list[_Made] = msgspec.field(default_factory=list)
 
     def add(self, path: Path, size: int, used: float, made: list[_Made]) -> None:
         self.made += made
@@ -363,7 +363,10 @@ def _files_in(folder: Path) -> list[_Made]:
 
 
 def default_directory() -> Path:
+    """Of the user. Raises OSError: there is none, as of a user whom the system does not know."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     # The specification says that relative paths are to be ignored.
-    root = Path(base) if os.path.isabs(base) else Path("~/.cache").expanduser()  # noqa: PTH117
+    root = Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache"))  # noqa: PTH111, PTH117
+    if not root.is_absolute():
+        raise FileNotFoundError(errno.ENOENT, "the user has no home directory", str(root))
     return root / "torch_tb_profiler"

@@ -16,7 +16,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import msgspec
 
@@ -71,8 +70,7 @@ def variables() -> dict[str, str]:
     return VARIABLES | {"GLIBC_TUNABLES": ":".join(tunables)}
 
 
-@dataclass(eq=False)
-class _Running:
+class _Running(msgspec.Struct, eq=False):
     """A job under way.
 
     process: None until it has one

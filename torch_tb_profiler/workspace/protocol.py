@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.discovery import TraceKind
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.trace import Limits, Note
+from torch_tb_profiler.storage import Entry, restored, storable
+from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.status import OpenTrace
 
 
@@ -69,7 +69,7 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
     target: str
     answering: Answering | None = None
     is_read: bool = False
-    expansion: int = Limits.expansion
+    expansion: int = EXPANSION
     etag: str = ""
     has_columns: bool = False
     rank: str = ""
@@ -83,7 +83,7 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
         entry: Entry,
         target: Path,
         answering: Answering | None = None,
-        expansion: int = Limits.expansion,
+        expansion: int = EXPANSION,
         has_columns: bool = False,
         rank: Path | str = "",
         kind: TraceKind = "trace",
@@ -175,24 +175,24 @@ Message = Reading | Done | Preparing | Answered | Prepared | Failed
 
 encode = msgspec.json.Encoder().encode
 _decode_order = msgspec.json.Decoder(Job | Alone).decode
-#: before the bytes, in hexadecimal digits, of a path that is no text; no path has this character
-_BYTES = "\0"
 
 
 def encode_job(job: Job) -> bytes:
     """A line for a worker process. Names of files may be any bytes, which JSON does not hold."""
-    try:
-        return encode(job)
-    except UnicodeEncodeError:
-        return encode(replace(job, url=_BYTES + os.fsencode(job.url).hex()))
+    return encode(_with_places(job, storable))
 
 
 def decode_order(line: bytes) -> Job | Alone:
     """What a line for a worker process says."""
     order: Job | Alone = _decode_order(line)
-    if isinstance(order, Job) and order.url.startswith(_BYTES):
-        return replace(order, url=os.fsdecode(bytes.fromhex(order.url.removeprefix(_BYTES))))
-    return order
+    return _with_places(order, restored) if isinstance(order, Job) else order
+
+
+def _with_places(job: Job, changed: Callable[[str], str]) -> Job:
+    answering = job.answering
+    if answering is not None:
+        answering = replace(answering, folder=changed(answering.folder), timeline=changed(answering.timeline))
+    return replace(job, url=changed(job.url), target=changed(job.target), rank=changed(job.rank), answering=answering)
 
 
 decode_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import logging
 import threading
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import Found, Root, Run, natural_key
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry, StorageError, storage_for
+from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key, contents_name
@@ -116,7 +115,7 @@ class Runs:
                 for name, urls, skipped in self._runs
             )
             return Status(
-                logdir=",".join(root.url for root in self._roots),
+                logdir=",".join(shown(root.url) for root in self._roots),
                 scanning=self._scanning,
                 error=self._error,
                 runs=runs,
@@ -263,7 +262,7 @@ class Runs:
                             new.append(trace)
                         trace.file = file
                     else:
-                        trace.file = dataclasses.replace(file, entry=trace.file.entry)
+                        trace.file = replace(file, entry=trace.file.entry)
                     self._traces[url] = trace
             gone += before.values()
             self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in runs]

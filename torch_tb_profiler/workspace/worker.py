@@ -113,6 +113,7 @@ def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool
     try:
         storage = storage_for(job.url)
         target = Path(job.target)
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # a cache may be removed while it is used
         if job.has_columns:
             with contextlib.suppress(column_file.ColumnFileError):
                 model = Model(column_file.open_trace(target))

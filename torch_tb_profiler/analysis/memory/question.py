@@ -347,6 +347,7 @@ MEMORY_CURVE = TraceQuestion(
     tag="memory",
     compute=_curve,
     of_steps=False,
+    bundle="memory",
     first=(Bins(),),
     report=({},),
 )
@@ -371,6 +372,7 @@ MEMORY_OPERATORS = TraceQuestion(
     tag="memory",
     compute=_operators,
     of_steps=False,
+    bundle="memory",
     first=_of_first_device(lambda device: OnDevice(device=device)),
 )
 

@@ -13,10 +13,7 @@ from typing import Any
 
 import msgspec
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +45,17 @@ def thresholds() -> Thresholds:
     """The limits, with those of the file that the environment names. One that is wrong is logged, and left out."""
     named = os.environ.get(VARIABLE, "")
     if not named:
-        return _read(_OWN.read_text("utf-8"), "")
+        return _read("")
     try:
         return thresholds_with(named)
     except ThresholdError as error:
         _warn(str(error))
-        return _read(_OWN.read_text("utf-8"), "")
+        return _read("")
+
+
+def thresholds_digest() -> str:
+    """`thresholds().digest`, without reading the limits where no file changes them."""
+    return thresholds().digest if os.environ.get(VARIABLE, "") else ""
 
 
 def thresholds_with(file: str | os.PathLike[str]) -> Thresholds:
@@ -62,7 +64,7 @@ def thresholds_with(file: str | os.PathLike[str]) -> Thresholds:
         text = Path(file).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ThresholdError(f"{file} cannot be read: {error}") from error
-    return _read(_OWN.read_text("utf-8"), text)
+    return _read(text)
 
 
 @lru_cache(maxsize=16)
@@ -72,15 +74,15 @@ def _warn(text: str) -> None:
 
 
 @lru_cache(maxsize=4)
-def _read(own: str, users: str) -> Thresholds:
-    given = tomllib.loads(own)
+def _read(users: str) -> Thresholds:
+    given = toml_of(_OWN.read_text("utf-8"))
     limits: dict[str, dict[str, float]] = {key: value for key, value in given.items() if key != "mute"}
     mute = set(given["mute"])
     if not users:
         return Thresholds(limits, frozenset(mute))
     try:
-        changed: dict[str, Any] = tomllib.loads(users)
-    except tomllib.TOMLDecodeError as error:
+        changed: dict[str, Any] = toml_of(users)
+    except TomlError as error:
         raise ThresholdError(f"The file of thresholds is no TOML: {error}") from error
     for section, values in changed.items():
         if section == "mute":
@@ -93,7 +95,7 @@ def _read(own: str, users: str) -> Thresholds:
         for name, value in values.items():
             if name not in limits[section]:
                 raise ThresholdError(f"The rule {section} has no limit {name!r}; it has {', '.join(limits[section])}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
                 raise ThresholdError(f"{section}.{name} is a number from 0 on, not {value!r}")
             limits[section] = {**limits[section], name: value}
     digest = hashlib.sha256(users.encode()).hexdigest()[:16]

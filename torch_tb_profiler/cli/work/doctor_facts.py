@@ -160,7 +160,7 @@ def cache_facts(cache_dir: str | None) -> CacheFacts:
     try:
         shared = cache.shared.place.url if cache.shared else None
         return CacheFacts(
-            directory=without_home(str(directory)),
+            directory=without_home(shown(str(directory))),
             shared=None if shared is None else shown(shared),
             bytes=_bytes_in(directory),
             limit_bytes=cache.limit,

@@ -54,4 +54,4 @@ def _of(facts: Facts, found: Copies) -> Found:
     )
 
 
-RULE = Rule("pageable_input", "R5", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("pageable_input", "R5", (STEPS, DEVICE, CALLS), _find, replay=True)
