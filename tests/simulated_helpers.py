@@ -32,9 +32,12 @@ class Simulated:
     def are_there(self) -> bool:
         return bool(self._given)
 
-    def give(self, batch: Batch) -> None:
+    def give(self, batch: Batch) -> bool:
+        if not self._given:
+            return False
         self.batches += 1
         self._random.choice(list(self._given.values())).append(batch)
+        return True
 
     def answers(self, seconds: float) -> Sequence[Answer]:
         if self._given and self._random.random() < self._losses:

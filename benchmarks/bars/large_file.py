@@ -12,7 +12,7 @@ def _wall(m: Measured) -> Iterator[Check]:
     yield Check("wall", ratio(at(m, "large_file/helped/wall"), at(m, "large_file/alone/wall")), 0.62, 0.55, "× alone")
     yield Check("CPU", ratio(at(m, "large_file/helped/cpu"), at(m, "large_file/alone/cpu")), 1.25, 1.1, "× alone")
     differs = None if alone is None or helped is None else float(alone["columns"] != helped["columns"])
-    yield Check("column files that differ", differs, 0, 0, "")
+    yield Check("columns that differ", differs, 0, 0, "")
 
 
 def _memory(m: Measured) -> Iterator[Check]:
@@ -23,7 +23,7 @@ BARS = (
     Bar(
         "D1",
         "a file of 5M events into its columns: two processes against one",
-        "≤ 0.62 × wall, ≤ 1.25 × CPU, the same bytes",
+        "≤ 0.62 × wall, ≤ 1.25 × CPU, the same columns",
         "≤ 0.55 × wall, ≤ 1.1 × CPU",
         _wall,
         "Reading alone, without answers. Wall time only tells something on a machine that has two idle processors.",

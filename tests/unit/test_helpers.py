@@ -73,14 +73,16 @@ class Watched(HelperProcesses):
         wait_until(lambda: all(helper.has_room for helper in self._helpers), "all are ready")
         self.ids = sorted(set(children(os.getpid())) - before)
 
-    def give(self, batch: Batch) -> None:
+    def give(self, batch: Batch) -> bool:
         helper = self._next()
-        assert helper is not None
-        super().give(batch)
+        taken = super().give(batch)
+        if helper is None:
+            return taken
         process_id = helper._process.pid
         self.given[process_id] = self.given.get(process_id, 0) + 1
         if self.given[process_id] == 3:
             self.then(process_id)
+        return taken
 
 
 def columns(trace: bytes, folder: Path, helpers: HelperProcesses | None = None) -> bytes:

@@ -15,6 +15,7 @@ from tests.attack.damage import DAMAGES, damaged
 from tests.simulated_helpers import Simulated, columns_of, small_pieces
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.trace import text, together
+from torch_tb_profiler.trace.batches import Answer, Batch
 
 DAMAGED = Path(__file__).parents[1] / "damaged"
 ROOT = Path(__file__).parents[2]
@@ -124,6 +125,18 @@ def test_the_list_ends_before_what_was_cut_ahead(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize("seed", range(5))
 def test_what_lost_helpers_had_is_decoded_by_the_reader(trace: bytes, tmp_path: Path, seed: int) -> None:
     check(trace, tmp_path, range(seed, seed + 4), losses=0.2)
+
+
+def test_the_last_helper_is_gone_when_it_is_given_something(trace: bytes, tmp_path: Path) -> None:
+    class Gone(Simulated):
+        def give(self, batch: Batch) -> bool:
+            return False
+
+        def answers(self, seconds: float) -> Sequence[Answer]:
+            return []
+
+    path = tmp_path / "columns"
+    assert columns_of(trace, path, Gone(1)) == columns_of(trace, path, None)
 
 
 def test_a_large_vocabulary_is_begun_anew(trace: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,12 +63,7 @@ class BatchDecoder:
             self._texts = self._text_bytes = 0
             self._decoder = EventDecoder(exact=batch.exact, note=self._notes.append)
         done = 0
-        for chunk in batch.chunks:
-            events = self._decoder.alone(chunk)
-            if events is None:
-                break
-            text = chunk.text
-            self._gatherer.add(events, chunk.offset, len(text) - 2, lambda text=text: bytes(text[1:-1]))  # type: ignore[misc]
+        while done < len(batch.chunks) and self._gather(batch.chunks[done]):
             done += 1
         gathered = self._gatherer.packed()
         self._texts += len(gathered.texts) + len(gathered.tracks.keys)
@@ -76,6 +71,15 @@ class BatchDecoder:
         notes = self._notes.copy()
         self._notes.clear()
         return Found(batch.number, done, is_first, gathered, notes)
+
+    def _gather(self, chunk: Chunk) -> bool:
+        """Whether a chunk could be decoded. Its events are gone on return, so that the next ones take their place."""
+        events = self._decoder.alone(chunk)
+        if events is None:
+            return False
+        text = chunk.text
+        self._gatherer.add(events, chunk.offset, len(text) - 2, lambda: bytes(text[1:-1]))
+        return True
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -99,7 +103,8 @@ class Helpers(Protocol):
     def are_there(self) -> bool:
         """Whether any may come to have room."""
 
-    def give(self, batch: Batch) -> None: ...
+    def give(self, batch: Batch) -> bool:
+        """Whether one has taken it; the last that had room may be gone."""
 
     def answers(self, seconds: float) -> Sequence[Answer]:
         """Those that have come, in any order; waits until there is one, but not longer than so many seconds."""

@@ -11,7 +11,6 @@ import gc
 import os
 import struct
 import sys
-from collections.abc import Iterator
 from typing import BinaryIO
 
 import msgspec
@@ -37,13 +36,11 @@ _decode_head = msgspec.msgpack.Decoder(_Head).decode
 _decode_found = msgspec.msgpack.Decoder(Found).decode
 
 
-def encode_batch(batch: Batch) -> Iterator[bytes]:
-    """For stdin of a helper, in pieces."""
+def encode_batch(batch: Batch) -> bytes:
+    """For stdin of a helper."""
     chunks = [(chunk.offset, len(chunk.text), chunk.certain) for chunk in batch.chunks]
     head = _encode(_Head(batch.number, batch.since, batch.exact, chunks))
-    yield _BATCH_LENGTH.pack(len(head)) + head
-    for chunk in batch.chunks:
-        yield bytes(chunk.text)
+    return b"".join([_BATCH_LENGTH.pack(len(head)), head, *(chunk.text for chunk in batch.chunks)])
 
 
 def read_found(stream: BinaryIO) -> Found | None:

@@ -88,7 +88,8 @@ class Together:
             batch = self._next_batch()
             if batch is None:
                 return self._finish()
-            self._helpers.give(batch)
+            if not self._helpers.give(batch):
+                self._decode_own(batch)
         self._put_in_order()
         if self._given_back > MOST_GIVEN_BACK or not self._helpers.are_there():
             return self._finish()

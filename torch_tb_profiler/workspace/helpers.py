@@ -23,6 +23,9 @@ _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.tra
 
 #: batches that a helper has at once, so that it need not wait while the reader does other things
 _AT_ONCE = 12
+#: that a pipe holds, where one can choose: a batch or an answer as a whole. Else a thread would have to wait for the
+#: lock of the interpreter, which the reader has, for every 64 KB
+_PIPE_BYTES = 1 << 20
 
 
 class HelperProcesses:
@@ -48,10 +51,12 @@ class HelperProcesses:
     def are_there(self) -> bool:
         return self._may_help() and any(helper.is_alive for helper in self._helpers)
 
-    def give(self, batch: Batch) -> None:
+    def give(self, batch: Batch) -> bool:
         helper = self._next()
-        assert helper is not None
+        if helper is None:
+            return False
         helper.give(batch)
+        return True
 
     def _next(self) -> _Helper | None:
         """The one that has least to do."""
@@ -104,6 +109,7 @@ class _Helper:
             stdout=subprocess.PIPE,
             env={**os.environ, **variables()},
             start_new_session=True,
+            pipesize=_PIPE_BYTES,
         )
         self._threads = [
             threading.Thread(target=target, name=f"torch-profiler-helper-{source}", daemon=True)
@@ -122,7 +128,7 @@ class _Helper:
 
     def answered(self, found: Found | None) -> Iterable[Answer]:
         """What an answer says; None: that the process is gone."""
-        if found is not None:
+        if found is not None and found.number in self.numbers:
             self.numbers.remove(found.number)
             return [Answer(found.number, self._source, found)]
         if self.numbers:
@@ -130,6 +136,7 @@ class _Helper:
                 "A process that helped to read a file is gone (status %s); what it had is read without it",
                 self._process.poll(),
             )
+        self._process.kill()  # it may have answered what was not asked
         lost = [Answer(number, self._source, None) for number in self.numbers]
         self.is_alive = False
         self.numbers = []
@@ -156,10 +163,9 @@ class _Helper:
         to = self._process.stdin.fileno()
         with contextlib.suppress(OSError):  # it is gone; the other thread says so
             while (batch := self._batches.get()) is not None:
-                for piece in encode_batch(batch):
-                    left = memoryview(piece)
-                    while left:
-                        left = left[os.write(to, left) :]
+                left = memoryview(encode_batch(batch))
+                while left:
+                    left = left[os.write(to, left) :]
 
     def _read(self) -> None:
         assert self._process.stdout is not None
