@@ -1,9 +1,9 @@
 """Jobs unlike those of `tracegen`: programs in stages of queues, jitter of each kernel, other layouts and backends.
 
-They are for trying rules that were made with the others at hand. A job is its layout (sizes of the dimensions of a device
-mesh, the first one innermost) and what is wrong with it:
+They are for trying rules that were made with the others at hand. A job is its layout (sizes of the dimensions of a
+device mesh, the first one innermost) and what is wrong with it:
 
-    ranks = summaries(Other({"shard": 8, "replicate": 2}, jitter=0.2, wrong=(Throttled(3, 1.2),)))
+    ranks = summaries(Other((("shard", 8), ("replicate", 2)), wrong=(Slower((3,), "gpu", 1.2, since=3),)))
 """
 
 from __future__ import annotations
@@ -298,10 +298,10 @@ class Process:
             record["dur"] = max(meet.left[self.rank] - record["ts"], 1)
         lost = [each for each in job.wrong if isinstance(each, Left) and each.rank == self.rank]
         dropped: set[int] = set()
-        for each in lost:
-            begin = next(e for e in self.found if e["name"] == f"ProfilerStep#{each.step}")
+        for left in lost:
+            begin = next(e for e in self.found if e["name"] == f"ProfilerStep#{left.step}")
             inside = [r for r, _ in self.pending if begin["ts"] <= r["ts"] < begin["ts"] + begin["dur"]]
-            gone = inside[each.nth]
+            gone = inside[left.nth]
             dropped |= {id(gone)} | {
                 id(e)
                 for e in self.found

@@ -28,9 +28,11 @@ def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -
     kernel, kernel_ns = _largest(use.apart_ns[at])
     # more calls or blocks are more work, however much the times of single kernels vary
     work_ns = float(use.work_ns[at].sum())
-    more_ns = max(float(np.where(use.is_more[at], use.apart_ns[at], 0).sum()), kernel_ns, work_ns)
+    clearly_ns = float(np.where(use.is_more[at], use.apart_ns[at], 0).sum())
+    more_ns = max(clearly_ns, kernel_ns, work_ns)
     operator, host_ns = _largest(use.host_ns[at])
-    if use.surely_ns[at] >= MOST * late_ns and not use.is_more[at].any():
+    idle_ns = float(use.idle_ns[at])
+    if max(use.surely_ns[at], idle_ns if idle_ns > more_ns else 0.0) >= max(MOST * late_ns, clearly_ns):
         # what surely takes longer, before what may: kernels differ by chance, as those of experts do
         more_ns = 0.0
     told = {
@@ -38,7 +40,6 @@ def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -
         "slow_compute": float(use.slow_ns[at]),
         "kernels": more_ns,
         "host": host_ns,
-        "idle": float(use.idle_ns[at]) if use.surely_ns[at] >= MOST * late_ns else 0.0,
     }
     told = {what: min(ns, late_ns) for what, ns in told.items()}
     enough = max(MOST * late_ns, NEARLY * max(told.values()))
@@ -57,9 +58,7 @@ def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -
         return Diagnosis("allocator", named, float(use.allocator_ns[at]))
     if what == "host":
         return Diagnosis("late_launches", named, host_ns)
-    if what == "idle":
-        return Diagnosis("late_launches")
-    if position_ns is not None and position_ns >= MOST * late_ns:
+    if max(idle_ns, position_ns or 0.0) >= MOST * late_ns:
         return Diagnosis("late_launches")
     return Diagnosis("unknown")
 

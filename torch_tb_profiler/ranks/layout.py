@@ -132,7 +132,10 @@ def layout_of(run: RunData, groups: Sequence[RunGroup]) -> Layout:
 
 
 def _dimensions(role: Role, groups: Sequence[RunGroup]) -> list[list[RunGroup]]:
-    """Groups of one role by dimension: those there are most of. Of data parallel ones also those across: shards and replicas."""
+    """Groups of one role by dimension: those that there are most of.
+
+    Data parallel ones may have two: of shards, and of their replicas across these.
+    """
     sizes = Counter(of.size for of in groups)
     size = max(sizes, key=lambda each: (sizes[each], each))
     if role != "dp" or not all(of.ranks for of in groups):

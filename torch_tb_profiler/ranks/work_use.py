@@ -80,9 +80,7 @@ def work_use(
 ) -> WorkUse:
     """ranks: the peers; columns: of the grid that count; step_ns: length of a step; among: peers to compare with."""
     kernels, ns, calls, blocks, rate = _table(run, ranks, on_device=1)
-    host, host_ns, *_, host_rate = _table(run, ranks, on_device=0)
-    # where no device computes, the host does
-    computed, rate = (ns, rate) if kernels else (host_ns, host_rate)
+    host, host_ns, *_ = _table(run, ranks, on_device=0)
     enough = len(ranks) > 2
 
     def clearly(excess: Real, least: tuple[float, float, float]) -> tuple[Float64, Bool]:
@@ -94,7 +92,7 @@ def work_use(
     z, is_more = clearly(excess, KERNEL)
     busier = (host_ns - middle(host_ns[among])).astype(np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio, is_throughout = _slower(rate / middle(rate[among]), middle(computed[among]), among)
+        ratio, is_throughout = _slower(rate / middle(rate[among]), usual, among)
         more = np.maximum(_times(calls, among), _times(blocks, among))
         exchanged = _times(np.array([run.work[rank].exchanged for rank in ranks.tolist()]), among)
     slow_z = deviations(ratio - middle(ratio[among]), RATIO[0], among)
@@ -121,7 +119,7 @@ def work_use(
         more_z=np.where(is_more, z, 0).max(axis=1, initial=0).astype(np.float64),
         ratio=ratio,
         is_slow=is_likely & (slow_z > RATIO[1]),
-        slow_ns=(1 - 1 / slower) * computed.sum(axis=1, dtype=np.float64),
+        slow_ns=(1 - 1 / slower) * ns.sum(axis=1, dtype=np.float64),
         slow_z=slow_z,
         input_ns=input_ns,
         allocator_ns=allocator_ns,
