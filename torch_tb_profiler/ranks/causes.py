@@ -49,7 +49,7 @@ def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -
     if what == "slow_compute":
         return Diagnosis("slow_compute")
     if what == "kernels":
-        if work_ns >= MOST * late_ns:
+        if work_ns >= max(MOST * late_ns, kernel_ns - float(use.work_ns[at, kernel])):
             kernel, kernel_ns = _largest(use.work_ns[at])
         is_more = use.work_ns[at, kernel] >= MOST * kernel_ns or use.exchanged[at] > MORE_BYTES
         return Diagnosis("more_work" if is_more else "slow_operator", use.kernels[kernel], kernel_ns)

@@ -16,6 +16,8 @@ from torch_tb_profiler.ranks.step_grid import StepGrid
 KERNEL = (0.0005, 12.0, 0.01)
 #: the same of the self time of one operator on the host
 HOST = (0.0005, 12.0, 0.01)
+#: deviation of ranks that differ by chance alone, of what is reached in half of the steps beyond what is in nearly all
+VARIES = 0.3
 #: time in which a device does nothing, and in which a rank waits for data: floor of the deviation (share of the step),
 #: deviations, share of the step
 WAITING = (0.003, 12.0, 0.03)
@@ -79,17 +81,18 @@ def work_use(
     run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, step_ns: float, among: Bool | slice = slice(None)
 ) -> WorkUse:
     """ranks: the peers; columns: of the grid that count; step_ns: length of a step; among: peers to compare with."""
-    kernels, ns, calls, blocks, rate = _table(run, ranks, on_device=1)
-    host, host_ns, *_ = _table(run, ranks, on_device=0)
+    kernels, ns, spread, calls, blocks, rate = _table(run, ranks, on_device=1)
+    host, host_ns, host_spread, *_ = _table(run, ranks, on_device=0)
     enough = len(ranks) > 2
 
-    def clearly(excess: Real, least: tuple[float, float, float]) -> tuple[Float64, Bool]:
-        z = deviations(excess, least[0] * step_ns, among)
+    def clearly(excess: Real, least: tuple[float, float, float], varies: Real | float = 0.0) -> tuple[Float64, Bool]:
+        z = deviations(excess, np.maximum(least[0] * step_ns, varies), among)
         return z, enough & (z > least[1]) & (excess >= least[2] * step_ns)
 
     usual = middle(ns[among])
     excess = ns - usual
-    z, is_more = clearly(excess, KERNEL)
+    # a few peers may be alike by chance: what varies from step to step says how alike ranks can be
+    z, is_more = clearly(excess, KERNEL, VARIES * middle(spread[among]))
     busier = (host_ns - middle(host_ns[among])).astype(np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio, is_throughout = _slower(rate / middle(rate[among]), usual, among)
@@ -98,7 +101,7 @@ def work_use(
     slow_z = deviations(ratio - middle(ratio[among]), RATIO[0], among)
     is_likely = enough & (slow_z > LIKELY) & (ratio > RATIO[2]) & is_throughout
     slower = np.where(is_likely, ratio, 1.0)
-    busier_z, is_busier = clearly(busier, HOST)
+    busier_z, is_busier = clearly(busier, HOST, VARIES * middle(host_spread[among]))
     input_ns, allocator_ns = (_excess(run, grid, ranks, columns, name, among) for name in ("input", "allocator"))
     idle_ns = _of_steps(idle_of(run, grid), ranks, columns, among)
     idle_z, is_idle = clearly(idle_ns, WAITING)
@@ -149,20 +152,22 @@ def _slower(rates: Real, usual: Real, among: Bool | slice) -> tuple[Float64, Boo
     return ratio, slower >= THROUGHOUT * np.maximum(total, 1e-9)
 
 
-def _table(run: RunData, ranks: Int64, on_device: int) -> tuple[tuple[str, ...], Float32, Float32, Float32, Float32]:
-    """Names, then shape (ranks, names): ns, calls and blocks of a step; and ns of a block or call, NaN without any."""
+def _table(
+    run: RunData, ranks: Int64, on_device: int
+) -> tuple[tuple[str, ...], Float32, Float32, Float32, Float32, Float32]:
+    """Names, then shape (ranks, names): ns of a step, their spread, calls, blocks; ns of a block or call, else NaN."""
     chosen = [(run.work[rank], run.work[rank].on_device == on_device) for rank in ranks.tolist()]
     codes: Int32 = np.unique(np.concatenate([of.code[mine] for of, mine in chosen] or [np.empty(0, np.int32)]))
-    found = np.zeros((4, len(chosen), len(codes)), np.float32)
-    found[3] = np.nan
+    found = np.zeros((5, len(chosen), len(codes)), np.float32)
+    found[4] = np.nan
     for at, (of, mine) in enumerate(chosen):
         place = np.searchsorted(codes, of.code[mine])
-        for number, values in enumerate((of.ns, of.calls, of.blocks, of.rate)):
+        for number, values in enumerate((of.ns, of.spread, of.calls, of.blocks, of.rate)):
             found[number, at, place] = values[mine]
     names: list[Any] = list(run.work_names.of)
     told = tuple(run.operators.get(code) or str(names[code][0]) for code in codes.tolist())
-    ns, calls, blocks, rate = found
-    return told, ns, calls, blocks, rate
+    ns, spread, calls, blocks, rate = found
+    return told, ns, spread, calls, blocks, rate
 
 
 def _times(values: Any, among: Bool | slice) -> Any:
