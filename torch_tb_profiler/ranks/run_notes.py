@@ -179,14 +179,13 @@ def _windows(run: RunData) -> Iterator[Note]:
 
 
 def _note(kind: str, level: str, text: str, names: Sequence[str], **values: Value) -> Note:
-    shown: dict[str, Value] = {"names": ", ".join(names[:MOST_NAMES]), "more": max(len(names) - MOST_NAMES, 0)}
     return Note(
         kind,
         level,  # type: ignore[arg-type]
         text,
         count=max(len(names), 1),
         touches=_TOUCHES,
-        values=shown | values,
+        values={"names": ", ".join(names[:MOST_NAMES]), "more": max(len(names) - MOST_NAMES, 0), **values},
     )
 
 
