@@ -120,7 +120,7 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
         yield _note("duplicate_ranks", "warning", f"{text}{_list(chosen.duplicates)}.", chosen.duplicates)
     if chosen.foreign:
         text = f"Traces of another job, which has another number of ranks than {world}, are left out: "
-        yield _note("foreign_ranks", "warning", f"{text}{_list(chosen.foreign)}.", chosen.foreign)
+        yield _note("foreign_ranks", "warning", f"{text}{_list(chosen.foreign)}.", chosen.foreign, world=world or 0)
     if chosen.apart:
         text = (
             f"Traces that were recorded more than {APART_NS // 60 // 10**9} minutes before or after the others are of "
