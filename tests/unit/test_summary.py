@@ -190,6 +190,13 @@ def test_the_schema_in_the_docs_holds(
         jsonschema.validate(printed, schema, cls=jsonschema.Draft202012Validator)
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**printed, "steps": {}}, schema, cls=jsonschema.Draft202012Validator)
+    whole = json.loads(said(capsys, samples / "generated_4gpu_h100", "--json", "--cache-dir", samples_cache))
+    jsonschema.validate(whole, schema, cls=jsonschema.Draft202012Validator)
+    assert [(each["rank"], each["cause"]) for each in whole["ranks"]["stragglers"]] == [(2, "late_launches")]
+    for key in whole["ranks"]:
+        less = {at: of for at, of in whole["ranks"].items() if at != key}
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**whole, "ranks": less}, schema, cls=jsonschema.Draft202012Validator)
 
 
 def test_paths_and_what_is_wrong_with_them(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
