@@ -7,8 +7,11 @@ import json
 from io import BytesIO
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from torch_tb_profiler.analysis.change.figures import RecordingFigures, recording_figures
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace, read_to_file, read_trace
 from torch_tb_profiler.trace.rewrite import examine, with_events
 
@@ -145,3 +148,13 @@ def test_what_stands_behind_a_trace_is_told(content: bytes, at: int | None) -> N
     trace = read_trace(BytesIO(content))
     assert len(trace.events) == COUNT
     assert [(note.kind, note.first_offset) for note in trace.notes] == ([] if at is None else [("more_behind", at)])
+
+
+@pytest.mark.parametrize("number", ["1e309", "-1e999", "[0, 1e400]"])
+def test_keys_behind_the_events_with_a_number_beyond_a_double(number: str) -> None:
+    """JSON has none, so an answer that says it could not be read again."""
+    trace = read_trace(BytesIO(text("", ", ")[:-1] + f', "cuda_driver_version": {number}}}'.encode()))
+    assert len(trace.events) == COUNT
+    assert [(note.kind, note.count) for note in trace.notes] == [("huge_numbers", 1)]
+    figures = recording_figures(Model(trace), "run")
+    assert msgspec.json.decode(msgspec.json.encode(figures), type=RecordingFigures) == figures

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat as modes
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
-from torch_tb_profiler.storage.url import printable, scheme_of
+from torch_tb_profiler.storage.url import printable, scheme_of, shown
+
+#: what stands before and behind the path of a file:// address
+_FILE = late_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
 
 
 class LocalStorage:
@@ -24,7 +29,9 @@ class LocalStorage:
     is_remote = False
 
     def resolve(self, url: str) -> str:
-        path = unquote(urlsplit(url).path) if scheme_of(url) == "file" else url
+        path = unquote(_FILE.sub("", url)) if scheme_of(url) == "file" else url
+        if "\0" in path:
+            raise StorageError(f"{shown(url)}: no file has such a name", "missing")
         return os.path.abspath(os.path.expanduser(os.path.expandvars(path)))  # noqa: PTH100, PTH111
 
     def require(self, root: str) -> None:

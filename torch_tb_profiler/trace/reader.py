@@ -189,7 +189,7 @@ def _read(
         )
     header = {**text.header, **text.tail}
     if huge := leave_out_huge(header):
-        left_out = "Numbers beside traceEvents that have more than 64 bits were left out."
+        left_out = "Numbers beside traceEvents that have more than 64 bits, or are beyond 10^308, were left out."
         notes.add(Note("huge_numbers", "warning", left_out, huge))
     report(Progress(stored.bytes_read, collector.count))
     return collector.finish(Header(header), notes, text.text_bytes)
