@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared import launch_bound
 from torch_tb_profiler.insights.shared.launch_bound import most_idle, unknown_idle
+from torch_tb_profiler.insights.shared.profiler_time import beside_profiler
 from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
@@ -167,7 +168,7 @@ def bound_of(
     path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
     on_device = facts.model.has_device_work
     resources = {
-        kind: (*changes, *loading) if kind == "input" else changes
+        kind: (*changes, *loading) if kind == "input" else beside_profiler(facts, changes)
         for kind, changes in resources_of(facts.model).items()
     }
     on_path = _parts_of(facts.model)
