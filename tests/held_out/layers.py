@@ -366,6 +366,6 @@ def move(s: Machine, size: int, pinned: bool = True) -> None:
 
 def item(s: Machine, times: int = 1, line: str | None = None) -> None:
     for _ in range(times):
-        with s.frame(line) if line else s.annotate("loss"), s.frame("<built-in method item of Tensor object at 0x7f22>"), s.op("aten::item", [[]]), s.op("aten::_local_scalar_dense", [[]], cost=4):
+        with s.frame(line or "torch/_tensor.py(1): item"), s.frame("<built-in method item of Tensor object at 0x7f22>"), s.op("aten::item", [[]]), s.op("aten::_local_scalar_dense", [[]], cost=4):
             s.copy("Device", "Pageable", 4)
             s.synchronize("cudaStreamSynchronize", COMPUTE)

@@ -68,7 +68,9 @@ class Machine:
     stacks   whether Python frames and modules are recorded
     shapes   whether shapes and types of inputs are recorded
     marks    whether the steps of the profiler are marked
-    host     what the host takes, × that of a quick processor
+    steps    how many are recorded, at most
+    cut      the part of the events, at the beginning and at the end, that was not recorded: steps begin before it
+    host_factor  what the host takes, × that of a quick processor
     """
 
     gpu: Gpu = A100
@@ -76,6 +78,8 @@ class Machine:
     stacks: bool = True
     shapes: bool = True
     marks: bool = True
+    steps: int = 6
+    cut: float = 0.0
     host_factor: float = 1.0
     seed: int = 0
     events: list[Event] = field(default_factory=list)
@@ -274,7 +278,9 @@ class Machine:
         ]
         has_gpu = any(each.get("cat") == "kernel" for each in self.events)
         header = {"schemaVersion": 1, "deviceProperties": [self.gpu.header] if has_gpu else []}
-        return {**header, "record_shapes": int(self.shapes), "with_stack": int(self.stacks), "traceEvents": names + self.events}
+        begin, end = START_US + self.cut * (self.ends[-1] - START_US), self.ends[-1] - self.cut * (self.ends[-1] - START_US)
+        kept = [each for each in self.events if begin <= each["ts"] and each["ts"] + each.get("dur", 0) <= end + 1]
+        return {**header, "record_shapes": int(self.shapes), "with_stack": int(self.stacks), "traceEvents": names + kept}
 
     @staticmethod
     def _x(cat: str, name: str, pid: int, tid: int, ts: float, dur: float, args: dict[str, Any]) -> Event:

@@ -11,12 +11,10 @@ from tests.held_out.layers import (
 )
 from tests.held_out.machine import COMM, COMPUTE, MAIN, OTHER, Machine
 
-STEPS = 6
-
 
 def training(s: Machine, body: Callable[[int], None]) -> None:
     with s.frame("train.py(101): <module>"), s.frame("train.py(90): main"):
-        for number in range(STEPS):
+        for number in range(s.steps):
             with s.step(number + 3), s.frame("train.py(70): train_epoch"), s.frame("train.py(40): train_step"):
                 body(number)
 

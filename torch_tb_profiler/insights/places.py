@@ -174,6 +174,13 @@ def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Wher
     return _where(model, codes, float(total[best] / total.sum()))
 
 
+def is_known(model: Model, rows: Int32) -> Bool:
+    """Shape (n,): of which events anything is known of where they come from."""
+    found = places_of(model, rows)
+    known: Bool = (found.operator != -1) | (found.frame != -1) | (found.module != -1) | (found.annotation != -1)
+    return known
+
+
 def running_at(model: Model, track: Int32, time: Int64) -> Int32:
     """Shape (n,): the innermost operator or annotation on each track at a time, else the innermost Python frame; -1."""
     structure = model.structure

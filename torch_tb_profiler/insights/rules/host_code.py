@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -29,6 +30,8 @@ from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 
+#: operators whose time is the allocator's, or that of the device being set up
+ALLOCATES = re.compile(r"aten::(?:empty|resize_|new_empty|_efficientzerotensor)")
 #: what other rules see to: loading, compilation, garbage collection, collectives on the host
 _TOLD = (DATALOADER_NAME, LOADING, COMPILE, COMPILE_FRAME, GARBAGE, HOST_COLLECTIVE)
 
@@ -51,8 +54,9 @@ def _find(facts: Facts) -> Sequence[Found]:
 
 
 def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
-    """The outermost functions of the program, or without stacks operators and annotations, on the main thread in the
-    steps, that take long, call nothing of the device's API, and run while no other thread launches a kernel.
+    """The outermost functions of the program, or without stacks annotations and what operators compute themselves, on
+    the main thread in the steps, that take long, call nothing of the device's API, and run while no other thread
+    launches a kernel.
     """
     model, events = facts.model, facts.trace.events
     lane = main_lane(model)
@@ -74,13 +78,17 @@ def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
 
 
 def _may_be_named(facts: Facts, nodes: FrameTree | CallTree) -> Bool:
-    """Which nodes are code of the program: its own functions; operators and annotations, but marks of steps."""
+    """Which nodes are code of the program: its own functions; annotations, but marks of steps; operators that take long
+    without those inside of them, and do not allocate.
+    """
     strings = facts.trace.strings
     if isinstance(nodes, FrameTree):
         found: Bool = strings.where(is_own_code, nodes.name)[nodes.name]
         return found
-    marks = strings.where(lambda name: PROFILER_STEP.fullmatch(name) is not None, nodes.name)
-    named: Bool = ~marks[nodes.name]
+    marks = strings.where(lambda name: PROFILER_STEP.fullmatch(name) is not None or ALLOCATES.match(name), nodes.name)
+    within = np.bincount(nodes.parent[nodes.parent >= 0], (nodes.end - nodes.start)[nodes.parent >= 0], len(nodes))
+    computes = nodes.end - nodes.start - within >= facts.limit("host_code", "least_ns")
+    named: Bool = ~marks[nodes.name] & (computes | ~nodes.is_operator)
     return named
 
 
