@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tests.held_out.layers import (
-    activation, attention, block, convolution, gemm_us, item, linear, move, norm, pointwise, product, reduction,
-)
-from tests.held_out.machine import COMPUTE, MAIN, Machine
-from tests.held_out.training import clear, loss, run_backward, training
+from tests.held_out.layers import activation, attention, block, convolution, linear, norm, pointwise, product
+from tests.held_out.machine import COMPUTE, Machine
+from tests.held_out.parts import item, move
+from tests.held_out.training import training
 
 
 def serving(s: Machine, body: object, count: int = 0) -> None:
@@ -80,7 +79,10 @@ def slow_scheduler(s: Machine) -> None:
         with s.frame("engine/core.py(310): step"):
             with s.frame("engine/scheduler.py(145): schedule"):
                 s.idle(9_000 if s.faulty else 300)
-            with s.annotate("execute_context_0(0)_generation_8(8)"), s.frame("worker/gpu_model_runner.py(2100): execute_model"):
+            with (
+                s.annotate("execute_context_0(0)_generation_8(8)"),
+                s.frame("worker/gpu_model_runner.py(2100): execute_model"),
+            ):
                 with s.annotate("gpu_model_runner: preprocess"):
                     move(s, 256)
                 with s.annotate("gpu_model_runner: forward"), s.graph():
@@ -135,7 +137,12 @@ def large_results(s: Machine) -> None:
             move(s, 400_000)
             for _ in range(8):
                 block(s, 8192, 1024, 16, "bf16", train=False)
-            with s.frame("predict.py(36): predict"), s.op("aten::to", [[20_000_000]]), s.op("aten::_to_copy", [[20_000_000]]), s.op("aten::copy_", [[20_000_000]]):
+            with (
+                s.frame("predict.py(36): predict"),
+                s.op("aten::to", [[20_000_000]]),
+                s.op("aten::_to_copy", [[20_000_000]]),
+                s.op("aten::copy_", [[20_000_000]]),
+            ):
                 if s.faulty:
                     s.copy("Device", "Pageable", 80_000_000)
                 else:
@@ -175,7 +182,11 @@ def compiled_serving(s: Machine) -> None:
     """Healthy: Triton kernels and products, large enough."""
 
     def body(_: int) -> None:
-        with s.frame("predict.py(30): predict"), s.op("Torch-Compiled Region: 0/0"), s.annotate("## Call CompiledFxGraph fq7 ##"):
+        with (
+            s.frame("predict.py(30): predict"),
+            s.op("Torch-Compiled Region: 0/0"),
+            s.annotate("## Call CompiledFxGraph fq7 ##"),
+        ):
             for _ in range(8):
                 with s.op("triton_red_fused_native_layer_norm_0", [[8192, 1024]], cost=8):
                     s.kernel("triton_red_fused_native_layer_norm_0", 2 + 8192 * 1024 * 4 / (0.8 * s.gpu.bandwidth))
@@ -199,7 +210,10 @@ def cpu_training(s: Machine) -> None:
     def body(_: int) -> None:
         s.host(5)
         if s.faulty:
-            with s.annotate("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"), s.frame("dataset.py(27): __getitem__"):
+            with (
+                s.annotate("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
+                s.frame("dataset.py(27): __getitem__"),
+            ):
                 s.idle(slow)
         else:
             with s.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"):
@@ -212,7 +226,10 @@ def cpu_training(s: Machine) -> None:
         with s.backward():
             for at in range(8):
                 args = {"Sequence number": at + 1, "Fwd thread id": 1}
-                with s.op("autograd::engine::evaluate_function: AddmmBackward0", **args), s.op("AddmmBackward0", **args):
+                with (
+                    s.op("autograd::engine::evaluate_function: AddmmBackward0", **args),
+                    s.op("AddmmBackward0", **args),
+                ):
                     cpu_operator(s, "aten::mm", 1_700)
         with s.annotate("Optimizer.step#SGD.step"):
             cpu_operator(s, "aten::_foreach_add_", 400)

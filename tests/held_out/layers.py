@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.held_out.machine import COMPUTE, Machine
+from tests.held_out.machine import Machine
 
 BYTES = {"bf16": 2, "tf32": 4, "fp32": 4}
 TYPE = {"bf16": "c10::BFloat16", "tf32": "float", "fp32": "float"}
@@ -41,7 +41,9 @@ def pointwise_us(s: Machine, elements: int, dtype: str, tensors: int = 2) -> flo
     return 1.6 + elements * BYTES[dtype] * tensors / (0.85 * s.gpu.bandwidth)
 
 
-def product(s: Machine, m: int, n: int, k: int, dtype: str, name: str = "aten::mm", slow: float = 1, kernel: str = "") -> None:
+def product(
+    s: Machine, m: int, n: int, k: int, dtype: str, name: str = "aten::mm", slow: float = 1, kernel: str = ""
+) -> None:
     with s.op(name, [[m, k], [k, n]], TYPE[dtype], cost=8):
         blocks = max(-(-m // 128) * -(-n // 128), 1)
         s.kernel(kernel or gemm_name(s, dtype), slow * gemm_us(s, m, n, k, dtype), blocks=blocks)
@@ -64,7 +66,9 @@ def convert(s: Machine, elements: int, dtype: str) -> None:
 
 
 def reduction(s: Machine, name: str, elements: int, dtype: str) -> None:
-    kernel = f"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<{TYPE[dtype]}, at::native::{name[6:]}Ops> >(...)"
+    kernel = (
+        f"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<{TYPE[dtype]}, at::native::{name[6:]}Ops> >(...)"
+    )
     with s.op(name, [[elements]], TYPE[dtype], cost=6):
         s.kernel(kernel, pointwise_us(s, elements, dtype, 1), blocks=max(elements // 4096, 1))
 
@@ -75,16 +79,24 @@ def node(s: Machine, name: str, number: int, inner: object) -> None:
     args = {"Sequence number": number, "Fwd thread id": 1}
     with s.op(f"autograd::engine::evaluate_function: {name}", cost=3, **args):
         with s.op(name, cost=3, **args):
+            s.arrow("f", number)
             inner()  # type: ignore[operator]
         if s.after_node is not None:
             s.after_node()
 
 
 def linear(
-    s: Machine, m: int, n: int, k: int, dtype: str, train: bool = True, bias: bool = True, slow: float = 1, kernel: str = ""
+    s: Machine,
+    m: int,
+    n: int,
+    k: int,
+    dtype: str,
+    train: bool = True,
+    bias: bool = True,
+    slow: float = 1,
+    kernel: str = "",
 ) -> None:
-    s.sequence += 1
-    number = s.sequence
+    number = s.next_node()
     with s.module("Linear", "torch/nn/modules/linear.py(134): forward"):
         with s.op("aten::linear", [[m, k], [n, k], [n]], TYPE[dtype]):
             with s.op("aten::t", [[n, k]], TYPE[dtype], cost=1), s.op("aten::transpose", [[n, k]], TYPE[dtype], cost=1):
@@ -104,13 +116,17 @@ def linear(
 
 
 def activation(s: Machine, elements: int, dtype: str, train: bool = True, kind: str = "gelu") -> None:
-    s.sequence += 1
-    number = s.sequence
-    with s.module(kind.upper(), f"torch/nn/modules/activation.py(711): forward"):
+    number = s.next_node()
+    with s.module(kind.upper(), "torch/nn/modules/activation.py(711): forward"):
         pointwise(s, f"aten::{kind}", elements, dtype)
     if train:
         s.tape.append(
-            lambda: node(s, f"{kind.title()}Backward0", number, lambda: pointwise(s, f"aten::{kind}_backward", elements, dtype, 3))
+            lambda: node(
+                s,
+                f"{kind.title()}Backward0",
+                number,
+                lambda: pointwise(s, f"aten::{kind}_backward", elements, dtype, 3),
+            )
         )
 
 
@@ -119,11 +135,12 @@ def residual(s: Machine, elements: int, dtype: str) -> None:
 
 
 def norm(s: Machine, rows: int, width: int, dtype: str, train: bool = True, by_hand: bool = False) -> None:
-    s.sequence += 1
-    number = s.sequence
+    number = s.next_node()
     elements = rows * width
-    with s.module("LayerNorm", "torch/nn/modules/normalization.py(229): forward") if not by_hand else s.module(
-        "RMSNorm", "model.py(31): forward"
+    with (
+        s.module("LayerNorm", "torch/nn/modules/normalization.py(229): forward")
+        if not by_hand
+        else s.module("RMSNorm", "model.py(31): forward")
     ):
         if by_hand:
             convert(s, elements, "fp32")
@@ -162,8 +179,7 @@ def norm(s: Machine, rows: int, width: int, dtype: str, train: bool = True, by_h
 def attention(
     s: Machine, batch: int, heads: int, length: int, width: int, dtype: str, train: bool = True, fused: bool = True
 ) -> None:
-    s.sequence += 1
-    number = s.sequence
+    number = s.next_node()
     shape = [batch, heads, length, width]
     flop_us = 4 * batch * heads * length * length * width / s.gpu.flops[dtype]
     scores = batch * heads * length * length
@@ -171,15 +187,29 @@ def attention(
     of = "flash" if flash else "efficient"
     with s.frame("model.py(64): attend"):
         if fused:
-            with s.op("aten::scaled_dot_product_attention", [shape] * 3, TYPE[dtype]), s.op(
-                f"aten::_scaled_dot_product_{of}_attention", [shape] * 3, TYPE[dtype]
-            ), s.op("aten::_flash_attention_forward" if flash else "aten::_efficient_attention_forward", [shape] * 3, TYPE[dtype], cost=15):
-                s.kernel(FLASH if flash else f"fmha_cutlassF_f32_aligned_64x64_rf_sm{sm}(PyTorchMemEffAttention::AttentionKernel<float>::Params)", 3 + 1.4 * flop_us, blocks=batch * heads * 8)
+            with (
+                s.op("aten::scaled_dot_product_attention", [shape] * 3, TYPE[dtype]),
+                s.op(f"aten::_scaled_dot_product_{of}_attention", [shape] * 3, TYPE[dtype]),
+                s.op(
+                    "aten::_flash_attention_forward" if flash else "aten::_efficient_attention_forward",
+                    [shape] * 3,
+                    TYPE[dtype],
+                    cost=15,
+                ),
+            ):
+                s.kernel(
+                    FLASH
+                    if flash
+                    else f"fmha_cutlassF_f32_aligned_64x64_rf_sm{sm}(PyTorchMemEffAttention::AttentionKernel<float>::Params)",
+                    3 + 1.4 * flop_us,
+                    blocks=batch * heads * 8,
+                )
         else:
             _bmm(s, batch * heads, length, length, width, dtype)
             pointwise(s, "aten::div", scores, dtype)
-            with s.op("aten::softmax", [[batch, heads, length, length]], TYPE[dtype]), s.op(
-                "aten::_softmax", [[batch, heads, length, length]], TYPE[dtype], cost=6
+            with (
+                s.op("aten::softmax", [[batch, heads, length, length]], TYPE[dtype]),
+                s.op("aten::_softmax", [[batch, heads, length, length]], TYPE[dtype], cost=6),
             ):
                 s.kernel(
                     f"void (anonymous namespace)::softmax_warp_forward<{TYPE[dtype]}, {TYPE[dtype]}, float, 10, false, false>(...)",
@@ -190,7 +220,9 @@ def attention(
     def back() -> None:
         with s.op(f"aten::_scaled_dot_product_{of}_attention_backward", [shape] * 6, TYPE[dtype], cost=20):
             s.kernel(
-                FLASH.replace("fwd_kernel", "bwd_dq_dk_dv_loop_seqk_parallel_kernel") if flash else f"fmha_cutlassB_f32_aligned_64x64_k64_sm{sm}(...)",
+                FLASH.replace("fwd_kernel", "bwd_dq_dk_dv_loop_seqk_parallel_kernel")
+                if flash
+                else f"fmha_cutlassB_f32_aligned_64x64_k64_sm{sm}(...)",
                 5 + 3.5 * flop_us,
                 blocks=batch * heads * 8,
             )
@@ -217,11 +249,20 @@ def attention(
 
 def _bmm(s: Machine, batch: int, m: int, n: int, k: int, dtype: str) -> None:
     with s.op("aten::bmm", [[batch, m, k], [batch, k, n]], TYPE[dtype], cost=8):
-        s.kernel(gemm_name(s, dtype), gemm_us(s, m, n, k, dtype, batch), blocks=batch * max(m // 128, 1) * max(n // 128, 1))
+        s.kernel(
+            gemm_name(s, dtype), gemm_us(s, m, n, k, dtype, batch), blocks=batch * max(m // 128, 1) * max(n // 128, 1)
+        )
 
 
 def block(
-    s: Machine, tokens: int, width: int, heads: int, dtype: str, train: bool = True, fused: bool = True, by_hand: bool = False,
+    s: Machine,
+    tokens: int,
+    width: int,
+    heads: int,
+    dtype: str,
+    train: bool = True,
+    fused: bool = True,
+    by_hand: bool = False,
     batch: int = 4,
 ) -> None:
     """A layer of a transformer."""
@@ -240,9 +281,11 @@ def block(
 
 
 def loss(s: Machine, tokens: int, classes: int, dtype: str) -> None:
-    s.sequence += 1
-    number = s.sequence
-    with s.frame("torch/nn/functional.py(3479): cross_entropy"), s.op("aten::cross_entropy_loss", [[tokens, classes], [tokens]], TYPE[dtype]):
+    number = s.next_node()
+    with (
+        s.frame("torch/nn/functional.py(3479): cross_entropy"),
+        s.op("aten::cross_entropy_loss", [[tokens, classes], [tokens]], TYPE[dtype]),
+    ):
         with s.op("aten::_log_softmax", [[tokens, classes]], TYPE[dtype], cost=6):
             s.kernel(
                 f"void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, {TYPE[dtype]}, float, float, at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(...)",
@@ -250,7 +293,11 @@ def loss(s: Machine, tokens: int, classes: int, dtype: str) -> None:
                 blocks=tokens,
             )
         with s.op("aten::nll_loss_forward", [[tokens, classes], [tokens]], TYPE[dtype], cost=6):
-            s.kernel("void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>(...)", 6, blocks=1)
+            s.kernel(
+                "void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>(...)",
+                6,
+                blocks=1,
+            )
 
     def back() -> None:
         with s.op("aten::_log_softmax_backward_data", [[tokens, classes]], TYPE[dtype], cost=6):
@@ -263,48 +310,11 @@ def loss(s: Machine, tokens: int, classes: int, dtype: str) -> None:
     s.tape.append(lambda: node(s, "NllLossBackward0", number, back))
 
 
-def run_backward(s: Machine, between: object = None) -> None:
-    with s.backward():
-        for at, each in enumerate(reversed(s.tape)):
-            each()
-            if between is not None:
-                between(at)  # type: ignore[operator]
-    s.tape.clear()
-
-
-def adam(s: Machine, parameters: int, elements: int, mode: str = "fused") -> None:
-    """An optimizer over so many parameters of so many elements together: fused, foreach, or one by one."""
-    with s.frame("torch/optim/optimizer.py(493): wrapper"), s.annotate("Optimizer.step#AdamW.step"), s.frame("torch/optim/adamw.py(220): step"):
-        s.host(30 + parameters * 0.4)
-        if mode == "fused":
-            with s.op("aten::_fused_adamw_", [[]], cost=30):
-                for _ in range(max(parameters // 100, 1)):
-                    s.kernel(
-                        "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::FusedOptimizerTensorListMetadata<4>, at::native::FusedAdamMathFunctor<float, 4> >(...)",
-                        elements * 28 / max(parameters // 100, 1) / s.gpu.bandwidth,
-                    )
-            return
-        names = ["mul_", "lerp_", "mul_", "addcmul_", "sqrt", "div_", "add_", "addcdiv_"]
-        if mode == "foreach":
-            for name in names:
-                with s.op(f"aten::_foreach_{name}", [[]], cost=40):
-                    for _ in range(max(parameters // 60, 1)):
-                        s.kernel(
-                            "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 2, 1, 1> >(...)",
-                            elements * 10 / max(parameters // 60, 1) / s.gpu.bandwidth,
-                        )
-            return
-        with s.frame("torch/optim/adamw.py(380): _single_tensor_adamw"):
-            for _ in range(parameters):
-                s.host(6)
-                for name in names:
-                    pointwise(s, f"aten::{name}", elements // parameters, "fp32", 3)
-
-
-def convolution(s: Machine, batch: int, channels: int, size: int, dtype: str, train: bool = True, layout: bool = False) -> None:
+def convolution(
+    s: Machine, batch: int, channels: int, size: int, dtype: str, train: bool = True, layout: bool = False
+) -> None:
     """A 3 × 3 convolution, batch norm and ReLU; layout: cuDNN converts between orders of its tensors."""
-    s.sequence += 1
-    number = s.sequence
+    number = s.next_node()
     elements = batch * channels * size * size
     us = 2 + 2 * elements * channels * 9 / (0.8 * s.gpu.flops[dtype])
     shape = [batch, channels, size, size]
@@ -312,60 +322,58 @@ def convolution(s: Machine, batch: int, channels: int, size: int, dtype: str, tr
     def conv(name: str, kernel: str) -> None:
         with s.op(name, [shape, [channels, channels, 3, 3]], TYPE[dtype], cost=25):
             if layout:
-                s.kernel("void cudnn::ops::nchwToNhwcKernel<__nv_bfloat16, __nv_bfloat16, float, false, true, (cudnnKernelDataType_t)9>(...)", pointwise_us(s, elements, dtype))
+                s.kernel(
+                    "void cudnn::ops::nchwToNhwcKernel<__nv_bfloat16, __nv_bfloat16, float, false, true, (cudnnKernelDataType_t)9>(...)",
+                    pointwise_us(s, elements, dtype),
+                )
             s.kernel(kernel, us, blocks=max(elements // 16384, 1))
             if layout:
-                s.kernel("void cudnn::ops::nhwcToNchwKernel<__nv_bfloat16, __nv_bfloat16, float, true, false, (cudnnKernelDataType_t)0>(...)", pointwise_us(s, elements, dtype))
+                s.kernel(
+                    "void cudnn::ops::nhwcToNchwKernel<__nv_bfloat16, __nv_bfloat16, float, true, false, (cudnnKernelDataType_t)0>(...)",
+                    pointwise_us(s, elements, dtype),
+                )
 
     with s.module("Conv2d", "torch/nn/modules/conv.py(554): forward"):
-        with s.op("aten::conv2d", [shape], TYPE[dtype]), s.op("aten::convolution", [shape], TYPE[dtype]), s.op("aten::_convolution", [shape], TYPE[dtype]):
-            conv("aten::cudnn_convolution", "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_stage3_warpsize2x2x1_g1_tensor16x8x16_execute_kernel__5x_cudnn")
+        with (
+            s.op("aten::conv2d", [shape], TYPE[dtype]),
+            s.op("aten::convolution", [shape], TYPE[dtype]),
+            s.op("aten::_convolution", [shape], TYPE[dtype]),
+        ):
+            conv(
+                "aten::cudnn_convolution",
+                "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_stage3_warpsize2x2x1_g1_tensor16x8x16_execute_kernel__5x_cudnn",
+            )
     with s.module("BatchNorm2d", "torch/nn/modules/batchnorm.py(193): forward"):
         with s.op("aten::cudnn_batch_norm", [shape], TYPE[dtype], cost=15):
-            s.kernel("void cudnn::batchnorm_fwtr_nhwc_semiPersist<__nv_bfloat16, __nv_bfloat16, float, float, 512, true, 1>(...)", pointwise_us(s, elements, dtype, 3))
+            s.kernel(
+                "void cudnn::batchnorm_fwtr_nhwc_semiPersist<__nv_bfloat16, __nv_bfloat16, float, float, 512, true, 1>(...)",
+                pointwise_us(s, elements, dtype, 3),
+            )
     with s.module("ReLU", "torch/nn/modules/activation.py(143): forward"):
         pointwise(s, "aten::clamp_min_", elements, dtype)
 
     def back() -> None:
-        conv("aten::convolution_backward", "sm80_xmma_dgrad_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_g1_tensor16x8x16_execute_kernel__5x_cudnn")
-        s.kernel("sm80_xmma_wgrad_implicit_gemm_indexed_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_g1_tensor16x8x16_execute_kernel__5x_cudnn", us)
+        conv(
+            "aten::convolution_backward",
+            "sm80_xmma_dgrad_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_g1_tensor16x8x16_execute_kernel__5x_cudnn",
+        )
+        s.kernel(
+            "sm80_xmma_wgrad_implicit_gemm_indexed_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_g1_tensor16x8x16_execute_kernel__5x_cudnn",
+            us,
+        )
 
     def norm_back() -> None:
         with s.op("aten::cudnn_batch_norm_backward", [shape], TYPE[dtype], cost=15):
-            s.kernel("void cudnn::batchnorm_bwtr_nhwc_semiPersist<__nv_bfloat16, __nv_bfloat16, float, float, 512, true, 1>(...)", pointwise_us(s, elements, dtype, 4))
+            s.kernel(
+                "void cudnn::batchnorm_bwtr_nhwc_semiPersist<__nv_bfloat16, __nv_bfloat16, float, float, 512, true, 1>(...)",
+                pointwise_us(s, elements, dtype, 4),
+            )
 
     if train:
         s.tape.append(lambda: node(s, "ConvolutionBackward0", number, back))
         s.tape.append(lambda: node(s, "CudnnBatchNormBackward0", number, norm_back))
-        s.tape.append(lambda: node(s, "ReluBackward0", number, lambda: pointwise(s, "aten::threshold_backward", elements, dtype, 3)))
-
-
-def load(s: Machine, size: int, us: float = 250, single: bool = False, pinned: bool = True) -> None:
-    """The next batch, and its way to the device."""
-    kind = "_SingleProcessDataLoaderIter" if single else "_MultiProcessingDataLoaderIter"
-    s.host(5)
-    with s.frame("torch/utils/data/dataloader.py(733): __next__"), s.annotate(f"enumerate(DataLoader)#{kind}.__next__"):
-        if single:
-            with s.frame("dataset.py(27): __getitem__"):
-                s.idle(us * 0.9)
-            with s.frame("torch/utils/data/_utils/collate.py(398): default_collate"), s.op("aten::stack", [[8, 3]], cost=us * 0.08):
-                pass
-        else:
-            with s.frame("torch/utils/data/dataloader.py(1448): _next_data"), s.frame("multiprocessing/queues.py(113): get"):
-                s.idle(us)
-    move(s, size, pinned)
-
-
-def move(s: Machine, size: int, pinned: bool = True) -> None:
-    with s.op("aten::to", [[size // 4]]), s.op("aten::_to_copy", [[size // 4]], cost=8):
-        with s.op("aten::copy_", [[size // 4], [size // 4]], cost=4):
-            s.copy("Pinned" if pinned else "Pageable", "Device", size, COMPUTE)
-            if not pinned:
-                s.synchronize("cudaStreamSynchronize", COMPUTE)
-
-
-def item(s: Machine, times: int = 1, line: str | None = None) -> None:
-    for _ in range(times):
-        with s.frame(line or "torch/_tensor.py(1): item"), s.frame("<built-in method item of Tensor object at 0x7f22>"), s.op("aten::item", [[]]), s.op("aten::_local_scalar_dense", [[]], cost=4):
-            s.copy("Device", "Pageable", 4)
-            s.synchronize("cudaStreamSynchronize", COMPUTE)
+        s.tape.append(
+            lambda: node(
+                s, "ReluBackward0", number, lambda: pointwise(s, "aten::threshold_backward", elements, dtype, 3)
+            )
+        )

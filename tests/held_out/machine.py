@@ -55,9 +55,7 @@ class Gpu:
 A100 = Gpu("NVIDIA A100-SXM4-80GB", 8, 0, 108, {"bf16": 200e6, "tf32": 90e6, "fp32": 16e6}, 1.5e6)
 H100 = Gpu("NVIDIA H100 80GB HBM3", 9, 0, 132, {"bf16": 550e6, "tf32": 270e6, "fp32": 50e6}, 2.6e6)
 V100 = Gpu("Tesla V100-SXM2-32GB", 7, 0, 80, {"bf16": 80e6, "tf32": 12e6, "fp32": 12e6}, 0.75e6, 32 * 2**30)
-MI300X = Gpu(
-    "AMD Instinct MI300X", 9, 4, 304, {"bf16": 600e6, "tf32": 110e6, "fp32": 100e6}, 3.6e6, 192 * 2**30, "hip"
-)
+MI300X = Gpu("AMD Instinct MI300X", 9, 4, 304, {"bf16": 600e6, "tf32": 110e6, "fp32": 100e6}, 3.6e6, 192 * 2**30, "hip")
 
 
 @dataclass
@@ -93,6 +91,7 @@ class Machine:
         self._after: dict[int, float] = {}
         self._starts: list[float] = []
         self.correlation, self._external, self.sequence, self._modules = 1000, 0, 0, 0
+        self._pending = 0
         self.tape: list[Callable[[], None]] = []
         self.after_node: Callable[[], None] | None = None
         self._graph: list[tuple[str, float, dict[str, Any]]] | None = None
@@ -133,8 +132,22 @@ class Machine:
     def _op(self, name: str, cost: float, args: dict[str, Any]) -> Iterator[None]:
         self.host(1)
         with self._range("cpu_op", name, **args):
+            if self._pending:
+                self.arrow("s", self._pending)
+                self._pending = 0
             self.host(cost)
             yield
+
+    def next_node(self) -> int:
+        """The number of the next node of autograd; the operator that is called next is its forward."""
+        self.sequence += 1
+        self._pending = self.sequence
+        return self.sequence
+
+    def arrow(self, phase: str, number: int) -> None:
+        """An end of the arrow from an operator to its backward."""
+        flow = {"ph": phase, "id": number, "pid": PID, "tid": self.lane, "ts": self.now[self.lane]}
+        self.events.append({**flow, "cat": "fwdbwd", "name": "fwdbwd", **({"bp": "e"} if phase == "f" else {})})
 
     @contextmanager
     def module(self, kind: str, line: str) -> Iterator[None]:
@@ -185,7 +198,14 @@ class Machine:
         us *= self._random.uniform(0.98, 1.02)
         self.free[stream] = start + us
         self._starts.append(start)
-        args = {"External id": self._external, "device": 0, "context": 1, "stream": stream, "correlation": correlation, **args}
+        args = {
+            "External id": self._external,
+            "device": 0,
+            "context": 1,
+            "stream": stream,
+            "correlation": correlation,
+            **args,
+        }
         self.events.append(self._x(cat, name, 0, stream, start, us, args))
         for phase, pid, tid, ts in (("s", PID, self.lane, released - 2), ("f", 0, stream, start)):
             flow = {"ph": phase, "id": correlation, "pid": pid, "tid": tid, "ts": ts, "cat": "ac2g", "name": "ac2g"}
@@ -243,7 +263,10 @@ class Machine:
     @contextmanager
     def backward(self) -> Iterator[None]:
         """The thread of the autograd engine goes on; the main thread waits for it."""
-        with self.frame("torch/_tensor.py(647): backward"), self.frame("torch/autograd/graph.py(829): _engine_run_backward"):
+        with (
+            self.frame("torch/_tensor.py(647): backward"),
+            self.frame("torch/autograd/graph.py(829): _engine_run_backward"),
+        ):
             self.host(15)
             self.now[ENGINE] = self.now[MAIN] + 20
             self.lane = ENGINE
@@ -278,13 +301,30 @@ class Machine:
         ]
         has_gpu = any(each.get("cat") == "kernel" for each in self.events)
         header = {"schemaVersion": 1, "deviceProperties": [self.gpu.header] if has_gpu else []}
-        begin, end = START_US + self.cut * (self.ends[-1] - START_US), self.ends[-1] - self.cut * (self.ends[-1] - START_US)
+        begin, end = (
+            START_US + self.cut * (self.ends[-1] - START_US),
+            self.ends[-1] - self.cut * (self.ends[-1] - START_US),
+        )
         kept = [each for each in self.events if begin <= each["ts"] and each["ts"] + each.get("dur", 0) <= end + 1]
-        return {**header, "record_shapes": int(self.shapes), "with_stack": int(self.stacks), "traceEvents": names + kept}
+        return {
+            **header,
+            "record_shapes": int(self.shapes),
+            "with_stack": int(self.stacks),
+            "traceEvents": names + kept,
+        }
 
     @staticmethod
     def _x(cat: str, name: str, pid: int, tid: int, ts: float, dur: float, args: dict[str, Any]) -> Event:
-        return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": round(ts, 3), "dur": round(dur, 3), "args": args}
+        return {
+            "ph": "X",
+            "cat": cat,
+            "name": name,
+            "pid": pid,
+            "tid": tid,
+            "ts": round(ts, 3),
+            "dur": round(dur, 3),
+            "args": args,
+        }
 
 
 @contextmanager

@@ -25,7 +25,12 @@ def model_of(machine: Machine) -> Model:
     return Model(read_trace(BytesIO(json.dumps(machine.document()).encode())))
 
 
-def found_in(program: Program, **machine: Any) -> tuple[Diagnosis, float, float]:
-    """What is found, the step, and how much of it the fault takes, ns."""
+def diagnosed(machine: Machine) -> Diagnosis:
+    """What is found in the trace of a program that was run."""
+    return diagnosis(model_of(machine))
+
+
+def found_in(program: Program, **machine: Any) -> tuple[Diagnosis, float]:
+    """What is found in the trace of a program with its fault, and how much of its mean step the fault takes, ns."""
     faulty, healthy = run(program, faulty=True, **machine), run(program, faulty=False, **machine)
-    return diagnosis(model_of(faulty)), faulty.step_us * 1000, (faulty.step_us - healthy.step_us) * 1000
+    return diagnosed(faulty), (faulty.step_us - healthy.step_us) * 1000

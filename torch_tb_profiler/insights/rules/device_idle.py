@@ -14,8 +14,8 @@ from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
 from torch_tb_profiler.arrays.distinct import distinct_first
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.places import is_known, running_at
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
+from torch_tb_profiler.insights.places import is_known, running_at
 from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL

@@ -9,6 +9,8 @@ from torch_tb_profiler.insights.needs import OVERHEAD, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.profiler_time import profiler_ns, profiler_rows
 from torch_tb_profiler.insights.shared.wording import ms
+
+
 def _find(facts: Facts) -> Sequence[Found]:
     events, strings, steps = facts.trace.events, facts.trace.strings, facts.model.steps
     rows, spent = profiler_rows(facts.model), profiler_ns(facts)
