@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.held_out.layers import activation, attention, block, convolution, linear, norm, pointwise, product
 from tests.held_out.machine import COMPUTE, Machine
 from tests.held_out.parts import item, move
 from tests.held_out.training import training
 
 
-def serving(s: Machine, body: object, count: int = 0) -> None:
+def serving(s: Machine, body: Callable[[int], None], count: int = 0) -> None:
     with s.frame("serve.py(61): <module>"), s.frame("serve.py(40): run"):
         for number in range(count or s.steps):
             with s.step(number):
-                body(number)  # type: ignore[operator]
+                body(number)
 
 
-def decode_layers(s: Machine, batch: int, layers: int, width: int = 2048, cache: bool = True) -> None:
+def decode_layers(s: Machine, batch: int, layers: int, width: int = 2048) -> None:
     with s.module("Decoder", "modeling.py(420): forward"):
         for _ in range(layers):
             decoder_layer(s, batch, width)
@@ -198,7 +200,7 @@ def compiled_serving(s: Machine) -> None:
     serving(s, body)
 
 
-def cpu_operator(s: Machine, name: str, us: float, threads: int = 4) -> None:
+def cpu_operator(s: Machine, name: str, us: float) -> None:
     with s.op(name, [[256, 512], [512, 512]], cost=1):
         s.idle(us)
 

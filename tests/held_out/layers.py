@@ -1,6 +1,10 @@
 """Layers of programs on the machine: forward at once, backward onto its tape."""
 
+# Names of kernels are as torch writes them, and what is inside of what is seen by the indentation.
+# ruff: noqa: E501, SIM117
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from tests.held_out.machine import Machine
 
@@ -13,8 +17,8 @@ GEMMS = {
 }
 HOPPER = {
     "bf16": "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT",
-    "tf32": "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
-    "fp32": "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x4x1_ffma_aligna4_alignc4_execute_kernel__51_cublas",
+    "tf32": "sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_execute_kernel__5x_cublas",
+    "fp32": "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_ffma_execute_kernel__51_cublas",
 }
 FLASH = "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 64, 4>>(pytorch_flash::Flash_fwd_params)"
 VOLTA = {"bf16": "volta_h884gemm_128x128_tn", "tf32": "volta_sgemm_128x64_tn", "fp32": "volta_sgemm_128x64_tn"}
@@ -73,14 +77,14 @@ def reduction(s: Machine, name: str, elements: int, dtype: str) -> None:
         s.kernel(kernel, pointwise_us(s, elements, dtype, 1), blocks=max(elements // 4096, 1))
 
 
-def node(s: Machine, name: str, number: int, inner: object) -> None:
+def node(s: Machine, name: str, number: int, inner: Callable[[], None]) -> None:
     """A node of the backward pass."""
     s.host(3)
     args = {"Sequence number": number, "Fwd thread id": 1}
     with s.op(f"autograd::engine::evaluate_function: {name}", cost=3, **args):
         with s.op(name, cost=3, **args):
             s.arrow("f", number)
-            inner()  # type: ignore[operator]
+            inner()
         if s.after_node is not None:
             s.after_node()
 
@@ -206,7 +210,9 @@ def attention(
                 )
         else:
             _bmm(s, batch * heads, length, length, width, dtype)
+            divided = s.next_node()
             pointwise(s, "aten::div", scores, dtype)
+            softened = s.next_node()
             with (
                 s.op("aten::softmax", [[batch, heads, length, length]], TYPE[dtype]),
                 s.op("aten::_softmax", [[batch, heads, length, length]], TYPE[dtype], cost=6),
@@ -215,6 +221,7 @@ def attention(
                     f"void (anonymous namespace)::softmax_warp_forward<{TYPE[dtype]}, {TYPE[dtype]}, float, 10, false, false>(...)",
                     pointwise_us(s, scores, dtype),
                 )
+            weighted = s.next_node()
             _bmm(s, batch * heads, length, width, length, dtype)
 
     def back() -> None:
@@ -242,9 +249,9 @@ def attention(
         s.tape.append(lambda: node(s, "ScaledDotProductFlashAttentionBackward0", number, back))
     elif train:
         s.tape.append(lambda: node(s, "BmmBackward0", number, plain_back))
-        s.tape.append(lambda: node(s, "DivBackward0", number, lambda: pointwise(s, "aten::div", scores, dtype)))
-        s.tape.append(lambda: node(s, "SoftmaxBackward0", number, soft_back))
-        s.tape.append(lambda: node(s, "BmmBackward0", number, plain_back))
+        s.tape.append(lambda: node(s, "DivBackward0", divided, lambda: pointwise(s, "aten::div", scores, dtype)))
+        s.tape.append(lambda: node(s, "SoftmaxBackward0", softened, soft_back))
+        s.tape.append(lambda: node(s, "BmmBackward0", weighted, plain_back))
 
 
 def _bmm(s: Machine, batch: int, m: int, n: int, k: int, dtype: str) -> None:
@@ -343,12 +350,14 @@ def convolution(
                 "aten::cudnn_convolution",
                 "sm80_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_tilesize128x128x64_stage3_warpsize2x2x1_g1_tensor16x8x16_execute_kernel__5x_cudnn",
             )
+    normed = s.next_node()
     with s.module("BatchNorm2d", "torch/nn/modules/batchnorm.py(193): forward"):
         with s.op("aten::cudnn_batch_norm", [shape], TYPE[dtype], cost=15):
             s.kernel(
                 "void cudnn::batchnorm_fwtr_nhwc_semiPersist<__nv_bfloat16, __nv_bfloat16, float, float, 512, true, 1>(...)",
                 pointwise_us(s, elements, dtype, 3),
             )
+    activated = s.next_node()
     with s.module("ReLU", "torch/nn/modules/activation.py(143): forward"):
         pointwise(s, "aten::clamp_min_", elements, dtype)
 
@@ -371,9 +380,9 @@ def convolution(
 
     if train:
         s.tape.append(lambda: node(s, "ConvolutionBackward0", number, back))
-        s.tape.append(lambda: node(s, "CudnnBatchNormBackward0", number, norm_back))
+        s.tape.append(lambda: node(s, "CudnnBatchNormBackward0", normed, norm_back))
         s.tape.append(
             lambda: node(
-                s, "ReluBackward0", number, lambda: pointwise(s, "aten::threshold_backward", elements, dtype, 3)
+                s, "ReluBackward0", activated, lambda: pointwise(s, "aten::threshold_backward", elements, dtype, 3)
             )
         )

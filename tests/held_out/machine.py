@@ -1,7 +1,7 @@
 """A machine that writes traces as torch 2 does: nested operators, stacks, modules, streams, two threads, one GPU.
 
-A program is Python code that calls the machine, so that it reads as the program that it stands for. It is run twice, with
-its fault and without it: how much longer its steps are with it is the truth that findings are compared with.
+A program is Python code that calls the machine, so that it reads as the program that it stands for. It is run twice,
+with its fault and without it: how much longer its steps are with it is the truth that findings are compared with.
 """
 
 from __future__ import annotations
@@ -152,11 +152,11 @@ class Machine:
     @contextmanager
     def module(self, kind: str, line: str) -> Iterator[None]:
         self.host(3)
-        with self.frame(f"nn.Module: {kind}_{self._modules % 8}"):
-            with self.frame("torch/nn/modules/module.py(1751): _wrapped_call_impl"), self.frame(line):
-                self.host(2)
-                yield
-                self._modules += 1
+        called = "torch/nn/modules/module.py(1751): _wrapped_call_impl"
+        with self.frame(f"nn.Module: {kind}_{self._modules % 8}"), self.frame(called), self.frame(line):
+            self.host(2)
+            yield
+            self._modules += 1
 
     def call(self, name: str, us: float, correlation: int | None = None) -> tuple[float, float]:
         """One call of the device's API; its begin and end."""
@@ -254,7 +254,7 @@ class Machine:
         self.now[self.lane], self._external = now, count
         self.correlation += 1
         correlation = self.correlation
-        begin, end = self.call("cudaGraphLaunch", 20 + len(kernels) / 20, correlation)
+        _, end = self.call("cudaGraphLaunch", 20 + len(kernels) / 20, correlation)
         for name, us, args in kernels:
             self.item("kernel", name, end, us, COMPUTE, correlation, **{"graph id": 3, **args})
 

@@ -1,17 +1,21 @@
 """What programs have beside layers: loading, backward passes, optimizers, values that are read."""
 
+# Names of kernels are as torch writes them, and what is inside of what is seen by the indentation.
+# ruff: noqa: E501, SIM117
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from tests.held_out.layers import pointwise
 from tests.held_out.machine import COMPUTE, Machine
 
 
-def run_backward(s: Machine, between: object = None) -> None:
+def run_backward(s: Machine, between: Callable[[int], None] | None = None) -> None:
     with s.backward():
         for at, each in enumerate(reversed(s.tape)):
             each()
             if between is not None:
-                between(at)  # type: ignore[operator]
+                between(at)
     s.tape.clear()
 
 

@@ -130,8 +130,10 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def work_since(self) -> int:
-        """ns: work on devices that began before is never changed. A first step begins when the devices are done with what
-        was launched earlier: were that shorter, too, the step would be by as much longer as it began earlier.
+        """ns: work on devices that began before is never changed.
+
+        A first step begins when the devices are done with what was launched earlier: were that shorter while the
+        beginning stays, the step would seem to become shorter by as much.
         """
         return int(self.steps.start[0]) if len(self.steps) else 0
 

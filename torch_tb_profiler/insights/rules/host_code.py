@@ -30,6 +30,7 @@ from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 
+_ON_DEVICE = "What computes with tensors can do so on the device, after `x = x.to(device, non_blocking=True)`."
 #: operators whose time is the allocator's, or that of the device being set up
 ALLOCATES = re.compile(r"aten::(?:empty|resize_|new_empty|_efficientzerotensor)")
 #: what other rules see to: loading, compilation, garbage collection, collectives on the host
@@ -46,11 +47,9 @@ def _find(facts: Facts) -> Sequence[Found]:
     again = recurring(facts, rows, code)
     rows, groups = rows[again], group([code[again]])
     took = groups.sum(facts.duration(rows))
-    found = []
-    for at in descending(took).tolist()[:MOST_PLACES]:
-        if facts.share(float(took[at])) >= facts.limit("host_code", "least_share"):
-            found.append(_of(facts, rows[groups.of == at]))
-    return found
+    least = facts.limit("host_code", "least_share")
+    heavy = [at for at in descending(took).tolist()[:MOST_PLACES] if facts.share(float(took[at])) >= least]
+    return [_of(facts, rows[groups.of == at]) for at in heavy]
 
 
 def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
@@ -117,15 +116,16 @@ def _of(facts: Facts, rows: Int32) -> Found:
     return Found(
         title="The device waits for code on the host",
         detail=(
-            f"`{name}` {'and other operators take' if more else 'takes'} {ms(spent)} of each step ({ms(facts.step_ns)}) on the thread that runs the steps, and "
-            f"{'start' if more else 'starts'} nothing on the device in that time."
+            f"`{name}` {'and other operators take' if more else 'takes'} {ms(spent)} of each step "
+            f"({ms(facts.step_ns)}) on the thread that runs the steps, and {'start' if more else 'starts'} nothing on "
+            "the device in that time."
         ),
         advice=(
             "Do it beside the steps: in `__getitem__` of a dataset that `DataLoader(dataset, num_workers=4)` reads, or "
-            "less often. What computes with tensors can do so on the device, after `x = x.to(device, non_blocking=True)`."
+            f"less often. {_ON_DEVICE}"
             if training
-            else "Do it while the device works: for the next input in a thread or process of its own, with a short queue "
-            "between. What computes with tensors can do so on the device, after `x = x.to(device, non_blocking=True)`."
+            else "Do it while the device works: for the next input in a thread or process of its own, with a short "
+            f"queue between. {_ON_DEVICE}"
         ),
         values={"name": name, "more": more, "spent_ns": spent, "step_ns": facts.step_ns, "training": training},
         rows=rows,
