@@ -95,7 +95,8 @@ def _launches_of_kernels(facts: Facts) -> Int64:
     """Indices into the launches: those that start kernels."""
     model = facts.model
     launch = model.device_links.launch
-    return launch[(launch >= 0) & (model.device_category == Category.KERNEL)].astype(np.int64)
+    found: Int64 = launch[(launch >= 0) & (model.device_category == Category.KERNEL)].astype(np.int64)
+    return found
 
 
 def _told(facts: Facts) -> Iterator[tuple[Int64, Int64]]:
