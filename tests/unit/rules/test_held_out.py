@@ -137,6 +137,9 @@ def test_a_recording_that_begins_behind_other_work_promises_no_more_than_there_i
 def test_a_checkpoint_in_one_step_is_told_as_that_step() -> None:
     found, _ = found_in(host_faults.checkpoint_written)
     assert "step_jitter" in [each.id for each in found.findings]
+    assert "Nearly all of that is in step 6." in found.bound.sentence
+    usual, _ = found_in(host_faults.collected_garbage)
+    assert "Nearly all" not in usual.bound.sentence
 
 
 def test_exposed_communication_of_one_rank_is_said_without_a_number() -> None:
