@@ -103,7 +103,7 @@ def _next_work(facts: Facts) -> Int32:
 
 
 def _meanwhile(facts: Facts) -> tuple[Int32, Int64]:
-    """What the host was in in the middle of each piece of idle time on its account, and how long the piece is, ns.
+    """What the host was doing in the middle of each piece of idle time on its account, and how long the piece is, ns.
 
     Nothing where most of that time is in no operator, frame or annotation: what is left would be named for it.
     """
