@@ -168,7 +168,7 @@ def test_savings_come_first_then_what_has_no_number_then_warnings() -> None:
         op("aten::a", 55_000, 5_000),
         launch(56_000, 1, 2_000),
         kernel(60_000, 1_000, 1),
-        op("aten::b", 61_100, 38_900),
+        *(op("aten::b", 61_100 + 400 * at, 400) for at in range(97)),
         memory(901),
         length=100_000,
     )

@@ -294,7 +294,7 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
         id=rule.id,
         key=key,
         severity=each.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
-        where=common_place(model, each.rows if each.place_rows is None else each.place_rows),
+        where=common_place(model, each.rows if each.place_rows is None else each.place_rows, each.place_ns),
         saving=saving,
         instances=instances,
         count=len(each.rows),

@@ -340,7 +340,7 @@ export interface Where {
   annotation: string | null;
   /** which part of the instances, by time, is there, 0…1 (0…1) */
   share: number;
-  /** the setting of the profiler that would give the line; null when the line is known */
+  /** the setting of the profiler that would give the line; null when the line is known, or it was set */
   missing: string | null;
 }
 

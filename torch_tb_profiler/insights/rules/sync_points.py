@@ -129,6 +129,8 @@ def _of_line(facts: Facts, group: Waits) -> Found:
         },
         rows=group.longest,
         changes=(without("sync", rows=group.row),),
+        # less is what any program waits for that uses a value once a step
+        least_share=facts.limit("sync_points", "least_share"),
         confidence="medium" if how in ("operator", "runtime") else "high",
         evidence=wait_evidence(facts, group, call),
         links=(_LINKS.get(how, SYNC_DEBUG),),
