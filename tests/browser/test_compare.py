@@ -49,7 +49,7 @@ def test_the_baseline_is_chosen_and_said_why(opened: Profiler) -> None:
     expect(opened.picker("Baseline run")).to_have_accessible_name(f"Baseline run {CPU_RUN}")
     expect(opened.picker("Baseline worker")).to_have_accessible_name(f"Baseline worker {WORKER}")
     expect(opened.picker("Experiment run")).to_have_accessible_name(f"Experiment run {OTHER_RUN}")
-    expect(opened.ui.get_by_text("the same worker in the run before")).to_be_visible()
+    expect(opened.ui.get_by_text("the same worker in the previous run")).to_be_visible()
     assert "b" not in opened.state, "what is chosen for the user is not written"
     opened.open(v="compare", r=GPU_RUN, k="rank2")
     expect(opened.picker("Baseline worker")).to_have_accessible_name("Baseline worker rank0")
@@ -110,7 +110,7 @@ def test_the_headline_says_how_much_and_why(opened: Profiler) -> None:
     said = panel.get_by_text(re.compile("^Steps are .* faster"))
     assert numbers.all_same(re.findall(r"are ([\d.,]+ \S+)", plain(said.inner_text())), [-answer["delta_ns"]])
     expect(panel.get_by_text(re.compile("^Most of it: Data loading"))).to_be_visible()
-    expect(panel.get_by_text("shorter for certain")).to_be_visible()
+    expect(panel.get_by_text("significantly shorter")).to_be_visible()
 
     table = panel.get_by_role("table", name="Waterfall of the change")
     rows = rows_of(table)

@@ -227,7 +227,7 @@ def said_of_failure(failure: Failure) -> str:
         return (
             f"Free in pieces: {asked}; {unallocated} were reserved by PyTorch and not in use, but not in one piece "
             "that this request could use (or of other streams or pools). Try "
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot names who keeps the pieces apart."
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot shows which allocations keep the pieces apart."
         )
     if failure.reason == "limit":
         allowed = f" of {size(failure.limit)}" if failure.limit is not None else ""
@@ -246,6 +246,6 @@ def said_of_failure(failure: Failure) -> str:
     if failure.reason == "full":
         return (
             f"Full: {asked}; {size(failure.allocated or 0)} were in use by tensors and {unallocated} reserved besides. "
-            "A memory snapshot names who holds it."
+            "A memory snapshot shows what holds it."
         )
     return f"{asked}; the numbers do not say why it failed. A memory snapshot would."

@@ -47,7 +47,7 @@ def _held(holders: Sequence[Holder]) -> str:
 
 def said_of_inferred_oom(found: InferredOom) -> str:
     """Why memory ran out, if it did: the file does not say so."""
-    text = "If it was taken when memory ran out, which a file without a history does not say: "
+    text = "If the snapshot was taken when memory ran out, which a file without a history does not tell: "
     free = f"{size(found.free)} were free in {found.pieces} pieces, the largest of {size(found.largest)}"
     used = f"{size(found.in_use)} of {size(found.reserved)} reserved were in use"
     if found.reason == "fragmented":

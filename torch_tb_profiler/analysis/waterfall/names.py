@@ -26,7 +26,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "dependency.communication": "Waits for communication",
     "profiler": "Profiler",
     "sync": "Synchronisation",
-    "sync.relaunch": "Relaunch after a synchronisation",
+    "sync.relaunch": "Relaunch after a synchronization",
     "input": "Input data",
     "compile": "Compilation",
     "gc": "Garbage collection",
