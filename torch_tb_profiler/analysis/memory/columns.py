@@ -134,8 +134,9 @@ MEMORY = by_key(
         "Before the recording",
         "number",
         "bytes",
-        "Memory in use before the first record: parameters, optimizer state and anything else already allocated. Memory in "
-        "use at the end = this + Σ allocated − Σ released, exactly, unless something changed without a record.",
+        "Memory in use before the first record: parameters, optimizer state and anything else already allocated. "
+        "Memory in use at the end = this + Σ allocated − Σ released, exactly, unless something changed without a "
+        "record.",
     ),
     Definition(
         "unrecorded",

@@ -217,7 +217,7 @@ def _bytes(number: str, unit: str) -> int:
 
 def said_of_failure(failure: Failure) -> str:
     """The same in a sentence or two."""
-    asked = "An allocation failed" if failure.requested is None else f"{size(failure.requested)} were asked for"
+    asked = "An allocation failed" if failure.requested is None else f"{size(failure.requested)} was requested"
     if failure.reason == "host":
         return (
             f"Memory of the host: {asked}. The system had no more; a smaller batch or fewer worker processes need less."
@@ -225,9 +225,10 @@ def said_of_failure(failure: Failure) -> str:
     unallocated = size(failure.unallocated or 0)
     if failure.reason == "pieces":
         return (
-            f"Free in pieces: {asked}; {unallocated} were reserved by PyTorch and not in use, but not in one piece "
+            f"Free in pieces: {asked}; {unallocated} was reserved by PyTorch and not in use, but not in one piece "
             "that this request could use (or of other streams or pools). Try "
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot shows which allocations keep the pieces apart."
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot shows which allocations keep the "
+            "pieces apart."
         )
     if failure.reason == "limit":
         allowed = f" of {size(failure.limit)}" if failure.limit is not None else ""
@@ -245,7 +246,7 @@ def said_of_failure(failure: Failure) -> str:
         )
     if failure.reason == "full":
         return (
-            f"Full: {asked}; {size(failure.allocated or 0)} were in use by tensors and {unallocated} reserved besides. "
+            f"Full: {asked}; {size(failure.allocated or 0)} was in use by tensors and {unallocated} reserved besides. "
             "A memory snapshot shows what holds it."
         )
     return f"{asked}; the numbers do not say why it failed. A memory snapshot would."

@@ -25,7 +25,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "dependency": "Waits for another stream",
     "dependency.communication": "Waits for communication",
     "profiler": "Profiler",
-    "sync": "Synchronisation",
+    "sync": "Synchronization",
     "sync.relaunch": "Relaunch after a synchronization",
     "input": "Input data",
     "compile": "Compilation",

@@ -2,7 +2,7 @@ import { area } from "../translation";
 
 /** The mean step of two traces taken apart. */
 export const change = area("change", {
-  help: "The mean step of both sides; the first step of a recording is left out where four or more remain. The change is split by the causes of the waterfall, which add up to it exactly. The interval is for the typical step: the median difference over all pairs of steps, one from each side, widened for correlation between neighboring steps and for variation between recordings.",
+  help: "The mean step of both sides; the first step of a recording is left out where four or more remain. The change is split by the causes of the waterfall, which add up to it exactly. The interval is for the typical step: the median difference over all pairs of steps, one from each side, widened for correlation between neighbouring steps and for variation between recordings.",
   slower: (amount: string, more: string) => `Steps are ${amount} slower (${more})`,
   faster: (amount: string, more: string) => `Steps are ${amount} faster (${more})`,
   same: "Steps take as long as before",
@@ -91,7 +91,8 @@ export const change = area("change", {
     trace: "Trace",
     valueHelp: "The median of the counted steps.",
     shift: (metric: string) => `${metric}: Δ baseline`,
-    shiftHelp: "The median relative difference over all pairs of a step here and a step of the baseline.",
+    shiftHelp:
+      "The median relative difference over all pairs of a step here and a step of the baseline.",
     interval: (metric: string) => `${metric}: 95 % interval`,
     intervalHelp: "Of the change against the baseline; empty with fewer than four steps.",
     verdict: (metric: string) => `${metric}: verdict`,

@@ -185,8 +185,7 @@ export const compare = area("compare", {
     noKernels: "Neither of the two has kernels here.",
     path: "Path",
     part: "Part",
-    partHelp:
-      "The name of the part; baseline → experiment where the names differ.",
+    partHelp: "The name of the part; baseline → experiment where the names differ.",
     times: "Times",
     timesHelp: "How many parts of this level have this name.",
     perStep: (baseline: string, here: string) =>

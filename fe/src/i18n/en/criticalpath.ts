@@ -78,8 +78,7 @@ export const criticalpath = area("criticalpath", {
     `Show the pieces of ${resource} on the path of step ${step}`,
   withWaiting:
     "This is one rank: its communication includes waiting for other ranks, so a faster network may save less.",
-  notTold: (resources: string) =>
-    `Not on the path, and no saving if free: ${resources}.`,
+  notTold: (resources: string) => `Not on the path, and no saving if free: ${resources}.`,
 
   names: {
     title: "On the path",
@@ -187,7 +186,8 @@ export const criticalpath = area("criticalpath", {
     noInterval: "too few steps for an interval",
     limits: "Limited by",
     limitsAfter: (resource: string) => `before: ${resource}`,
-    bound: "An upper bound: something takes no time at all, or nothing waits. A real remedy saves less.",
+    bound:
+      "An upper bound: something takes no time at all, or nothing waits. A real remedy saves less.",
     withWaiting:
       "On one rank the time of collectives includes waiting for other ranks, so this saving is not certain.",
     gone: (names: string) => `Not in this trace, so left out: ${names}.`,

@@ -75,8 +75,7 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
     clocks: (offset: string, spread: string, share: string, records: string) =>
       `Its clock differs by ${offset} (± ${spread}); ${share} of ${records} records match.`,
     open: (worker: string) => `Open ${worker}`,
-    calls: (n: string, all: string) =>
-      `Driver calls of the allocator: the ${n} largest of ${all}`,
+    calls: (n: string, all: string) => `Driver calls of the allocator: the ${n} largest of ${all}`,
     columns: ["Call", "Size", "Time in the trace"],
     outside: "before the trace",
   },
@@ -128,7 +127,8 @@ Gradients are allocated in backward and not released in it; optimizer state is a
 
 Each column shows the moment of its highest use; the categories add up to what was allocated then. Click a column to see the blocks that were in use at that moment.`,
     none: "The trace does not hold how much memory was in use.",
-    noPhases: "The trace has neither backward nor optimizer ranges, so the categories cannot be told apart.",
+    noPhases:
+      "The trace has neither backward nor optimizer ranges, so the categories cannot be told apart.",
     atPeak: (size: string) => `At the peak of ${size}`,
     openPeak: "Show the blocks that were in use at the peak",
     columns: ["Category", "Size", "Share", "Blocks"],

@@ -139,7 +139,8 @@ export const ranks = area("ranks", {
     late: "Late per step",
     lateHelp: "How much longer than the median of its peers, per step.",
     z: "z",
-    zHelp: "The same in robust standard deviations of the peers; empty with fewer than three peers.",
+    zHelp:
+      "The same in robust standard deviations of the peers; empty with fewer than three peers.",
     steps: "Steps",
     stepsHelp: "In how many of the compared steps it is clearly late.",
     stepsOf: (n: string, all: string) => `${n} of ${all}`,

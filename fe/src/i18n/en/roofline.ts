@@ -31,8 +31,7 @@ export const roofline = area("roofline", {
     mfuHelp:
       "Model FLOP utilization: FLOP that the model needs ÷ peak of their element types ÷ time of the steps ÷ devices.",
     hfu: "HFU",
-    hfuHelp:
-      "Hardware FLOP utilization: the same for all executed FLOP, including recomputation.",
+    hfuHelp: "Hardware FLOP utilization: the same for all executed FLOP, including recomputation.",
     busy: "MFU while computing",
     busyHelp:
       "The same while a compute kernel runs: slow kernels lower it, an idle device does not.",

@@ -70,7 +70,8 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     full: "Full",
     unknown: "Full, or a limit",
   },
-  inferred: "If the snapshot was taken when memory ran out, which a file without a history does not tell:",
+  inferred:
+    "If the snapshot was taken when memory ran out, which a file without a history does not tell:",
   inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved was in use.`,
   inferredHeld: (size: string, line: string, blocks: string, segments: string) =>
     `${size} of ${line} in ${blocks} blocks keep ${segments} segments.`,
