@@ -386,6 +386,8 @@ export interface TopKernel {
   name: string;
   /** the name that a page has room for */
   short_name: string;
+  /** what it computes, as among kernels; null where the name is of no known family */
+  kind: string | null;
   /** Σ of its durations */
   total_ns: number;
   /** how often it ran */
