@@ -72,7 +72,7 @@ MEMORY = by_key(
         "Operator",
         "string",
         None,
-        "The innermost operator that made the allocation; empty when it was made outside of operators, or before "
+        "The innermost operator that made the allocation; empty when it was made outside operators, or before "
         "the recording began.",
     ),
     Definition(
@@ -168,7 +168,7 @@ MEMORY_MODULES = by_key(
         "string",
         None,
         "The innermost module in whose forward it was allocated, or in the backward of one of its operators; empty "
-        "outside of modules.",
+        "outside modules.",
     ),
     Definition("bytes", "Size", "number", "bytes", "Σ bytes of its blocks in use at the peak."),
     Definition("blocks", "Blocks", "number", "count", "How many blocks that is."),

@@ -19,7 +19,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
 
 FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
-"""What decides: enough was free inside of what PyTorch had reserved, but in pieces, or of other streams or pools; a
+"""What decides: enough was free inside what PyTorch had reserved, but in pieces, or of other streams or pools; a
 limit below the device's memory; memory that is not PyTorch's; nothing was free; memory of the host; the numbers do not
 say."""
 
@@ -241,7 +241,7 @@ def said_of_failure(failure: Failure) -> str:
             f"{size(failure.of_others)} of it of other processes" if failure.of_others else "NCCL, the context, others"
         )
         return (
-            f"Held outside of PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
+            f"Held outside PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
             f"({whose}). End what else runs on the device."
         )
     if failure.reason == "full":

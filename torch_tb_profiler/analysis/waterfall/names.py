@@ -1,4 +1,4 @@
-"""What the parts of a step are called, and their colours, where they are shown outside of the page.
+"""What the parts of a step are called, and their colours, where they are shown outside the page.
 
 The page has the same in `fe/src/i18n/en/parts.ts` and `fe/src/draw/parts.ts`; a test compares them.
 """

@@ -189,7 +189,7 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
     `Only the ${shown} largest of ${total} blocks are listed.`,
   share: "% in use",
   shareHelp: "Size divided by the memory in use at the moment.",
-  outside: "(outside of operators)",
+  outside: "(outside operators)",
   beforeRecording: "(allocated before the recording)",
   blocks: "Blocks",
   blocksHelp: "How many blocks were alive.",

@@ -43,7 +43,7 @@ export const program = area("program", {
   phaseHelp: {
     data: "Loading, waiting for and copying batches.",
     forward: "The model.",
-    loss: "The loss, outside of the model.",
+    loss: "The loss, outside the model.",
     backward: "The backward pass, without recomputation.",
     recompute: "Part of the backward pass: activations that were not kept are computed again.",
     optimizer: "The optimizer, clipping of gradients, the scheduler of the learning rate.",
@@ -152,9 +152,9 @@ export const program = area("program", {
   breaksHelp:
     "How often a call of compiled code continues in other compiled code; with Python frames, at which function and line. A break in a loop makes the whole frame run eagerly and is not counted.",
   eager: (shown: number, all: number) =>
-    `Eager remainder: operators outside of compiled code${shown < all ? `, the first ${shown} of ${all}` : ""}`,
+    `Eager remainder: operators outside compiled code${shown < all ? `, the first ${shown} of ${all}` : ""}`,
   remainder: "Eager remainder",
-  remainderHelp: "Device work that was launched outside of compiled code.",
+  remainderHelp: "Device work that was launched outside compiled code.",
   insideDevice: "inside",
   guards: "Checking guards",
   guardsHelp: "Looking for compiled code that fits the inputs.",
