@@ -264,7 +264,7 @@ def _next(
 
 _SENTENCES: Mapping[BoundKind, str] = {
     "input": "Input bounds this run: steps wait for data. Without that wait",
-    "sync": "Synchronisation bounds this run: the host stops and waits for the device, which then waits for the host. "
+    "sync": "Synchronization bounds this run: the host stops and waits for the device, which then waits for the host. "
     "Without those waits",
     "communication": "Communication bounds this run: nothing hides it. Without it, and without waiting for other ranks "
     "in it,",
@@ -291,7 +291,7 @@ CANNOT = "What bounds this run cannot be told:"
 _LAUNCH_CALLS = "Launch calls bound this run: the device waits while they take long. Without them"
 NAMES: Mapping[BoundKind, str] = {
     "input": "input",
-    "sync": "synchronisation",
+    "sync": "synchronization",
     "communication": "communication",
     "memory": "copies",
     "host": "the host",

@@ -20,7 +20,7 @@ from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 class HostPieces(msgspec.Struct, frozen=True):
     """Work of host threads, without waiting, each piece in one lane edge and of one label. Parallel, shape (pieces,).
 
-    By lane and start, disjoint. Time outside of all lane edges, before the first node of a lane or after its last, is
+    By lane and start, disjoint. Time outside all lane edges, before the first node of a lane or after its last, is
     left out.
 
     lane         index into Trace.tracks

@@ -130,7 +130,7 @@ def _lost(trace: Trace, graph: Graph) -> list[Refusal]:
 
 def _outermost(graph: Graph) -> Bool:
     """Shape (calls,): calls that started something, and those that were to, and share their correlation with no call of
-    another name that did: the driver's call inside of the runtime's.
+    another name that did: the driver's call inside the runtime's.
     """
     calls = graph.calls
     does = calls.release >= 0
