@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -163,22 +162,12 @@ def test_how_many_may_help() -> None:
 
 
 @pytest.fixture
-def unfinished(tmp_path: Path) -> Iterator[Path]:
-    """A file whose writer has written some of it, and waits."""
+def unfinished(tmp_path: Path) -> Path:
+    """A file that a worker does not come to the end of: a terabyte of zeros, which takes no room."""
     path = tmp_path / "unfinished.pt.trace.json"
-    os.mkfifo(path)
-    ended = threading.Event()
-
-    def write() -> None:
-        with path.open("wb") as stream:
-            stream.write(b'{"traceEvents": [\n')
-            stream.flush()
-            ended.wait(600)
-
-    writer = threading.Thread(target=write, daemon=True)
-    writer.start()
-    yield path
-    ended.set()
+    path.write_bytes(b'{"traceEvents": [\n')
+    os.truncate(path, 1 << 40)
+    return path
 
 
 def large_job(number: int, path: Path) -> Job:
