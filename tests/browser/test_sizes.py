@@ -61,10 +61,10 @@ def measured(page: Page) -> dict[str, Any]:
 def test_every_view_fits(size: str, open_page: OpenPage, alone: Server, output: Any) -> None:
     width, height, scale = SIZES[size]
     page = open_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
-    profiler = Profiler(page, alone)
+    profiler = Profiler(page, alone).open(r=GPU_RUN)
     found: list[str] = []
     for view in VIEWS:
-        profiler.open(r=GPU_RUN, v=view)
+        profiler.turn_to(r=GPU_RUN, v=view)
         has_come(profiler, view)
         page.wait_for_timeout(150)  # charts are drawn anew once their place has had its width for a moment
         screenshot(page, output, f"size-{size}-{view}")
