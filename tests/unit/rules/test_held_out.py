@@ -45,7 +45,7 @@ SAID = [
     Said(training.odd_vocabulary, "compute", "misaligned_products", _EXACT, "aten::mm at model.py:131"),
     Said(training.small_copies, "host", "tiny_copies", _EXACT, "train.py:40"),
     Said(training.small_copies, "host", "tiny_copies", _EXACT, "aten::copy_", _NO_STACKS),
-    Said(training.transposed_convolutions, "compute", "layout", _EXACT, "aten::convolution_backward at model.py"),
+    Said(training.transposed_convolutions, "compute", "layout", _EXACT, "model.py:88 (forward)"),
     Said(training.norm_by_hand, "compute", "unfused_norm", (0.5, 1.0), "model.py:31"),
     Said(training.plain_attention, "compute", "unfused_attention", (0.5, 1.0), "model.py:64"),
     Said(training.unfused_optimizer, "launch", "unfused_optimizer", (0.6, 1.0), "Optimizer.step#AdamW.step"),

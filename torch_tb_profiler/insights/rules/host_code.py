@@ -29,6 +29,7 @@ from torch_tb_profiler.model.frame_names import frame_label, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
 _ON_DEVICE = "What computes with tensors can do so on the device, after `x = x.to(device, non_blocking=True)`."
 #: operators whose time is the allocator's, or that of the device being set up
@@ -78,7 +79,7 @@ def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
 
 def _may_be_named(facts: Facts, nodes: FrameTree | CallTree) -> Bool:
     """Which nodes are code of the program: its own functions; annotations, but marks of steps; operators that take long
-    without those inside of them, and do not allocate.
+    without those inside of them, and do not allocate. What is inside of DistributedDataParallel or an optimizer is not.
     """
     strings = facts.trace.strings
     if isinstance(nodes, FrameTree):
@@ -87,7 +88,9 @@ def _may_be_named(facts: Facts, nodes: FrameTree | CallTree) -> Bool:
     marks = strings.where(lambda name: PROFILER_STEP.fullmatch(name) is not None or ALLOCATES.match(name), nodes.name)
     within = np.bincount(nodes.parent[nodes.parent >= 0], (nodes.end - nodes.start)[nodes.parent >= 0], len(nodes))
     computes = nodes.end - nodes.start - within >= facts.limit("host_code", "least_ns")
-    named: Bool = ~marks[nodes.name] & (computes | ~nodes.is_operator)
+    of_torch = strings.where(lambda name: is_annotation_name(name) and not PROFILER_STEP.fullmatch(name), nodes.name)
+    inside = nearest(nodes.parent, of_torch[nodes.name], np.arange(len(nodes), dtype=np.int64)) >= 0
+    named: Bool = ~marks[nodes.name] & ~inside & (computes | ~nodes.is_operator)
     return named
 
 
