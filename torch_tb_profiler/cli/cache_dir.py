@@ -13,6 +13,6 @@ def declare_cache_dir(parser: argparse.ArgumentParser, also: str = "") -> None:
         "--cache-dir",
         metavar="DIR",
         help="where traces are cached once they have been read: a directory, or a shared place filled by `ingest`, "
-        "which may be an address such as s3://bucket/folder{also} (default: {DIRECTORY_VARIABLE}, else the cache of "
+        f"which may be an address such as s3://bucket/folder{also} (default: {DIRECTORY_VARIABLE}, else the cache of "
         "the user)",
     )
