@@ -138,7 +138,7 @@ def test_a_slider_says_what_would_be_saved(opened: Profiler, keep: Keep) -> None
 
     panel.get_by_role("switch", name="No call waits for the device").check()
     wait_until(lambda: opened.state.get("w") == "kernels:0.5,sync", "both changes in the address")
-    expect(panel).to_contain_text("A bound")
+    expect(panel).to_contain_text("An upper bound")
     opened.page.reload()
     expect(kernels).to_have_attribute("aria-valuetext", "× 0.50")
     expect(panel.get_by_role("switch", name="No call waits for the device")).to_be_checked()
