@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -20,8 +19,7 @@ from torch_tb_profiler.trace import Category
 _KIND = re.compile(r"(?:Memcpy|Copy) ?\w+|Memset")
 
 
-@dataclass(frozen=True)
-class Copies(Tabular):
+class Copies(Tabular, frozen=True):
     """One row per device and kind, by active time, descending; parallel columns.
 
     kind              first words of the name: `Memcpy HtoD`, `Memset`

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
@@ -50,8 +49,7 @@ class TableMeta(TraceMeta, frozen=True, kw_only=True):
 M = TypeVar("M", bound=TableMeta | PageMeta)
 
 
-@dataclass(frozen=True)
-class Table(Shown, Generic[M]):
+class Table(Shown, msgspec.Struct, Generic[M], frozen=True):
     """A result in rows and columns.
 
     meta      what stands beside it
@@ -65,7 +63,7 @@ class Table(Shown, Generic[M]):
     meta: M
     columns: Sequence[Definition]
     values: Mapping[str, Any]
-    totals: Mapping[str, int | None] = field(default_factory=dict)
+    totals: Mapping[str, int | None] = msgspec.field(default_factory=dict)
     averages: Sequence[str] = ()
     whole: int = WHOLE
 

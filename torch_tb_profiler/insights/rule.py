@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -128,8 +127,7 @@ class FindingSaving(msgspec.Struct, frozen=True):
     refused_share: Fraction | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """A cause of lost time, or a warning. Plain text.
 
     id          name of the rule
@@ -157,11 +155,10 @@ class Cause:
     evidence: tuple[Evidence, ...]
     count: Count
     links: tuple[Link, ...] = ()
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, Value] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding(Cause):
+class Finding(Cause, frozen=True, kw_only=True):
     """A cause of lost time, or a warning, for one trace.
 
     where       where in the program; null when that cannot be told

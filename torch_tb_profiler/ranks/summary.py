@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import msgspec
 import numpy as np
+from msgspec import structs
 
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64
 from torch_tb_profiler.model import Model
@@ -240,7 +241,7 @@ def read(path: Path) -> RankSummary:
 
 def renamed(summary: RankSummary, worker: str) -> RankSummary:
     """The same under another worker's name."""
-    return replace(summary, head=msgspec.structs.replace(summary.head, worker=worker))
+    return replace(summary, head=structs.replace(summary.head, worker=worker))
 
 
 def decode_named(content: bytes, worker: str) -> RankSummary | None:
@@ -253,7 +254,7 @@ def decode_named(content: bytes, worker: str) -> RankSummary | None:
 
 TABLES: tuple[type[Table], ...] = (RankSteps, RankCalls, RankPlaces, RankWork, RankRanges)
 #: columns of `RankCalls` that matching looks at
-_CALLED = tuple(name for name in RankCalls.column_names() if name in {each.name for each in fields(Called)})
+_CALLED = tuple(name for name in RankCalls.column_names() if name in {each.name for each in structs.fields(Called)})
 
 
 class _Stored(Mapping[type[Table], Table]):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.shared.owners import name_owner
 from torch_tb_profiler.arrays.lookup import find
@@ -42,8 +42,7 @@ _TABLES = tuple(table for table in TRACE_TABLES if any(column.source for column 
 _EXACT = 2**53
 
 
-@dataclass(frozen=True)
-class DurationHistogram:
+class DurationHistogram(msgspec.Struct, frozen=True):
     """Bins of equal width on a logarithmic scale.
 
     edges_ns  where bins begin and end: one more than counts
@@ -54,8 +53,7 @@ class DurationHistogram:
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class SameName:
+class SameName(msgspec.Struct, frozen=True):
     """All slices of one name.
 
     count        how many there are
@@ -82,8 +80,7 @@ class SameName:
     histogram: DurationHistogram | None
 
 
-@dataclass(frozen=True)
-class StackFrame:
+class StackFrame(msgspec.Struct, frozen=True):
     """A Python frame around a slice.
 
     row    number of the frame's event
@@ -94,8 +91,7 @@ class StackFrame:
     frame: str
 
 
-@dataclass(frozen=True)
-class LaunchedWork:
+class LaunchedWork(msgspec.Struct, frozen=True):
     """Device work that was started inside of a slice.
 
     total     how many pieces of it there are
@@ -108,8 +104,7 @@ class LaunchedWork:
     slices: tuple[SliceReference, ...]
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(msgspec.Struct, frozen=True):
     """Whom device work belongs to.
 
     how       operator, compiled, graph_node, annotation, module, frame, thread, inferred or none
@@ -128,8 +123,7 @@ class Owner:
     evidence: SliceReference | None
 
 
-@dataclass(frozen=True)
-class Details(SliceReference):
+class Details(SliceReference, frozen=True):
     """Everything about one slice.
 
     track       id of the track it stands on
@@ -183,7 +177,7 @@ def details(timeline: Timeline, row: int) -> Details:
     args = arguments(trace, row)
     calls = args.get("Call stack")
     return Details(
-        **vars(reference(timeline, row)),
+        **asdict(reference(timeline, row)),
         track=int(tree_of(timeline).lanes.node[timeline.placed.of_row[row]]),
         name_id=int(timeline.names.number[events.name[row]]),
         self_ns=self_time(timeline, row),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
@@ -20,8 +19,7 @@ from torch_tb_profiler.trace import Category
 _ENCLOSING = (Band.PYTHON, Band.HOST, Band.ANNOTATION, Band.DEVICE)
 
 
-@dataclass(frozen=True)
-class SliceReference:
+class SliceReference(msgspec.Struct, frozen=True):
     """A slice, as every answer names it.
 
     row          number of its event

@@ -10,12 +10,12 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 from werkzeug import Request
 
 from torch_tb_profiler.analysis.answer import Bytes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -88,8 +87,7 @@ def _bounds(least: int, most: int) -> str:
     return f" of at least {least}" if least > -_MOST else ""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """A body and what describes it. One that is packed is sent as it is to clients that take gzip."""
 
     body: bytes | Packed

@@ -16,12 +16,11 @@ import shutil
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION_VARIABLE
+from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE, FileNames
 from torch_tb_profiler.workspace.numbers import number_from_environment
@@ -59,7 +58,7 @@ class Cache:
     ) -> None:
         self.limit = number_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
         if expansion is None:
-            expansion = number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
+            expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
         #: how much the files that come here may unpack to
         self.limits = Limits(expansion=max(1, expansion))
         self._names = FileNames(self.limits.expansion, version)
@@ -280,8 +279,7 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Ca
     return Cache(Path(address).expanduser(), expansion=expansion)
 
 
-@dataclass
-class _Made:
+class _Made(msgspec.Struct):
     """One file that was made of columns, with all its names."""
 
     paths: list[Path]
@@ -290,8 +288,7 @@ class _Made:
     is_timeline: bool = False
 
 
-@dataclass(eq=False)
-class _Unit:
+class _Unit(msgspec.Struct, eq=False):
     """Files of one name: columns, or what one version has made of them.
 
     used: when the last time
@@ -299,10 +296,10 @@ class _Unit:
     """
 
     name: str
-    paths: list[Path] = field(default_factory=list)
+    paths: list[Path] = msgspec.field(default_factory=list)
     size: int = 0
     used: float = 0.0
-    made: list[_Made] = field(default_factory=list)
+    made: list[_Made] = msgspec.field(default_factory=list)
 
     def add(self, path: Path, size: int, used: float, made: list[_Made]) -> None:
         self.made += made

@@ -7,10 +7,12 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, named_roots
 from torch_tb_profiler.discovery.names import is_candidate
@@ -170,8 +172,7 @@ class LocalWorkspace:
         return Job.of(next(self._ids), file.entry, target, None, expansion, has_columns, rank, file.kind)
 
 
-@dataclass(frozen=True)
-class LocalTrace:
+class LocalTrace(msgspec.Struct, frozen=True):
     """A trace of a workspace, and how its steps are found."""
 
     workspace: LocalWorkspace

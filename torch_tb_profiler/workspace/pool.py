@@ -16,7 +16,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import msgspec
 
@@ -59,8 +58,7 @@ def _variables() -> dict[str, str]:
     return VARIABLES | {"GLIBC_TUNABLES": ":".join(tunables)}
 
 
-@dataclass(eq=False)
-class _Running:
+class _Running(msgspec.Struct, eq=False):
     """A job under way.
 
     process: None until it has one

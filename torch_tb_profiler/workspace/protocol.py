@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.discovery import TraceKind
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.trace import Limits, Note
+from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.status import OpenTrace
 
 
@@ -68,7 +69,7 @@ class Job(msgspec.Struct, frozen=True):
     target: str
     answering: Answering | None = None
     is_read: bool = False
-    expansion: int = Limits.expansion
+    expansion: int = EXPANSION
     etag: str = ""
     has_columns: bool = False
     rank: str = ""
@@ -81,7 +82,7 @@ class Job(msgspec.Struct, frozen=True):
         entry: Entry,
         target: Path,
         answering: Answering | None = None,
-        expansion: int = Limits.expansion,
+        expansion: int = EXPANSION,
         has_columns: bool = False,
         rank: Path | str = "",
         kind: TraceKind = "trace",

@@ -262,14 +262,14 @@ export interface Finding {
   evidence: Evidence[];
   /** how many places there are where it can be seen */
   count: number;
-  /** where in the program; null when that cannot be told */
-  where: Where | null;
-  /** where it can be seen in the trace, the longest first: the first of `count` */
-  instances: Instance[];
   /** a page that says more */
   links: Link[];
   /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
+  /** where in the program; null when that cannot be told */
+  where: Where | null;
+  /** where it can be seen in the trace, the longest first: the first of `count` */
+  instances: Instance[];
 }
 
 /** What removing the cause would save in the average step, by replay (docs/replay.md). Null where it is refused. */
@@ -312,6 +312,16 @@ export interface Evidence {
   gpu: number | null;
 }
 
+/** A page that says more. */
+export interface Link {
+  /** what the text says, for saying it in another language */
+  key: string;
+  /** its title */
+  text: string;
+  /** its address */
+  url: string;
+}
+
 /** A place in the program. What was not recorded is null. */
 export interface Where {
   /** in words, as `aten::copy_ at train.py:12 (train_step)` */
@@ -346,16 +356,6 @@ export interface Instance {
   duration_ns: number;
   /** name of the step that it begins in; null outside of the steps */
   step: string | null;
-}
-
-/** A page that says more. */
-export interface Link {
-  /** what the text says, for saying it in another language */
-  key: string;
-  /** its title */
-  text: string;
-  /** its address */
-  url: string;
 }
 
 /** A rule that could not be applied. */
@@ -3194,14 +3194,14 @@ export interface RunFinding {
   evidence: Evidence[];
   /** how many places there are where it can be seen */
   count: number;
-  /** the ranks that have to change; empty when it is all of them */
-  workers: string[];
-  /** where it can be seen, the most costly first */
-  instances: RunInstance[];
   /** a page that says more */
   links: Link[];
   /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
+  /** the ranks that have to change; empty when it is all of them */
+  workers: string[];
+  /** where it can be seen, the most costly first */
+  instances: RunInstance[];
 }
 
 /** One place in the trace of a rank. */

@@ -6,10 +6,11 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from torch_tb_profiler.analysis.change.shares import Share
 from torch_tb_profiler.model.kernel_names.plain import plain_name
@@ -79,8 +80,7 @@ def one_name(operator: str) -> str:
     return _same_operator().get(operator, operator)
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """What is the same work on both sides; one of them is empty where the other side has nothing like it.
 
     how     None where a side is empty

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.compare.diff import Side, Times
 
 
-@dataclass(frozen=True)
-class WholeTimes:
+class WholeTimes(msgspec.Struct, frozen=True):
     """A trace as a sum, ns: `whole` is Σ of `parts`, `before` and `rest`, field by field and exactly.
 
     whole    the steps (without any the main thread) on the host, all work on devices

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.bandwidth import OF_PARTS
 from torch_tb_profiler.analysis.flops.derived import derived, repeats
@@ -50,8 +50,7 @@ _COMPILED = re.compile(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)
 _GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True):
     """What took time: kernels that compute, copies and fills; on the host alone operators by themselves. Shape (n,).
 
     place      position in `Model.device_work`; on the host in `OperatorTimes`

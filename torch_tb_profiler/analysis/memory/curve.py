@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -31,8 +29,7 @@ class MemoryAt(msgspec.Struct, frozen=True):
     reserved: int
 
 
-@dataclass(frozen=True)
-class MemoryCurve(Tabular):
+class MemoryCurve(Tabular, frozen=True):
     """The memory of one device: a step function, in bytes; parallel arrays in time order.
 
     position   index into `MemoryRecords`

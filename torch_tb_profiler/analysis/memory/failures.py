@@ -6,9 +6,9 @@ Without the blocks it cannot be said which pieces were free; a memory snapshot c
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
@@ -27,8 +27,7 @@ say."""
 OUTSIDE_SHARE = 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """One failed allocation. Bytes; null is not known.
 
     reason         what decides

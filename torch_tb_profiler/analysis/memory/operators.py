@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
@@ -33,8 +32,7 @@ class MemoryChange(msgspec.Struct, frozen=True):
     allocation_size: int
 
 
-@dataclass(frozen=True)
-class MemoryOperators(Tabular):
+class MemoryOperators(Tabular, frozen=True):
     """Operators that changed the memory of one device; parallel columns, by self size increase, descending.
 
     Keys, units and definitions of the columns: `columns.MEMORY`.

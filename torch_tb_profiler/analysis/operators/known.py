@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.answer import TraceMeta
 from torch_tb_profiler.analysis.operators.table import (
@@ -26,8 +26,7 @@ from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, enco
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class KnownOperators:
+class KnownOperators(msgspec.Struct, frozen=True):
     """details: see there; about: the trace; unattributed: device work that no operator launched; size: bytes, about."""
 
     details: OperatorDetails

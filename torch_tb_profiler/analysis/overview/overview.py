@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -30,8 +28,7 @@ DEVICE_CATEGORIES = frozenset({"kernel", "memcpy", "memset", "runtime"})
 TOP = 5
 
 
-@dataclass(frozen=True)
-class StepTimes(Tabular):
+class StepTimes(Tabular, frozen=True):
     """The steps and how each is shared out. All times in ns; `start_ns` from the start of the trace.
 
     `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly. A
@@ -94,8 +91,7 @@ class TopKernel(msgspec.Struct, frozen=True):
     calls: int
 
 
-@dataclass(frozen=True)
-class Overview(Tabular):
+class Overview(Tabular, frozen=True):
     """The answer of the overview. Its data frame is the steps."""
 
     device_type: str

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from torch_tb_profiler.analysis.program.regions import COMPILING, compiled_nodes, named_nodes, work_in
@@ -17,8 +15,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class EagerOperators(Tabular):
+class EagerOperators(Tabular, frozen=True):
     """One row per name of an operator outside of compiled code, by time on devices, else on the host, descending.
 
     Keys, units and definitions of the columns: `columns.EAGER`. The last row may be work that no operator launched.

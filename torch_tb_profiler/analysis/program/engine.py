@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -42,8 +41,7 @@ _GENERATE = re.compile(r"(?:^|/)transformers/generation/utils\.py\(")
 _GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
 
 
-@dataclass(frozen=True)
-class EngineSteps(Tabular):
+class EngineSteps(Tabular, frozen=True):
     """One row per step, in the order of time. Times in ns; -1 for what is not known.
 
     Keys, units and definitions of the columns: `columns.ENGINE_STEPS`.

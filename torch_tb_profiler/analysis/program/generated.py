@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -27,8 +26,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class GeneratedKernels(Tabular):
+class GeneratedKernels(Tabular, frozen=True):
     """One row per kernel that a compiler generated, by time, descending. Keys, units: `columns.GENERATED`."""
 
     name: tuple[str, ...]

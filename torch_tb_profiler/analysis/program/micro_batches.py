@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -33,8 +32,7 @@ _SYNCHRONISES = re.compile(
 _STEP = re.compile(r"Optimizer\.step#(?P<kind>\w+)\.step$")
 
 
-@dataclass(frozen=True)
-class MicroBatches(Tabular):
+class MicroBatches(Tabular, frozen=True):
     """One row per backward pass of the steps that are chosen, in the order of time. Times in ns.
 
     step            index into the steps
@@ -60,8 +58,7 @@ class MicroBatches(Tabular):
         return len(self.step)
 
 
-@dataclass(frozen=True)
-class Optimizers(Tabular):
+class Optimizers(Tabular, frozen=True):
     """One row per optimizer, by its class and its turn in the step. Times in ns.
 
     name        class, with a number from the second of a class on: `AdamW`, `SGD`, `AdamW 2`

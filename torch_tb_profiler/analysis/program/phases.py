@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -21,8 +19,7 @@ from torch_tb_profiler.model import Model
 _OTHER, _NO_LAUNCH = CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH]
 
 
-@dataclass(frozen=True)
-class Segments:
+class Segments(msgspec.Struct, frozen=True):
     """All time of the main thread, cut wherever its phase changes. Parallel; sorted, without gaps between them.
 
     start, end   ns

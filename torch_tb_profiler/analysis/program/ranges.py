@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -38,8 +37,7 @@ _COMPILING = re.compile(r"\(dynamo_timed\)$|_data: .*compile_id=|^compile_attemp
 _FOLDED = "torch.compile …"
 
 
-@dataclass(frozen=True)
-class RangeTable(Tabular):
+class RangeTable(Tabular, frozen=True):
     """One row per path of names, in preorder, siblings by the time of their first call.
 
     Keys, units and definitions of the columns: `columns.RANGES`; the longest call: its event and begin.
@@ -73,8 +71,7 @@ class RangeTable(Tabular):
         return len(self.id)
 
 
-@dataclass(frozen=True)
-class RangeCalls(Tabular):
+class RangeCalls(Tabular, frozen=True):
     """The calls of one entry, in the order of time. Keys, units and definitions: `columns.CALLS_OF_RANGE`."""
 
     row: Int64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -31,8 +30,7 @@ _PASS = re.compile(r"CompiledFunction(?:Backward)?[0-9]*$")
 _RESTART = re.compile(r"compile_attempt_(?P<number>[0-9]{1,6})")
 
 
-@dataclass(frozen=True)
-class RegionTable(Tabular):
+class RegionTable(Tabular, frozen=True):
     """One row per compiled code, by host time, descending. Times in ns, of the steps that are chosen.
 
     Keys, units and definitions of the columns: `columns.REGIONS`.
@@ -55,8 +53,7 @@ class RegionTable(Tabular):
         return len(self.id)
 
 
-@dataclass(frozen=True)
-class CompilationTable(Tabular):
+class CompilationTable(Tabular, frozen=True):
     """One row per compilation, in the order of time. Keys, units and definitions: `columns.COMPILATIONS`."""
 
     id: tuple[str | None, ...]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -93,8 +92,7 @@ _CATEGORIES: dict[str, tuple[Category, ...]] = {
 _BY_KEY = {kind.key: kind for kind in KINDS}
 
 
-@dataclass(frozen=True)
-class AskedChange:
+class AskedChange(msgspec.Struct, frozen=True):
     """One change as it was asked for.
 
     text      in its normal form: two texts that mean the same are the same

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import PREFERENCE, Graph, binding_of
@@ -49,8 +51,7 @@ _OF_EDGE = {
 }
 
 
-@dataclass(frozen=True)
-class Segments:
+class Segments(msgspec.Struct, frozen=True):
     """Pieces of the path, from the end of each step back to its beginning. Parallel, shape (segments,).
 
     step            index of the step

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -58,8 +57,7 @@ class OwnerNames(msgspec.Struct, frozen=True):
     names: tuple[OwnerName, ...]
 
 
-@dataclass(frozen=True)
-class OwnerShares:
+class OwnerShares(msgspec.Struct, frozen=True):
     """Shares of the device time, 0 … 1; `linked` + `inferred` + `unowned` = 1.
 
     linked    of what follows from a launch in the trace

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -48,8 +47,7 @@ class Growing(msgspec.Struct, frozen=True):
     steps: Count
 
 
-@dataclass(frozen=True)
-class Growth:
+class Growth(msgspec.Struct, frozen=True):
     """What grows on one device.
 
     device    number of the device

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.shared.backward_links import selected_links

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import msgspec
@@ -22,8 +21,7 @@ Direction = Literal["top_down", "bottom_up"]
 SMALLER = "(smaller)"
 
 
-@dataclass(frozen=True)
-class StackTable(Tabular):
+class StackTable(Tabular, frozen=True):
     """StackEntries as a tree in preorder, siblings as they were first seen; parallel columns, times in ns.
 
     Definitions of the columns: `definitions.STACKS`. `parent` is a row of this table, -1 at the top. Of every row,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
 
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.answer import Answer, Ns, Row
 from torch_tb_profiler.analysis.replay.inputs import main_lane

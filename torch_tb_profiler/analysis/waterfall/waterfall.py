@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Literal
 
 import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.answer import NsMean
 from torch_tb_profiler.analysis.device_use import kernel_devices
@@ -43,8 +43,7 @@ MOST_DEVICES = 64
 Basis = Literal["devices", "host"]
 
 
-@dataclass(frozen=True)
-class Gaps(Tabular):
+class Gaps(Tabular, frozen=True):
     """Pieces of idle time with one cause each, by device and start; of a host, of all its time. Times in ns.
 
     start_ns, duration_ns   within one step
@@ -77,8 +76,7 @@ class Gaps(Tabular):
         return Gaps(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
 
 
-@dataclass(frozen=True)
-class Waterfall:
+class Waterfall(msgspec.Struct, frozen=True):
     """The parts of each step; parallel to the steps of the model.
 
     basis     devices, or the main thread of the host where no device ran kernels

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cached_property
 
 import msgspec
@@ -34,8 +34,7 @@ from torch_tb_profiler.ranks.stragglers import Spent, spent_of
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 
 
-@dataclass(frozen=True)
-class OfRank:
+class OfRank(msgspec.Struct, frozen=True):
     """What a rule about one trace found on a rank.
 
     rule    its id
@@ -47,8 +46,7 @@ class OfRank:
     effects: tuple[Effect, ...]
 
 
-@dataclass(frozen=True)
-class RunRank:
+class RunRank(msgspec.Struct, frozen=True):
     """What is kept of a rank: not its trace, since a run may have many.
 
     reliefs   by resource, what relieving it does
@@ -149,8 +147,7 @@ def _bytes(value: object, seen: set[int]) -> int:
 Remedy = tuple[tuple[Effect, ...], ...]
 
 
-@dataclass(frozen=True)
-class RunFacts:
+class RunFacts(msgspec.Struct, frozen=True, dict=True):
     """All ranks of a run that were loaded."""
 
     ranks: tuple[RunRank, ...]

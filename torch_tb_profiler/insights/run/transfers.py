@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
+import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.replay.effects import Effect, OnWork
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first
@@ -15,8 +15,7 @@ from torch_tb_profiler.insights.shared.bus import bus_bytes
 from torch_tb_profiler.model.process_groups import ProcessGroup
 
 
-@dataclass(frozen=True)
-class Transfers:
+class Transfers(msgspec.Struct, frozen=True):
     """Operations of the steps, of groups whose ranks are all loaded: a row for each operation and rank. Shape (n,).
 
     groups        those that `group` counts

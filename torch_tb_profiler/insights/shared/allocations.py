@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 
+import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
@@ -23,8 +24,7 @@ _RELEASES = re.compile(r"Free|Unmap|Unregister|Release")
 _OF_HOST = re.compile(r"Host|Register")
 
 
-@dataclass(frozen=True)
-class Allocations:
+class Allocations(msgspec.Struct, frozen=True):
     """Outermost calls, by thread and start. Parallel, shape (n,).
 
     row           the call

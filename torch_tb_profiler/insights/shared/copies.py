@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from enum import IntEnum
 from typing import Literal
 
+import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -53,8 +54,7 @@ _DIRECTIONS = (
 _MEMORY = ((HostMemory.PAGEABLE, ("Pageable",)), (HostMemory.PINNED, ("Pinned",)))
 
 
-@dataclass(frozen=True)
-class Copies:
+class Copies(msgspec.Struct, frozen=True):
     """Copies, by start. Parallel, shape (copies,).
 
     row          the event on the device

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 
+import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
@@ -40,8 +41,7 @@ DATA_LOADING = Link(
 )
 
 
-@dataclass(frozen=True)
-class Fetches:
+class Fetches(msgspec.Struct, frozen=True):
     """The outermost ranges in which the program fetches its next batch, by thread and start. Parallel, shape (n,).
 
     row            the range

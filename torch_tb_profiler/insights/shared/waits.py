@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from enum import IntEnum
 
+import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -73,8 +74,7 @@ class WaitedFor(IntEnum):
     STREAM = 8  # that a stream or an event is done, outside of operators
 
 
-@dataclass(frozen=True)
-class Waits:
+class Waits(msgspec.Struct, frozen=True):
     """Calls that wait for the device, or for their own copy, whether or not they had to. Parallel, shape (n,), by row.
 
     row        the call
