@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from torch_tb_profiler.analysis.shared.peaks import peaks_digest
-from torch_tb_profiler.analysis.shared.thresholds import thresholds
+from torch_tb_profiler.analysis.shared.thresholds import thresholds_digest
 from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.workspace.identity import RANKS, answers_version, fingerprint
 
@@ -33,7 +33,7 @@ class FileNames:
 
     def __init__(self, expansion: int, version: str | None = None) -> None:
         self._read_with = "" if expansion == EXPANSION else f"-x{expansion}"
-        self.version = answers_version() + thresholds().digest + peaks_digest() if version is None else version
+        self.version = answers_version() + thresholds_digest() + peaks_digest() if version is None else version
 
     def of(self, key: str, suffix: str) -> str:
         """The file of a trace with this content key."""
