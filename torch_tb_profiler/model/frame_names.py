@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from torch_tb_profiler.late_pattern import late_pattern
 
 NN_MODULE = "nn.Module: "
 
 #: `file(line): function`; not built-in functions, not nn.Module calls
-SOURCE_FRAME = re.compile(r".*\(\d+\): ")
+SOURCE_FRAME = late_pattern(r".*\(\d+\): ")
 
 #: the code that launches a Triton kernel: Inductor's, or Triton's own
-TRITON_LAUNCH = re.compile(r"(?:^|/)(?:torch/_inductor/runtime/|triton/(?:runtime|backends|compiler)/)")
+TRITON_LAUNCH = late_pattern(r"(?:^|/)(?:torch/_inductor/runtime/|triton/(?:runtime|backends|compiler)/)")
 
 #: files of installed packages; kineto cuts what stands before `torch/`
-_LIBRARY = re.compile(r"(?:^|/)(?:site-packages|dist-packages|torch|triton)/|^<|/lib/python3")
+_LIBRARY = late_pattern(r"(?:^|/)(?:site-packages|dist-packages|torch|triton)/|^<|/lib/python3")
 
-_PLACE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.+)")
-_BUILT_IN = re.compile(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:[ >].*)?")
+_PLACE = late_pattern(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.+)")
+_BUILT_IN = late_pattern(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:[ >].*)?")
 
 
 def frame_label(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -72,25 +71,24 @@ class Selection:
         """The selected nodes. `operator` stays an index into `Trace.operators`."""
         tree = self._structure.tree.take(self.nodes.kept)
         parent = self.nodes.of(tree.parent)
-        return replace(tree, parent=parent, depth=depths(parent), frame=self.frames.of(tree.frame))
+        return tree.with_columns(parent=parent, depth=depths(parent), frame=self.frames.of(tree.frame))
 
     def frame_tree(self) -> FrameTree:
         """The selected frames."""
         frames = self._structure.frames.take(self.frames.kept)
         parent = self.frames.of(frames.parent)
-        return replace(frames, parent=parent, depth=depths(parent))
+        return frames.with_columns(parent=parent, depth=depths(parent))
 
     def launch_links(self) -> LaunchLinks:
         """Parallel to the selected launches."""
         links = self._structure.launch_links.take(self.launches.kept)
         # around an operator that is not selected nothing is: it began before the steps
-        return replace(links, node=self.nodes.of(links.node), operator_node=self.nodes.of(links.operator_node))
+        return links.with_columns(node=self.nodes.of(links.node), operator_node=self.nodes.of(links.operator_node))
 
     def device_links(self) -> DeviceLinks:
         """Parallel to the selected device work."""
         links = self._structure.device_links.take(self.work.kept)
-        return replace(
-            links,
+        return links.with_columns(
             launch=self.launches.of(links.launch),
             node=self.nodes.of(links.node),
             operator_node=self.nodes.of(links.operator_node),

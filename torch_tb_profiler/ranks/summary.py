@@ -20,7 +20,6 @@ from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, St
 from torch_tb_profiler.trace.schema import Table, column
 
 
-@dataclass(frozen=True)
 class RankSteps(Table):
     """The steps of a rank, ns; -1 where the trace does not say."""
 
@@ -38,7 +37,6 @@ class RankSteps(Table):
     program: Int64 = column("", "made of its sequence of collectives, see own_time; 0 without any")
 
 
-@dataclass(frozen=True)
 class RankCalls(Table):
     """The collectives of a rank, in the order of its calls."""
 
@@ -58,7 +56,6 @@ class RankCalls(Table):
     algorithm: Int8 = column("index into ALGORITHMS", "name of the kernel")
 
 
-@dataclass(frozen=True)
 class RankPlaces(Table):
     """Where the collectives of `RankCalls` are in the trace."""
 
@@ -69,7 +66,6 @@ class RankPlaces(Table):
     gaps: Int64 = column("ns", "end of its last range − start − duration")
 
 
-@dataclass(frozen=True)
 class RankWork(Table):
     """What a rank did apart from collectives, by name and step; parts below 0.1 % of a step are together, unnamed."""
 
@@ -83,7 +79,6 @@ class RankWork(Table):
     operator: Int32 = column("index into work_names", "the operator that launched a kernel; 0 for none and others")
 
 
-@dataclass(frozen=True)
 class RankRanges(Table):
     """The ranges that the program of a rank names, by name and step; times of calls that are in none of their name."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
@@ -25,7 +25,7 @@ from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
 PROGRESS_BYTES = 4 * 1024 * 1024
 
 # Absolute microseconds with a fraction: a double cannot hold them, so their text is read instead.
-_TOO_LONG_FOR_A_DOUBLE = re.compile(rb'"ts"\s*:\s*"?-?\d{14,}\.\d')
+_TOO_LONG_FOR_A_DOUBLE = late_pattern(rb'"ts"\s*:\s*"?-?\d{14,}\.\d')
 
 
 class TraceError(Exception):

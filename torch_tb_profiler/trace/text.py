@@ -7,13 +7,13 @@ Text on one line has no such separator: there the cut is made after some `},`, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import NUMBERS, Reason, reason_of
 from torch_tb_profiler.trace.json_scan import (
     UNREADABLE,
@@ -35,13 +35,13 @@ MAX_EVENT_BYTES = 64 * 1024 * 1024
 HOLE = bytes(64)
 
 #: what comes before the events of a document
-ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
-_SEPARATOR = re.compile(rb"\s*,\s*\{")
+ARRAY_START = late_pattern(rb'"traceEvents"\s*:\s*\[')
+_SEPARATOR = late_pattern(rb"\s*,\s*\{")
 #: lists of numbers, where a list of events has objects
-_NUMBERS = re.compile(rb"\[(?:\s*\[)+\s*-?[0-9]")
+_NUMBERS = late_pattern(rb"\[(?:\s*\[)+\s*-?[0-9]")
 #: of a list, to tell what is in it
 _LIST_START_BYTES = 1024
-_TRAILING_COMMA = re.compile(rb",\s*\]")
+_TRAILING_COMMA = late_pattern(rb",\s*\]")
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from werkzeug import Request
 
 from torch_tb_profiler.analysis.answer import Bytes
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import storage_for
 from torch_tb_profiler.web.http import Answer, HttpError, dumps, why
@@ -40,7 +41,7 @@ CONTENT_TYPE = "application/octet-stream"
 
 _PIECE = 256 * 1024
 _LONGEST_NAME = 150
-_UNWANTED = re.compile(r"[^\w.\-+=@() ]")
+_UNWANTED = late_pattern(r"[^\w.\-+=@() ]")
 
 
 class DropLimits(msgspec.Struct, frozen=True):

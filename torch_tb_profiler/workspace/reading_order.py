@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import re
 from collections.abc import Sequence
 from typing import TypeVar
 
 from torch_tb_profiler.discovery import TraceFile, TraceKind
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.workspace.numbers import number_from_environment
 
@@ -27,7 +27,7 @@ BYTES_OF_SNAPSHOT, _PACKED_SNAPSHOT = 2.4, 15
 _SHARE = 0.5
 
 #: `node1_0`, as torch names workers by default: host, process
-_HOST = re.compile(r"(.*?)[_.-]?\d+")
+_HOST = late_pattern(r"(.*?)[_.-]?\d+")
 
 T = TypeVar("T")
 

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
 from torch_tb_profiler.analysis.memory.records import CPU
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.byte_text import size
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
 
@@ -130,44 +131,44 @@ def failures(model: Model) -> tuple[Failure, ...]:
 #: of MPS KB is 1,024 bytes, too
 _UNITS = {"bytes": 1, "B": 1} | {f"{k}{b}": 1 << 10 * (n + 1) for n, k in enumerate("KMGT") for b in ("iB", "B")}
 _SIZE = r"([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]i?B|B)"
-_RUN_OUT = re.compile(
+_RUN_OUT = late_pattern(
     r"out of memory|exceed allowed memory|can't allocate memory|not enough memory|OutOfMemoryError", re.IGNORECASE
 )
-_REQUESTED = re.compile(rf"(?:tried to allocate|\bRequested *:) {_SIZE}", re.IGNORECASE)
-_MPS = re.compile(r"\bMPS backend out of memory")
-_HOST = re.compile(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
-_DEVICE = re.compile(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
+_REQUESTED = late_pattern(rf"(?:tried to allocate|\bRequested *:) {_SIZE}", re.IGNORECASE)
+_MPS = late_pattern(r"\bMPS backend out of memory")
+_HOST = late_pattern(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
+_DEVICE = late_pattern(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
 #: since torch 2.1, then before, then of backend:cudaMallocAsync, of MPS
 _FIELDS: dict[str, tuple[re.Pattern[str], ...]] = {
     "device_total": (
-        re.compile(rf"total capacity of {_SIZE}"),
-        re.compile(rf"{_SIZE} total capacity"),
-        re.compile(rf"Device limit *: {_SIZE}"),
+        late_pattern(rf"total capacity of {_SIZE}"),
+        late_pattern(rf"{_SIZE} total capacity"),
+        late_pattern(rf"Device limit *: {_SIZE}"),
     ),
     "device_free": (
-        re.compile(rf"of which {_SIZE} is free"),
-        re.compile(rf"already allocated; (?:{_SIZE} current active; )?{_SIZE} free"),
-        re.compile(rf"Free \(according to CUDA\) *: {_SIZE}"),
+        late_pattern(rf"of which {_SIZE} is free"),
+        late_pattern(rf"already allocated; (?:{_SIZE} current active; )?{_SIZE} free"),
+        late_pattern(rf"Free \(according to CUDA\) *: {_SIZE}"),
     ),
     "allocated": (
-        re.compile(rf"{_SIZE} is allocated by PyTorch"),
-        re.compile(rf"{_SIZE} already allocated"),
-        re.compile(rf"Currently allocated *: {_SIZE}"),
-        re.compile(rf"MPS allocated: {_SIZE}"),
+        late_pattern(rf"{_SIZE} is allocated by PyTorch"),
+        late_pattern(rf"{_SIZE} already allocated"),
+        late_pattern(rf"Currently allocated *: {_SIZE}"),
+        late_pattern(rf"MPS allocated: {_SIZE}"),
     ),
-    "unallocated": (re.compile(rf"{_SIZE} is reserved by PyTorch but unallocated"),),
-    "reserved": (re.compile(rf"{_SIZE} reserved in total by PyTorch"),),
-    "of_process": (re.compile(rf"this process has {_SIZE} memory in use"),),
+    "unallocated": (late_pattern(rf"{_SIZE} is reserved by PyTorch but unallocated"),),
+    "reserved": (late_pattern(rf"{_SIZE} reserved in total by PyTorch"),),
+    "of_process": (late_pattern(rf"this process has {_SIZE} memory in use"),),
     "limit": (
-        re.compile(rf"{_SIZE} allowed"),
-        re.compile(rf"user-supplied memory fraction\) *: {_SIZE}"),
-        re.compile(rf"max allowed: {_SIZE}"),
+        late_pattern(rf"{_SIZE} allowed"),
+        late_pattern(rf"user-supplied memory fraction\) *: {_SIZE}"),
+        late_pattern(rf"max allowed: {_SIZE}"),
     ),
-    "private_pools": (re.compile(rf"{_SIZE} allocated in private pools"),),
+    "private_pools": (late_pattern(rf"{_SIZE} allocated in private pools"),),
 }
 #: what cudaMallocAsync calls a limit where there is none
 _NO_LIMIT = 1 << 60
-_OTHER_PROCESS = re.compile(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
+_OTHER_PROCESS = late_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
 
 def failure_of_text(text: str) -> Failure | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -11,6 +9,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import module_name
 from torch_tb_profiler.model.owners import How, Why
@@ -25,7 +24,7 @@ REASONS = {
     Why.LAUNCH_LOST: "its launch was lost",
 }
 
-_GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
+_GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
 _STEP_TEMPLATE = "ProfilerStep#…"
 
 

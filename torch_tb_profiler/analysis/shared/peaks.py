@@ -21,6 +21,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -52,7 +54,7 @@ SPREAD = 0.15
 _WHOLE = 0.95
 
 #: names of parts of a device
-_SLICE = re.compile(r"\bMIG \d|^GRID ")
+_SLICE = late_pattern(r"\bMIG \d|^GRID ")
 
 Source = Literal["data_sheet", "tables", "user", "architecture"]
 

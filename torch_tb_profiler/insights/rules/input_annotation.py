@@ -20,11 +20,12 @@ from torch_tb_profiler.insights.shared.loading import (
     own_code_within,
 )
 from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.model import DATALOADER_NAME
 
 #: names that people and frameworks give to it, whole words
-_NAME = re.compile(
+_NAME = late_pattern(
     r"(?:^|[^a-z])(?:(?:load|fetch|get|read|next|prepare|wait_for)_?(?:next_?)?(?:train_?)?(?:batch(?:es)?|data|inputs?|"
     r"samples?)|data_?(?:load(?:er|ing)?|fetch(?:ing)?)|(?:train_?)?dataloader_?next|input_?pipeline|"
     r"(?:batch|data|next)_?wait)(?![a-z])",

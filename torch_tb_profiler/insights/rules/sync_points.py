@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -26,6 +25,7 @@ from torch_tb_profiler.insights.shared.waits import (
     waits,
 )
 from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.late_pattern import late_pattern
 
 #: by what the program asked for
 _ADVICE: Mapping[str, str] = {
@@ -78,7 +78,7 @@ _OF: Mapping[WaitedFor, str] = {
     WaitedFor.DEVICE: "device",
     WaitedFor.STREAM: "stream",
 }
-GRAD_SCALER = re.compile(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
+GRAD_SCALER = late_pattern(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
 _LINKS = {
     "copy_back": PINNED_MEMORY,
     "copy_to": PINNED_MEMORY,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cached_property
 
 import msgspec
@@ -32,6 +31,7 @@ from torch_tb_profiler.ranks.slow_ranks import slow_ranks
 from torch_tb_profiler.ranks.step_grid import StepGrid
 from torch_tb_profiler.ranks.stragglers import Spent, spent_of
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
+from torch_tb_profiler.trace.schema import Table
 
 
 class OfRank(msgspec.Struct, frozen=True):
@@ -138,8 +138,8 @@ def _bytes(value: object, seen: set[int]) -> int:
         return sum(_bytes(each, seen) for each in value)
     if isinstance(value, msgspec.Struct):
         return sum(_bytes(getattr(value, name), seen) for name in value.__struct_fields__)
-    if is_dataclass(value):
-        return sum(_bytes(getattr(value, each.name), seen) for each in fields(value))
+    if isinstance(value, Table):
+        return sum(_bytes(column, seen) for column in value.columns().values())
     return 0
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 from msgspec.structs import fields
@@ -16,12 +14,13 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared.loading import outermost
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
 #: memory pools of the driver: their calls are queued like kernels, and are meant to be called often
-_QUEUED = re.compile(r"Async")
-_RELEASES = re.compile(r"Free|Unmap|Unregister|Release")
-_OF_HOST = re.compile(r"Host|Register")
+_QUEUED = late_pattern(r"Async")
+_RELEASES = late_pattern(r"Free|Unmap|Unregister|Release")
+_OF_HOST = late_pattern(r"Host|Register")
 
 
 class Allocations(msgspec.Struct, frozen=True):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 from msgspec.structs import fields
@@ -20,15 +18,16 @@ from torch_tb_profiler.arrays.order import median, percentile, stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import is_own_code
 from torch_tb_profiler.trace import Category
 
 #: also of what derives from them, as the StatefulDataLoader of torchdata
-_SYNCHRONOUS = re.compile(r"SingleProcessDataLoaderIter\.")
-_WORKERS = re.compile(r"MultiProcessingDataLoaderIter\.")
+_SYNCHRONOUS = late_pattern(r"SingleProcessDataLoaderIter\.")
+_WORKERS = late_pattern(r"MultiProcessingDataLoaderIter\.")
 #: the frame of torch that makes an iterator with its workers; those that persist are only told to begin again
-_MADE = re.compile(
+_MADE = late_pattern(
     r"(?:^|/)(?:torch/utils/data/|torchdata/stateful_dataloader/stateful_)dataloader\.py\(\d+\): _get_iterator$"
 )
 #: what a batch of workers takes as usual is told from so many
