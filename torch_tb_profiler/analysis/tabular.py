@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
@@ -33,10 +32,10 @@ class Tabular(Shown, msgspec.Struct, frozen=True):
     def to_columns(self) -> Mapping[str, Any]:
         """The columns that the result has, by name: arrays, and tuples of plain values as long as it."""
         found: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
             if isinstance(value, np.ndarray) or _is_plain(value, len(self)):
-                found[field.name] = value
+                found[name] = value
         return found
 
     def as_grid(self) -> Grid:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.grouping import least_at
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -56,7 +56,7 @@ class Called(msgspec.Struct, frozen=True):
 
     def take(self: C, rows: Int64) -> C:
         """Some of the rows."""
-        columns: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
         taken: dict[str, Any] = {name: of[rows] for name, of in columns.items() if isinstance(of, np.ndarray)}
         return replace(self, **taken)
 

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Sequence
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model.communication_names import KINDS
@@ -76,10 +75,10 @@ class _Known(msgspec.Struct):
         return np.where(self.key[found] == key, found, -1)
 
     def extend(self, other: _Known) -> None:
-        for each in fields(self):
-            mine = getattr(self, each.name)
-            if isinstance(mine, np.ndarray) and each.name != "order":
-                setattr(self, each.name, np.concatenate((mine, getattr(other, each.name))))
+        for name in self.__struct_fields__:
+            mine = getattr(self, name)
+            if isinstance(mine, np.ndarray) and name != "order":
+                setattr(self, name, np.concatenate((mine, getattr(other, name))))
         self.order = None
 
 

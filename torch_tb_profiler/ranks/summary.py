@@ -249,7 +249,7 @@ def decode_named(content: bytes, worker: str) -> RankSummary | None:
 
 TABLES: tuple[type[Table], ...] = (RankSteps, RankCalls, RankPlaces, RankWork, RankRanges)
 #: columns of `RankCalls` that matching looks at
-_CALLED = tuple(name for name in RankCalls.column_names() if name in {each.name for each in structs.fields(Called)})
+_CALLED = tuple(name for name in RankCalls.column_names() if name in Called.__struct_fields__)
 
 
 class _Stored(Mapping[type[Table], Table]):

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar, cast, get_type_hints
+from inspect import get_annotations
+from typing import Any, ClassVar, TypeVar, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8, element_of
+from torch_tb_profiler.arrays.types import ELEMENTS, Float64, Int32, Int64, UInt8
 from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
 
 
@@ -203,10 +204,11 @@ class Table(LateFields):
 
 
 def _declared(table: type[Table]) -> tuple[Column, ...]:
-    hints = get_type_hints(table).items()
-    types = {name: element for name, hint in hints if (element := element_of(hint)) is not None}
+    # as they are written: `get_type_hints` evaluates each of hundreds
+    written = {name: hint for kind in table.__mro__ for name, hint in get_annotations(kind).items()}
     return tuple(
-        Column(name=name, dtype=np.dtype(types[name]), **declared) for name, declared in table.declared.items()
+        Column(name=name, dtype=np.dtype(ELEMENTS[written[name]]), **declared)
+        for name, declared in table.declared.items()
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.answer import TraceMeta
 from torch_tb_profiler.analysis.operators.table import (
@@ -77,7 +76,7 @@ def _read(stored: bytes) -> KnownOperators:
 
 
 def _columns(table: Any) -> dict[str, Any]:
-    return {field.name: getattr(table, field.name) for field in fields(table)}
+    return {name: getattr(table, name) for name in table.__struct_fields__}
 
 
 KNOWN_OPERATORS = Part(name="known operators", make=_kept, read=_read)

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
@@ -115,7 +114,7 @@ class CallGroups(msgspec.Struct, frozen=True):
 
     def merged(self, keys: Sequence[str], chosen: Int64 | None = None) -> CallGroups:
         """Those that have the keys in common together, of all or some; what is no key is that of the first."""
-        columns: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
         if chosen is not None:
             columns = {name: values[chosen] for name, values in columns.items()}
         groups = group([columns[key] for key in keys])

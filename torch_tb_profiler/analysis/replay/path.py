@@ -8,7 +8,6 @@ from functools import cached_property
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import PREFERENCE, Graph, binding_of
@@ -170,7 +169,7 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
         _some_segments(scenario, step[some], edge[some], _lengths(scenario, of_item, edge[some], since[some]))
         for some in _some(len(step))
     ]
-    return Segments(*(np.concatenate([getattr(each, part.name) for each in found]) for part in fields(Segments)))
+    return Segments(*(np.concatenate([getattr(each, name) for each in found]) for name in Segments.__struct_fields__))
 
 
 def _lengths(scenario: Scenario, of_item: Int64, edge: Int64, since: Int64) -> Int64:

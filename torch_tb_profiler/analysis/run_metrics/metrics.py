@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_summary, mean_known, step_use
 from torch_tb_profiler.analysis.memory.curve import memory_curves
@@ -92,7 +91,7 @@ class FigureTable(Tabular, frozen=True):
 
     def to_columns(self) -> dict[str, object]:
         names = {"run": self.run, "worker": self.worker, "span": self.span}
-        return names | {f.name: tuple(getattr(one, f.name) for one in self.figures) for f in fields(Figures)}
+        return names | {name: tuple(getattr(one, name) for one in self.figures) for name in Figures.__struct_fields__}
 
 
 def figures(model: Model) -> Figures:

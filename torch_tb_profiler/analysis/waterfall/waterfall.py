@@ -7,7 +7,6 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.answer import NsMean
 from torch_tb_profiler.analysis.device_use import kernel_devices
@@ -73,7 +72,7 @@ class Gaps(Tabular, frozen=True):
 
     def take(self, chosen: Bool | Int64) -> Gaps:
         """Some of them."""
-        return Gaps(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return Gaps(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
 class Waterfall(msgspec.Struct, frozen=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.replay.effects import Effect, OnWork
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first
@@ -44,7 +43,7 @@ class Transfers(msgspec.Struct, frozen=True):
 
     def take(self, chosen: Bool | Int64) -> Transfers:
         """Some of them."""
-        columns = {each.name: getattr(self, each.name)[chosen] for each in fields(self) if each.name != "groups"}
+        columns = {name: getattr(self, name)[chosen] for name in self.__struct_fields__ if name != "groups"}
         return Transfers(self.groups, **columns)
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
@@ -44,7 +43,7 @@ class Allocations(msgspec.Struct, frozen=True):
 
     def take(self, chosen: Bool | Int64) -> Allocations:
         """Some of them."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        columns = {name: getattr(self, name) for name in self.__struct_fields__}
         share = columns.pop("asking_share")
         return Allocations(**{name: column[chosen] for name, column in columns.items()}, asking_share=share)
 

@@ -7,7 +7,6 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -87,7 +86,7 @@ class Copies(msgspec.Struct, frozen=True):
 
     def take(self, chosen: Bool | Int64) -> Copies:
         """Some of them."""
-        return Copies(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return Copies(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
 def copies_of(facts: Facts) -> Copies:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
@@ -62,7 +61,7 @@ class Fetches(msgspec.Struct, frozen=True):
 
     def take(self, chosen: Bool | Int64) -> Fetches:
         """Some of them."""
-        return Fetches(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return Fetches(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
 def fetches_of(facts: Facts) -> Fetches:

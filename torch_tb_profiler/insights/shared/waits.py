@@ -7,7 +7,6 @@ from enum import IntEnum
 
 import msgspec
 import numpy as np
-from msgspec.structs import fields
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -109,7 +108,7 @@ class Waits(msgspec.Struct, frozen=True):
 
     def take(self, chosen: Bool | Int64) -> Waits:
         """Some of them."""
-        return Waits(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return Waits(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
 @remembered
