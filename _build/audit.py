@@ -49,11 +49,22 @@ def pip() -> tuple[str, str]:
         command = [sys.executable, "-m", "pip_audit", "--requirement", str(asked)]
         command += ["--format", "json", "--progress-spinner", "off"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return verdict_of(done.stdout, done.stderr)
+
+
+def verdict_of(told: str, said: str) -> tuple[str, str]:
+    """A verdict of pip-audit's JSON, and what there is to say. What an index does not know was not looked at."""
     try:
-        found = [each for each in json.loads(done.stdout)["dependencies"] if each.get("vulns")]
+        dependencies = json.loads(told)["dependencies"]
     except (ValueError, KeyError):
-        return NO_DATA, done.stderr.strip()[-300:]
-    return ("WEAK", ", ".join(each["name"] for each in found)) if found else ("nothing known", "")
+        return NO_DATA, said.strip()[-300:]
+    weak = [each["name"] for each in dependencies if each.get("vulns")]
+    unknown = [each["name"] for each in dependencies if "vulns" not in each]
+    if weak:
+        return "WEAK", ", ".join(weak)
+    if unknown or not dependencies:
+        return NO_DATA, f"of {', '.join(unknown) or 'anything'}"
+    return "nothing known", ""
 
 
 def main() -> int:

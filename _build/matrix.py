@@ -30,8 +30,8 @@ FIRST_WHEELS = {
     "zstandard": {"3.13": "0.23.0", "3.14": "0.25.0"},
     "regex": {"3.12": "2023.10.3", "3.13": "2024.9.11", "3.14": "2025.9.1"},
     "isal": {"3.14": "1.8.0"},
-    # 2.15 to 2.17 take a module that Python has no more (imghdr)
-    "tensorboard": {"3.13": "2.18.0", "3.14": "2.20.0"},
+    # 2.15 to 2.19 take a module that Python has no more (imghdr)
+    "tensorboard": {"3.13": "2.20.0", "3.14": "2.20.0"},
 }
 
 

@@ -14,6 +14,7 @@ from tests.tiny import wait_until
 _LIMITED = """
 import resource, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # what runs under nohup ignores it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background ignores it
 limits = sys.argv[1]
 for each in filter(None, limits.split(",")):
     name, value = each.split("=")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -74,3 +77,41 @@ def test_files_that_are_damaged_while_they_are_used(kind: str, logs: Path, good:
         spoil(cache, kind, random.Random(kind))
         assert answers(get, TRACES) == good
         assert answers(get, TRACES) == good
+
+
+def replaced(cache: Path, put: Callable[[Path], object]) -> None:
+    """In place of every file of a cache."""
+    for path in [path for path in cache.rglob("*") if path.is_file() or path.is_symlink()]:
+        path.unlink()
+        put(path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pipes and devices are files on Linux alone")
+@pytest.mark.parametrize(
+    "put",
+    [
+        os.mkfifo,
+        lambda path: path.symlink_to("/dev/zero"),
+        lambda path: path.symlink_to("/etc/passwd"),
+        lambda path: path.symlink_to(path),
+    ],
+    ids=["pipe", "device", "link", "loop"],
+)
+def test_what_is_no_file_of_the_cache_is_not_read(
+    put: Callable[[Path], object], logs: Path, good: dict[str, tuple[int, str]]
+) -> None:
+    cache = logs.parent / "cache"
+    replaced(cache, put)
+    with everything_read(logs, cache, 1) as workspace:
+        get = getter(workspace)
+        assert answers(get, TRACES) == good
+        replaced(cache, put)
+        assert answers(get, TRACES) == good
+
+
+def test_a_cache_that_is_removed_while_it_is_used(logs: Path, good: dict[str, tuple[int, str]]) -> None:
+    cache = logs.parent / "cache"
+    with everything_read(logs, cache, 1) as workspace:
+        shutil.rmtree(cache)
+        assert answers(getter(workspace), TRACES) == good
+        assert cache.stat().st_mode & 0o077 == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import audit
 import distributions
 import matrix
 import release
@@ -29,6 +30,20 @@ def test_the_least_of_every_dependency_is_named(repository: Path) -> None:
             name for name in asked if name in {line.partition(">=")[0] for line in sbom.requirements()}
         ]
     assert set(matrix.FIRST_WHEELS) <= {line.partition(">=")[0] for line in sbom.requirements()}
+
+
+@pytest.mark.parametrize(
+    ("dependencies", "verdict"),
+    [
+        ([{"name": "a", "vulns": []}], "nothing known"),
+        ([{"name": "a", "vulns": [{"id": "CVE-1"}]}, {"name": "b", "skip_reason": "not found"}], "WEAK"),
+        ([{"name": "a", "vulns": []}, {"name": "b", "skip_reason": "not found"}], "NO DATA"),
+        ([], "NO DATA"),
+    ],
+)
+def test_what_was_not_looked_at_is_not_said_to_be_good(dependencies: list[dict[str, object]], verdict: str) -> None:
+    assert audit.verdict_of(json.dumps({"dependencies": dependencies}), "")[0] == verdict
+    assert audit.verdict_of("", "no network") == ("NO DATA", "no network")
 
 
 def test_hosted_ci_calls_targets_that_there_are(repository: Path) -> None:

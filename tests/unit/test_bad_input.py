@@ -19,6 +19,8 @@ from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.parsers import command_parser
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
+from torch_tb_profiler.workspace.catalog import catalog_name, read_catalog
+from torch_tb_profiler.workspace.places import place_at
 
 #: commands that take something else than a trace, or that never end
 OTHERS = {"serve", "completion", "sql", "mcp", "check", "compare", "cache"}
@@ -171,6 +173,33 @@ def test_names_cannot_steer_a_terminal(name: str, tmp_path: Path, capsys: pytest
             for line in (out + err).split("\n"):
                 assert line.isprintable(), (words, line)
                 assert not line.lstrip().startswith("::")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes on Linux alone")
+def test_names_of_directories_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The directory that is named, of the cache and of a shared place, too."""
+    logs, cache, place = (Path(os.fsdecode(os.fsencode(tmp_path / name) + b"\xff\xed\xa0\x80")) for name in "lcp")
+    logs.mkdir()
+    write_trace(logs / "w1.pt.trace.json")
+    write_trace(Path(os.fsdecode(os.fsencode(logs / "w2") + b"\xfe.pt.trace.json")))
+    commands = {
+        "doctor": ["--json"],
+        "ingest": ["--json"],
+        "traces": ["--json"],
+        "report": ["-o", str(tmp_path / "report.html")],
+        "summary": ["--worker", "w1"],
+        "sql": ["--worker", "w1", "select run from traces"],
+    }
+    for name, words in commands.items():
+        own = ["--cache-dir", f"file://{place}" if name == "ingest" else str(cache)]
+        code, _, err = ended(capsys, name, str(logs), *words, *own)
+        assert code in (0, 3), (name, err)
+    (catalog,) = place.glob("*.catalog")
+    found = read_catalog(place_at(f"file://{place}"), catalog.name)
+    assert found is not None
+    assert {Path(trace.of.file.entry.url).read_bytes()[:1] for trace in found.traces()} == {b"{"}
+    assert len(list(found.traces())) == 2
+    assert catalog_name(str(logs)) == catalog.name
 
 
 def test_every_table_is_among_those_tried() -> None:

@@ -121,6 +121,19 @@ def test_the_default_directory(monkeypatch: pytest.MonkeyPatch) -> None:
         assert default_directory() == Path("/home/me/.cache/torch_tb_profiler")
 
 
+def test_a_user_without_a_home_gets_a_temporary_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in a container that runs with any number for its user."""
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(OSError, match="no home directory"):
+        default_directory()
+    cache = Cache()
+    assert cache.directory.parent == tmp_path
+    cache.close()
+    assert not cache.directory.exists()
+
+
 def test_the_key_follows_the_content_even_when_size_and_time_stay(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "w.pt.trace.json")
     storage = storage_for(str(path))

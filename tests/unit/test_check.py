@@ -184,7 +184,14 @@ def test_rules_in_a_file(file: str, table: str, runs: Path, tmp_path: Path, caps
     assert own.exit_code == 0
 
 
-@pytest.mark.parametrize("text", ["[check", "check = 1", "[check]\nfail-if = []", "[check]\nfail-on = ['x > 1']", "\0"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("[check", "check = 1", "[check]\nfail-if = []", "[check]\nfail-on = ['x > 1']", "\0"),
+        *(f"[check]\nx = {'9' * 5000}", f"[check]\nx = {'[' * 5000}"),
+    ],
+    ids=lambda text: repr(text[:30]),
+)
 def test_a_wrong_file_is_2(text: str, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "torch-tb-profiler.toml").write_text(text)
     assert check(runs / "base", runs / "alike") == 2

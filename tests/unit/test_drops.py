@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -167,6 +168,7 @@ def test_limits(client: Client, tmp_path: Path) -> None:
         ({"Origin": "http://127.0.0.1:8888"}, 403),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://[x"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-site"}, 403),
         ({"Sec-Fetch-Site": "none"}, 403),
@@ -201,6 +203,29 @@ def test_files_go_with_the_server(client: Client, drops: Drops, folder: Path, tm
     assert list(folder.iterdir()) == []
 
 
+def test_a_folder_that_was_cleaned_away_is_made_again(client: Client, folder: Path, tmp_path: Path) -> None:
+    send(client, "a.json", trace_at(tmp_path))
+    shutil.rmtree(next(folder.iterdir()))
+    assert send(client, "b.json", trace_at(tmp_path)).status_code == 200
+    assert kept(tmp_path) == ["b.json"]
+
+
+def test_without_a_place_the_reason_is_told(client: Client, folder: Path, tmp_path: Path) -> None:
+    folder.rmdir()
+    answer = send(client, "a.json", trace_at(tmp_path))
+    assert answer.status_code == 507
+    assert "a.json cannot be kept" in json.loads(answer.data)["error"]
+
+
+def test_a_fault_is_told_as_everywhere(
+    noted: Noted, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(noted, "add", lambda _: 1 / 0)
+    answer = send(client, "a.json", trace_at(tmp_path))
+    assert answer.status_code == 500
+    assert "made a mistake" in json.loads(answer.data)["error"]
+
+
 def test_a_server_for_others_takes_none(noted: Noted, tmp_path: Path) -> None:
     app = create_app(cast(Workspace, noted))
     client = Client(takes_none(app))
@@ -222,6 +247,7 @@ def test_a_server_for_others_takes_none(noted: Noted, tmp_path: Path) -> None:
         (".hidden.json", "hidden.json"),
         ("跟踪.json", "跟踪.json"),
         ("n" * 300 + ".json", "n" * 145 + ".json"),
+        ("跟" * 300 + ".json", "跟" * 48 + ".json"),
     ],
 )
 def test_names_are_made_safe(name: str, kept_as: str) -> None:

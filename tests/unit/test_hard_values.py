@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from io import BytesIO
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from torch_tb_profiler.analysis.change.figures import RecordingFigures, recording_figures
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace, read_to_file, read_trace
 from torch_tb_profiler.trace.rewrite import examine, with_events
 
@@ -123,3 +127,34 @@ def test_numbers_are_found_however_deep_they_are(tmp_path: Path) -> None:
     trace = read_to_file(BytesIO(changed.encode()), tmp_path / "columns")
     assert names(trace) == all_but(-1)
     assert [(note.kind, note.count) for note in trace.notes] == [("huge_numbers", 1)]
+
+
+_DOCUMENT = text("", ", ")
+
+
+@pytest.mark.parametrize(
+    ("content", "at"),
+    [
+        (_DOCUMENT + _DOCUMENT, len(_DOCUMENT)),
+        (_DOCUMENT + b"\n" + _DOCUMENT, len(_DOCUMENT)),
+        (_DOCUMENT + b" oops", len(_DOCUMENT)),
+        (_DOCUMENT[:-1] + b", " + _DOCUMENT[1:], len(_DOCUMENT) + 1),
+        (gzip.compress(_DOCUMENT) * 2, len(_DOCUMENT)),
+        (_DOCUMENT + b" \r\n\t" + bytes(5000), None),
+        (_DOCUMENT[:-1] + b', "traceEvents": null}', None),
+    ],
+)
+def test_what_stands_behind_a_trace_is_told(content: bytes, at: int | None) -> None:
+    trace = read_trace(BytesIO(content))
+    assert len(trace.events) == COUNT
+    assert [(note.kind, note.first_offset) for note in trace.notes] == ([] if at is None else [("more_behind", at)])
+
+
+@pytest.mark.parametrize("number", ["1e309", "-1e999", "[0, 1e400]"])
+def test_keys_behind_the_events_with_a_number_beyond_a_double(number: str) -> None:
+    """JSON has none, so an answer that says it could not be read again."""
+    trace = read_trace(BytesIO(text("", ", ")[:-1] + f', "cuda_driver_version": {number}}}'.encode()))
+    assert len(trace.events) == COUNT
+    assert [(note.kind, note.count) for note in trace.notes] == [("huge_numbers", 1)]
+    figures = recording_figures(Model(trace), "run")
+    assert msgspec.json.decode(msgspec.json.encode(figures), type=RecordingFigures) == figures

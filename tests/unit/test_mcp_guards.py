@@ -44,7 +44,10 @@ def test_wrong_questions_are_one_sentence(samples: Path, cache: Path) -> None:
             await refused(client, "table", trace=TRACE, what="kernels", group_by="nothing"),
             await refused(client, "table", trace=TRACE, what="steps", group_by="name"),
             await refused(client, "table", trace=TRACE, what="kernels", from_step="4"),
-            await refused(client, "table", trace=TRACE, what="kernels", from_step="4", to_step="99"),
+            *[
+                await refused(client, "table", trace=TRACE, what=what, from_step="4", to_step="99")
+                for what in ("kernels", "steps", "idle", "launches")
+            ],
             await refused(client, "explain", trace=TRACE, what="finding", name="nothing"),
             await refused(client, "explain", trace=TRACE, what="kernel", name="nothing"),
             await refused(client, "explain", trace=TRACE, what="cause", name="nothing"),
@@ -58,6 +61,7 @@ def test_wrong_questions_are_one_sentence(samples: Path, cache: Path) -> None:
         assert len(text) <= 400
         assert "\n" not in text
         assert "Traceback" not in text
+        assert "made a mistake" not in text
 
 
 def under(path: str, patterns: tuple[str, ...]) -> bool:

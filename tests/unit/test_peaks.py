@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from torch_tb_profiler.analysis.shared.peaks import Peaks, peaks_of
+from torch_tb_profiler.analysis.shared.peaks import VARIABLE, Peaks, peaks_of
 
 
 def of(name: str, **properties: Any) -> Peaks | None:
@@ -127,3 +129,30 @@ def test_what_may_be_one_of_two_devices_is_not_sure() -> None:
     assert peaks is not None
     assert not peaks.sure
     assert peaks.bandwidth == 8000e9
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        "match = '('\nmemory = 1\ntflops = {}",
+        f"match = '{'(' * 3000}'\nmemory = 1\ntflops = {{}}",
+        "match = 'a{999999999999}'\nmemory = 1\ntflops = {}",
+        f"match = 'H'\nmemory = {'9' * 400}\ntflops = {{}}",
+        f"match = 'H'\nmemory = {'9' * 5000}\ntflops = {{}}",
+        "match = 'H'\nmemory = nan\ntflops = {}",
+        "match = 'H'\nmemory = 1\ntflops = 1",
+        "match = 'H'\nmemory = 1\ntflops = {fp3 = 1}",
+    ],
+    ids=lambda text: repr(text[:40]),
+)
+def test_a_wrong_file_of_the_user_costs_nothing_else(
+    device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = tmp_path / "peaks.toml"
+    file.write_text(f"[[device]]\n{device}\n")
+    monkeypatch.setenv(VARIABLE, str(file))
+    with caplog.at_level(logging.WARNING):
+        found = of("NVIDIA A100-SXM4-40GB", numSms=108)
+    assert found is not None
+    assert found.bandwidth == 1555e9
+    assert "the devices of the package are used" in caplog.text

@@ -57,6 +57,15 @@ def test_holds_the_answers_of_the_routes(client: Client) -> None:
         assert answer_of(report, route, **trace, **more) == get(client, f"/api/{route}?{query}")
 
 
+def test_a_name_that_looks_like_a_place_of_the_page(tmp_path: Path) -> None:
+    run = "{{packed}}<b>{{title}}"
+    write_trace(tmp_path / "logs" / run / "w.pt.trace.json")
+    with everything_read(tmp_path / "logs", tmp_path / "cache", 1) as workspace:
+        page = client_of(workspace).get("/api/report", query_string={"run": run}).text
+    assert "<title>{{packed}}&lt;b&gt;{{title}}" in page
+    assert content_of(page)["report"]["answers"]
+
+
 def test_tells_of_no_other_trace_and_not_where_it_lies(client: Client, samples: Path) -> None:
     report = content_of(client.get(f"/api/report?run={RUN}&worker=rank1").text)["report"]
     (run,) = answer_of(report, "status")["runs"]

@@ -114,6 +114,11 @@ def test_resolve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert storage.resolve("~/$WHERE/") == "/home/someone/logs"
     assert storage.resolve("here") == str(tmp_path / "here")
     assert storage.resolve("file:///a%20b") == "/a b"
+    assert storage.resolve("FILE://host/a?b#c") == "/a"
+    assert storage.resolve("file://[x/a") == "/a"
+    for nowhere in ("a\0b", "file:///a%00b"):
+        with pytest.raises(StorageError, match="no file has such a name"):
+            storage.resolve(nowhere)
 
 
 @pytest.mark.parametrize("url", ["/a", "a:b", "C:\\logs", "file:///a"])

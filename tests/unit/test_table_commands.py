@@ -176,6 +176,7 @@ def test_steps_found_in_another_way(shell: Shell, run_folder: str) -> None:
         (["--filter", 'name~"("'], "name~"),
         (["--limit", "0"], "--limit"),
         (["--limit", "few"], "--limit"),
+        (["--limit", "9" * 5000], "--limit"),
         (["--run", "generated_4gpu"], "did you mean 'generated_4gpu_h100'?"),
         (["--worker", "rank9"], "only rank0"),
         (["--steps", "99"], "there is no step '99'"),

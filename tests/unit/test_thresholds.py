@@ -57,6 +57,9 @@ def test_rules_are_muted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         ("[dataloader]\nleast_share = -1", "from 0 on"),
         ("[dataloader]\nleast_share = true", "is a number"),
         ('mute = "dataloader"', "a list"),
+        (f"[dataloader]\nleast_share = {'9' * 400}", "from 0 on"),
+        (f"[dataloader]\nleast_share = {'9' * 5000}", "no TOML"),
+        (f"[dataloader]\nleast_share = {'[' * 5000}", "no TOML"),
     ],
 )
 def test_a_wrong_file_costs_nothing_else(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.storage import shown, without_slash
+from torch_tb_profiler.storage import printable, without_secrets, without_slash
 
 _URI = late_pattern(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
@@ -54,8 +54,8 @@ def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
 
 
 def base_name(url: str) -> str:
-    """The last part of a path or URL."""
-    return re.split(r"[\\/]", without_slash(shown(url)))[-1] or url
+    """The last part of a path or URL, as text."""
+    return printable(re.split(r"[\\/]", without_slash(without_secrets(url)))[-1] or url)
 
 
 def _unused(name: str, roots: Sequence[Root]) -> str:

@@ -17,7 +17,7 @@ from torch_tb_profiler.ingest.runner import CannotBegin, Check, Progress, Runner
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target, Task
 from torch_tb_profiler.ingest.together import RankUnusable, RunOutcome, outcome_of
 from torch_tb_profiler.reason import OTHER, Reason
-from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.storage import StorageError, storable, storage_for
 from torch_tb_profiler.workspace.cache import default_directory
 from torch_tb_profiler.workspace.catalog import (
     VERSION,
@@ -93,14 +93,20 @@ def ingest(
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
     expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
-    target = Target(place.url, _is_private(place), part, expansion, answers_version())
+    target = Target(storable(place.url), _is_private(place), part, expansion, answers_version())
     work = _Work([file for run in found.runs for file in run.traces], target)
     runner: Runner | None = None
     try:
         runner = scheduler() if scheduler else LocalRunner(processes_for(work.files, processes))
         entry = work.files[0].entry
         check = Check(
-            entry.url, entry.path, entry.size, entry.modified_ns, entry.etag, f"{target.part}probe.part", target
+            storable(entry.url),
+            entry.path,
+            entry.size,
+            entry.modified_ns,
+            entry.etag,
+            f"{target.part}probe.part",
+            target,
         )
         judge(runner.probe(check), check)
         _read_all(work, runner, processes, stop_when_lost, seed, told, say)
@@ -156,7 +162,7 @@ def _prepared(cache_dir: str) -> Folder | Stored:
     except StorageError as error:
         raise CannotBegin(str(error)) from None
     except OSError as error:
-        where = cache_dir or default_directory()
+        where = cache_dir or error.filename
         raise CannotBegin(f"{where} cannot be written: {error.strerror or error}; --cache-dir names another") from None
     return place
 
@@ -291,7 +297,7 @@ def _mend(work: _Work, kept: Kept, read_again: set[int]) -> None:
 
 
 def _write_catalog(logdir: str, found: Found, work: _Work) -> None:
-    address = storage_for(logdir).resolve(logdir)
+    address = storable(storage_for(logdir).resolve(logdir))
     outcomes = iter(work.outcomes[number] for number in range(len(work.files)))
     runs = tuple(_catalog_run(run, outcomes) for run in found.runs)
     skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in found.skipped)

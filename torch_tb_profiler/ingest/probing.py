@@ -59,13 +59,13 @@ def judge(facts: Sequence[WorkerFact], check: Check) -> None:
     place = check.target.open()
     try:
         _refuse([(f, f"cannot read {check.url}: {f.unreadable}") for f in facts if f.unreadable])
-        _refuse([(f, f"cannot write to {check.target.place}: {f.unwritable}") for f in facts if f.unwritable])
+        _refuse([(f, f"cannot write to {check.target.place_shown}: {f.unwritable}") for f in facts if f.unwritable])
         _refuse([(f, "has another build of torch-tb-profiler") for f in facts if f.code != check.target.code])
         for fact in facts:
             try:
                 read_late(place, fact.nonce)
             except (OSError, StorageError):
-                _refuse([(fact, f"has a {check.target.place} of its own: what it writes is not seen here")])
+                _refuse([(fact, f"has a {check.target.place_shown} of its own: what it writes is not seen here")])
     finally:
         remove_all(place, (fact.nonce for fact in facts))
 

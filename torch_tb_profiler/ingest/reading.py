@@ -48,7 +48,7 @@ def read_rank(task: Task, child: Child, told: Callable[[Reading], None] = lambda
     except StorageError as error:
         return Lost.of(task.number, error.reason)
     except OSError as error:
-        text = f"could not be kept in {task.target.place}: {error.strerror or error}"
+        text = f"could not be kept in {task.target.place_shown}: {error.strerror or error}"
         return Lost.of(task.number, Reason(OTHER, text))
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
         what = f"{type(error).__name__}: {error}"

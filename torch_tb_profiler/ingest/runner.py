@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from torch_tb_profiler.ingest.tasks import Outcome, Target, Task
-from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.storage import Entry, restored
 
 
 class CannotBegin(Exception):
@@ -43,7 +43,7 @@ class Progress(msgspec.Struct, frozen=True):
 class Check(msgspec.Struct, frozen=True):
     """What a worker is asked before the first rank.
 
-    url, path, size, modified_ns, etag: of a file that it must be able to read
+    url, path, size, modified_ns, etag: of a file that it must be able to read; url: `storable`
     nonce: name of a file that it is to write to the place
     """
 
@@ -57,7 +57,7 @@ class Check(msgspec.Struct, frozen=True):
 
     @property
     def entry(self) -> Entry:
-        return Entry(self.path, self.url, self.size, self.modified_ns, self.etag)
+        return Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
 
 
 class WorkerFact(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import msgspec
 
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.storage import Entry, restored, shown, storable
 from torch_tb_profiler.workspace.places import Folder, Stored, place_at
 from torch_tb_profiler.workspace.protocol import Summary
 
@@ -16,7 +16,7 @@ from torch_tb_profiler.workspace.protocol import Summary
 class Target(msgspec.Struct, frozen=True):
     """Where ranks are read to.
 
-    place: its address, without secrets
+    place: its address, without secrets, as `storable` makes it
     is_private: whether its files are for their owner alone
     part: begins the names of files that are being written
     expansion: to how many times its size a file may unpack
@@ -29,16 +29,21 @@ class Target(msgspec.Struct, frozen=True):
     expansion: int
     code: str
 
+    @property
+    def place_shown(self) -> str:
+        """The address for messages."""
+        return shown(restored(self.place))
+
     def open(self) -> Folder | Stored:
         """Raises StorageError: the address cannot be right."""
-        place = place_at(self.place, self.part)
+        place = place_at(restored(self.place), self.part)
         if isinstance(place, Folder):
             place.is_private = self.is_private
         return place
 
 
 class Task(msgspec.Struct, frozen=True):
-    """Read a file. number: of the task; url, path, size, modified_ns, etag: as `Entry` has them."""
+    """Read a file. number: of the task; path, size, modified_ns, etag: as `Entry` has them; url: `storable`."""
 
     number: int
     url: str
@@ -51,11 +56,11 @@ class Task(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, number: int, file: TraceFile, target: Target) -> Task:
         entry = file.entry
-        return cls(number, entry.url, entry.path, entry.size, entry.modified_ns, entry.etag, target)
+        return cls(number, storable(entry.url), entry.path, entry.size, entry.modified_ns, entry.etag, target)
 
     @property
     def entry(self) -> Entry:
-        return Entry(self.path, self.url, self.size, self.modified_ns, self.etag)
+        return Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
 
 
 class Kept(msgspec.Struct, frozen=True, tag="kept"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -72,8 +73,8 @@ def messages_of(catalog: Catalog, name: str, arguments: Mapping[str, str]) -> st
     missing = [each for each in prompt.arguments if each not in arguments]
     if missing:
         raise Wrong(f"the prompt needs {', '.join(missing)}")
-    text = prompt.text
     for each in prompt.arguments:
         catalog.trace(arguments[each])
-        text = text.replace(f"{{{each}}}", json.dumps(arguments[each], ensure_ascii=False))
-    return text
+    values = {each: json.dumps(arguments[each], ensure_ascii=False) for each in prompt.arguments}
+    # in one go: a name may look like a place
+    return re.sub(r"\{(\w+)\}", lambda place: values.get(place[1], place[0]), prompt.text)

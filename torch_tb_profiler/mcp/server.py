@@ -92,7 +92,7 @@ class ProfileServer:
             return _refused("there is no such tool")
         try:
             asked = msgspec.convert(params.arguments or {}, tool.arguments)
-        except msgspec.ValidationError as error:
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half of a pair of surrogates is no text
             return _refused(str(error))
         try:
             return await self._computed(context, partial(self._answer, tool, asked))

@@ -13,8 +13,9 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.api.trace import TraceProfile
+from torch_tb_profiler.mcp.declaration import Wrong
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.tables.columns import COLUMNS
 from torch_tb_profiler.tables.listing import FOR_AGENTS, Agents, ListedTable
 from torch_tb_profiler.tables.results import RESULTS
@@ -48,7 +49,10 @@ def _ask(of: ListedTable, agents: Agents, trace: TraceProfile, group: str | None
         grid = RESULTS[of.name](model if steps is None else model.of_steps(StepRange(*steps)), own).as_grid()
         return Table(PageMeta(), grid.columns, grid.values)
 
-    return trace.ask(made)
+    try:
+        return trace.ask(made)
+    except UnknownStep as error:
+        raise Wrong(str(error)) from None
 
 
 TABLES: Mapping[str, NamedTable] = {

@@ -138,13 +138,13 @@ class Model:
     def launches(self) -> Launches:
         """Host calls of a device's API."""
         launches, selection = self.trace.launches, self._selection
-        return launches if selection is None else launches.take(selection.launches.kept)
+        return launches if selection is None or selection.launches.is_all else launches.take(selection.launches.kept)
 
     @part
     def device_work(self) -> DeviceWork:
         """What ran on devices."""
         work, selection = self.trace.device_work, self._selection
-        return work if selection is None else work.take(selection.work.kept)
+        return work if selection is None or selection.work.is_all else work.take(selection.work.kept)
 
     @part
     def memory(self) -> Memory:

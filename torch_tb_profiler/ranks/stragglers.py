@@ -97,7 +97,7 @@ def spent_of(trace: Trace, graph: Graph) -> Spent:
     node = host.node[host.place(pieces.lane.astype(np.int64), pieces.start)]
     names = trace.events.name
     of_event = np.append(names[host.row], -1)[node].astype(np.int64)
-    kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.since)
+    kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.work_since)
     item = np.flatnonzero(kernels & (items.start < until))
     label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), KERNELS)))
     code = np.concatenate((of_event, names[items.row[item]]))

@@ -113,6 +113,7 @@ class RankHead(msgspec.Struct, frozen=True, kw_only=True):
     work_names  of kernels and operators; the first is the unnamed rest
     range_names of ranges, the longest first
     ranges_left names of ranges that are left out, shorter than these
+    damage      kinds of the notes that say that events of the file are missing or wrong
     """
 
     worker: str
@@ -134,6 +135,7 @@ class RankHead(msgspec.Struct, frozen=True, kw_only=True):
     work_names: tuple[str, ...]
     range_names: tuple[str, ...] = ()
     ranges_left: int = 0
+    damage: tuple[str, ...] = ()
 
 
 Tables = Mapping[type[Table], Table]

@@ -32,14 +32,16 @@ _LOCK = "SET lock_configuration=true"
 BEGIN_READING = "BEGIN TRANSACTION READ ONLY"
 
 #: what stands before the statement that is explained; comments may stand before it
-_EXPLAIN = re.compile(r"(?is)(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*EXPLAIN(?:\s+ANALYZE)?(?:\s*\([^()]*\))?")
+_EXPLAIN = re.compile(
+    r"(?i)(?:\s|--[^\n\r]*(?:[\n\r]|$)|/\*(?:[^*]|\*(?!/))*\*/)*EXPLAIN(?:\s+ANALYZE)?(?:\s*\([^()]*\))?"
+)
 
 #: longer than any that a person writes
 LONGEST_STATEMENT = 100_000
 
 
 def connect(locked: bool = True) -> duckdb.DuckDBPyConnection:
-    """An empty database. locked: nothing outside of it can be reached, and no setting be changed. Raises QueryError."""
+    """An empty database. locked: nothing outside it can be reached, and no setting be changed. Raises QueryError."""
     try:
         import duckdb  # noqa: PLC0415 - an extra, and 0.1 s
     except ImportError:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat as modes
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
-from torch_tb_profiler.storage.url import printable, scheme_of
+from torch_tb_profiler.storage.url import printable, scheme_of, shown
+
+#: what stands before and behind the path of a file:// address
+_FILE = late_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
 
 
 class LocalStorage:
@@ -23,7 +29,9 @@ class LocalStorage:
     is_remote = False
 
     def resolve(self, url: str) -> str:
-        path = unquote(urlsplit(url).path) if scheme_of(url) == "file" else url
+        path = unquote(_FILE.sub("", url)) if scheme_of(url) == "file" else url
+        if "\0" in path:
+            raise StorageError(f"{shown(url)}: no file has such a name", "missing")
         return os.path.abspath(os.path.expanduser(os.path.expandvars(path)))  # noqa: PTH100, PTH111
 
     def require(self, root: str) -> None:
@@ -46,11 +54,11 @@ class LocalStorage:
                     children = sorted(found, key=lambda child: child.name)
             except OSError as error:
                 if not relative:
-                    raise StorageError(_failed("unlistable", error, _printable(root))) from error
+                    raise StorageError(_failed("unlistable", error, printable(root))) from error
                 report(Problem(relative, _failed("unlistable", error)))
                 continue
             for child in children:
-                path = f"{relative}/{_printable(child.name)}" if relative else _printable(child.name)
+                path = f"{relative}/{printable(child.name)}" if relative else printable(child.name)
                 try:
                     if child.is_dir():
                         (links if child.is_symlink() else pending).append((child.path, path))
@@ -66,11 +74,11 @@ class LocalStorage:
             raise StorageError(_failed("unreadable", error)) from error
         if not modes.S_ISREG(status.st_mode):
             raise StorageError(Reason("no_file", "is not a file"))
-        return _entry(_printable(Path(url).name), url, status)
+        return _entry(printable(Path(url).name), url, status)
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:  # noqa: ARG002 - the system reads ahead
         try:
-            return open(entry.url, "rb")  # noqa: PTH123
+            return open_file(entry.url)
         except OSError as error:
             raise StorageError(_failed("unreadable", error)) from error
 
@@ -84,8 +92,3 @@ def _entry(path: str, url: str, status: os.stat_result) -> Entry:
 def _failed(kind: Literal["unlistable", "unreadable"], error: OSError, place: str = "") -> Reason:
     why = error.strerror or type(error).__name__
     return Attempt(kind, place).failed(why, {"why": why, "errno": errno.errorcode.get(error.errno or 0, "")})
-
-
-def _printable(name: str) -> str:
-    """As text: file names may hold any byte but `/` and NUL."""
-    return printable(os.fsencode(name).decode("utf-8", "backslashreplace"))

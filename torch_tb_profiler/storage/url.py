@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from torch_tb_profiler.late_pattern import late_pattern
 
 _SCHEME = late_pattern(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # two letters at least: C:\ is a drive
+#: before the bytes, in hexadecimal digits, of an address that is no text; none has this character
+_BYTES = "\0"
 _USER = late_pattern(r"^([A-Za-z][A-Za-z0-9+.-]+://)[^/?#]*@")
 
 #: of signed addresses: S3, Google and Azure
@@ -22,6 +25,11 @@ def scheme_of(url: str) -> str:
 
 
 def shown(url: str) -> str:
+    """The address as text that may be shown: `without_secrets`, and `printable`."""
+    return printable(without_secrets(url))
+
+
+def without_secrets(url: str) -> str:
     """The address without what may be a secret: name and password before an `@`, the query of an http address, and
     a signature behind any other.
     """
@@ -47,5 +55,31 @@ def without_slash(url: str) -> str:
 
 
 def printable(name: str) -> str:
-    """The name as text that can be shown, logged and sent."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)
+    r"""The name as text that can be shown, logged and sent.
+
+    Names of files may hold any byte but `/` and NUL; those that are no text are written as the system had them.
+
+    >>> printable("caf\udce9\n")
+    'caf\\xe9\\n'
+    """
+    return name if name.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in name)
+
+
+def _escape(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":  # how Python keeps a byte that is no text
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def storable(url: str) -> str:
+    """The address as JSON and the like can hold it: names of files may be any bytes. `restored` undoes it."""
+    try:
+        url.encode()
+    except UnicodeEncodeError:
+        return _BYTES + os.fsencode(url).hex()
+    return url
+
+
+def restored(text: str) -> str:
+    """What `storable` was given."""
+    return os.fsdecode(bytes.fromhex(text.removeprefix(_BYTES))) if text.startswith(_BYTES) else text

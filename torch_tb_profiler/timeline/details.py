@@ -92,7 +92,7 @@ class StackFrame(msgspec.Struct, frozen=True):
 
 
 class LaunchedWork(msgspec.Struct, frozen=True):
-    """Device work that was started inside of a slice.
+    """Device work that was started inside a slice.
 
     total     how many pieces of it there are
     total_ns  Σ of durations of all of it
@@ -135,7 +135,7 @@ class Details(SliceReference, frozen=True):
     call_stack  frames of the argument `Call stack`, innermost first
     modules     nn.Module calls around it, outermost first
     launch      of device work the call that started it
-    launched    device work that was started inside of it
+    launched    device work that was started inside it
     operator    of device work and of API calls the innermost operator around the call
     owner       of device work whom it belongs to, and how that is known
     forward     of an operator of the backward pass those that it belongs to

@@ -94,7 +94,7 @@ def launch_of(timeline: Timeline, row: int) -> int | None:
 
 
 def launched_by(timeline: Timeline, row: int) -> Int64:
-    """Rows of the device work that was started inside of a host slice, or by it, the longest first."""
+    """Rows of the device work that was started inside a host slice, or by it, the longest first."""
     trace, events = timeline.trace, timeline.trace.events
     rows = trace.launches.row
     # of one event more, so that -1, for no launch, is no call

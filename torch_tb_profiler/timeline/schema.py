@@ -95,7 +95,7 @@ class CounterBins(Table):
     """Every counter in equal bins, counter by counter."""
 
     table_name: ClassVar[str] = "counter_bins"
-    low: Float64 = column("unit of the counter", "least value in the bin; NaN outside of the trace")
+    low: Float64 = column("unit of the counter", "least value in the bin; NaN outside the trace")
     high: Float64 = column("unit of the counter", "largest value")
     last: Float64 = column("unit of the counter", "value at the end")
     mean: Float64 = column("unit of the counter", "over time")

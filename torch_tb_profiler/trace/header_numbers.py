@@ -1,14 +1,15 @@
-"""Numbers of a header that nothing can hold: an integer has at most 64 bits in a column file."""
+"""Numbers of a header that nothing can hold: integers have at most 64 bits in a column file, JSON has no infinities."""
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 _LEAST, _MOST = -(2**63), 2**64 - 1
 
 
 def leave_out_huge(header: dict[str, Any]) -> int:
-    """Put null in place of each integer beyond 64 bits, at any depth. How many those were.
+    """Put null in place of each integer beyond 64 bits, and of each number beyond a double, at any depth. How many.
 
     >>> header = {"schemaVersion": 1, "deviceProperties": [{"id": 10**30}]}
     >>> leave_out_huge(header), header
@@ -21,7 +22,15 @@ def leave_out_huge(header: dict[str, Any]) -> int:
         for key, value in held.items() if isinstance(held, dict) else enumerate(held):
             if isinstance(value, dict | list):
                 waiting.append(value)
-            elif isinstance(value, int) and not _LEAST <= value <= _MOST:
+            elif (isinstance(value, float) and not isfinite(value)) or (
+                isinstance(value, int) and not _LEAST <= value <= _MOST
+            ):
                 held[key] = None  # type: ignore[index]
                 huge += 1
     return huge
+
+
+def _can_be_held(value: Any) -> bool:
+    if isinstance(value, int):
+        return _LEAST <= value <= _MOST
+    return not isinstance(value, float) or isfinite(value)

@@ -11,6 +11,8 @@ from collections import OrderedDict, deque
 from pathlib import Path
 from typing import NamedTuple
 
+from torch_tb_profiler.regular_file import open_handle
+
 #: handles of files; most systems give a process 256 or 1,024, for connections, pipes and everything else
 MOST = 64
 
@@ -70,12 +72,12 @@ class OpenFiles:
         if handle is None:
             self._close_until(self._most - 1)
             try:
-                handle = _open(place.path)
+                handle = open_handle(place.path)
             except OSError as error:
                 if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._handles:
                     raise
                 self._close_until(0)  # each can be had again
-                handle = _open(place.path)
+                handle = open_handle(place.path)
             self._handles[place.number] = handle
         self._handles.move_to_end(place.number)
         return handle
@@ -98,10 +100,6 @@ class OpenFiles:
     def _close_until(self, most: int) -> None:
         while len(self._handles) > most:
             os.close(self._handles.popitem(last=False)[1])
-
-
-def _open(path: Path) -> int:
-    return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
 
 
 #: handles belong to the process, so there is one of these

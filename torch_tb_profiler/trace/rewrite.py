@@ -15,9 +15,10 @@ import msgspec
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
+from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
-from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText, NotATraceError
+from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
 
 BLOCK_BYTES = 256 * 1024

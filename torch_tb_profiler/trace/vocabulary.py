@@ -68,7 +68,7 @@ WAITS = frozenset({"event_wait", "event_record"})
 # Before torch 1.12 record_function ranges were written with the category of operators.
 ANNOTATION_NAME = late_pattern(
     r"ProfilerStep#|enumerate\(Data(?:Loader|Pipe)\)#|Optimizer\.(?:step|zero_grad)#"
-    r"|(?:Distributed)?DataParallel\.forward$|(?:nccl|gloo|mpi|ucc|xccl|hccl):|\[pl\]"
+    r"|(?:Distributed|FullySharded)?DataParallel\.forward$|FSDP::|(?:nccl|gloo|mpi|ucc|xccl|hccl):|\[pl\]"
 )
 
 

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-import uuid
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from werkzeug import Request, Response
 
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.web import static_files
 from torch_tb_profiler.web.ask import Route
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
+from torch_tb_profiler.web.failures import respond_failure
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream
 from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.web.time_limit import TimeLimit
 from torch_tb_profiler.web.wsgi_response import respond, respond_error
-from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
+from torch_tb_profiler.workspace import Workspace
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
-log = logging.getLogger(__name__)
 
 _ASSETS = "/assets/"
 #: answered even when everything else is busy: the page, which says so, and what tells how far reading is
@@ -60,16 +56,8 @@ def _handle(workspace: Workspace, own: Mapping[str, Route], request: Request) ->
             return respond(request, _dispatch(workspace, own, request))
         except ColumnFileError as error:  # tables of a timeline are read when they are needed
             workspace.mend(error)
-    except (HttpError, Unavailable) as error:
-        return respond_error(request, error if isinstance(error, HttpError) else _why_not(error))
-    except Exception as error:
-        if is_scarce(error):
-            log.warning("%s cannot be answered now: %s", request.path, str(error) or type(error).__name__)
-            return respond_error(request, _scarce(error))
-        mark = uuid.uuid4().hex[:8]
-        log.exception("error %s at %s", mark, request.path)
-        text = f"the server made a mistake; its log tells more under {mark}"
-        return respond_error(request, HttpError(500, text))
+    except Exception as error:  # noqa: BLE001 - every request has an answer
+        return respond_failure(request, error)
 
 
 def _dispatch(workspace: Workspace, own: Mapping[str, Route], request: Request) -> Answer | Stream:
@@ -82,17 +70,3 @@ def _dispatch(workspace: Workspace, own: Mapping[str, Route], request: Request) 
     if route is None:
         raise HttpError(404, f"there is no {path}")
     return route(workspace, Parameters(request.args.to_dict()))
-
-
-def _scarce(error: Exception) -> HttpError:
-    """What the system lacks now it may have later."""
-    what = "memory" if isinstance(error, MemoryError) else str(error)
-    return HttpError(503, f"the server cannot answer now, its system lacks something: {what}; ask again later")
-
-
-def _why_not(error: Unavailable) -> HttpError:
-    if isinstance(error, Loading):
-        trace = error.trace
-        progress = {"bytes_done": trace.bytes_done, "bytes_total": trace.size, "events": trace.events}
-        return HttpError(409, str(error), {"state": trace.state, "progress": progress})
-    return HttpError(422 if isinstance(error, Unreadable) else 404, str(error), why(error.reason))

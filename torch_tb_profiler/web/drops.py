@@ -22,9 +22,10 @@ from torch_tb_profiler.analysis.answer import Bytes
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import storage_for
+from torch_tb_profiler.web.failures import respond_failure
 from torch_tb_profiler.web.http import Answer, HttpError, dumps, why
 from torch_tb_profiler.web.server import READ_BODY
-from torch_tb_profiler.web.wsgi_response import respond, respond_error
+from torch_tb_profiler.web.wsgi_response import respond
 from torch_tb_profiler.workspace import Workspace
 from torch_tb_profiler.workspace.heads import look_at
 from torch_tb_profiler.workspace.local_workspace import find_traces
@@ -40,6 +41,7 @@ FOLDER = "dropped"
 CONTENT_TYPE = "application/octet-stream"
 
 _PIECE = 256 * 1024
+#: bytes, in UTF-8
 _LONGEST_NAME = 150
 _UNWANTED = late_pattern(r"[^\w.\-+=@() ]")
 
@@ -106,7 +108,10 @@ class Drops:
         if size is None:
             raise HttpError(411, "the request must say how long the file is")
         name = safe_name(request.args.get("name", ""))
-        self._reserve(size)
+        try:
+            self._reserve(size)
+        except OSError as error:
+            raise HttpError(507, f"{name} cannot be kept: {reason_of(error)}") from None
         kept = False
         try:
             run = self._keep(request, name, size)
@@ -129,7 +134,7 @@ class Drops:
                 "`torch-tb-profiler serve FILE` reads it where it is",
             )
         with self._lock:
-            if self._folder is None:
+            if self._folder is None or not self._folder.path.is_dir():  # cleaners of temporary files take it away
                 self._folder = TemporaryDirectory()
             if self._files >= limits.files or self._bytes + size > limits.all:
                 raise HttpError(
@@ -200,8 +205,8 @@ def _with_route(app: WSGIApplication, route: Callable[[Request], Answer]) -> WSG
             return app(environ, start_response)
         try:
             response = respond(request, route(request))
-        except HttpError as error:
-            response = respond_error(request, error)
+        except Exception as error:  # noqa: BLE001 - every request has an answer
+            response = respond_failure(request, error)
         return response(environ, start_response)
 
     return answer
@@ -214,11 +219,18 @@ def _require_own_page(request: Request) -> None:
     only where a server has allowed it, which this one never does.
     """
     origin = request.headers.get("Origin")
-    own = origin is None or urlsplit(origin).netloc.lower() == request.headers.get("Host", "").lower()
+    own = origin is None or _is_of(origin, request.headers.get("Host", ""))
     if not own or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         raise HttpError(403, "only pages of this server may send files")
     if request.mimetype != CONTENT_TYPE:
         raise HttpError(415, f"the body must be {CONTENT_TYPE}")
+
+
+def _is_of(origin: str, host: str) -> bool:
+    try:
+        return urlsplit(origin).netloc.lower() == host.lower()
+    except ValueError:  # no address
+        return False
 
 
 def safe_name(name: str) -> str:
@@ -229,10 +241,11 @@ def safe_name(name: str) -> str:
     >>> safe_name("../../etc/.rank0?.json")
     'rank0_.json'
     """
-    last = _UNWANTED.sub("_", re.split(r"[\\/]", name)[-1]).lstrip(". ").rstrip(". ")
+    last = _UNWANTED.sub("_", re.split(r"[\\/]", name)[-1])
+    last = last.encode()[-_LONGEST_NAME:].decode(errors="ignore").strip(". ")
     if not last.strip("_"):
         raise HttpError(400, "the file has no name")
-    return last[-_LONGEST_NAME:]
+    return last
 
 
 def _write(request: Request, write: Callable[[bytes], object], size: int) -> None:

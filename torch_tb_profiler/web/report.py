@@ -109,8 +109,9 @@ def report(
     modules, styles = built_modules()
     content = {"modules": modules, "styles": styles, "report": {"made": made, "answers": answers}}
     packed = b64encode(gzip.compress(json.dumps(content).encode(), 9)).decode()
-    page = report_page()
-    return page.replace("{{title}}", escape(run)).replace("{{packed}}", packed).encode()
+    values = {"title": escape(run), "packed": packed}
+    # in one go: a name may look like a place
+    return re.sub(r"\{\{(title|packed)\}\}", lambda place: values[place[1]], report_page()).encode()
 
 
 def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:

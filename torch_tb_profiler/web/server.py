@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import msgspec
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
@@ -113,10 +114,22 @@ class _Handler(WSGIRequestHandler):
         super().handle_one_request()
 
     def parse_request(self) -> bool:
-        parsed = super().parse_request()
+        parsed = super().parse_request() and self._is_understood()
         self.server.works(self.connection)
         self._input.within(None)
         return parsed
+
+    def _is_understood(self) -> bool:
+        """Whether there is an answer to the request; else the client has been told."""
+        if self.request_version == "HTTP/0.9":  # answers of which have no head, so that nothing says what they are
+            self.send_error(400, "a request of HTTP/1.0 or later is needed")
+            return False
+        try:
+            urlsplit(self.path)
+        except ValueError as error:
+            self.send_error(400, f"the address of the request is none: {error}")
+            return False
+        return True
 
     def make_environ(self) -> WSGIEnvironment:
         return {**super().make_environ(), READ_BODY: self._read_body}
@@ -136,6 +149,7 @@ class _Handler(WSGIRequestHandler):
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """What is no HTTP is refused as all else is: JSON with a reason."""
         del explain
+        self.request_version = self.protocol_version  # that of the request may not be known: the answer has a head
         body = dumps({"error": message or HTTPStatus(code).phrase})
         self.send_response(code, HTTPStatus(code).phrase)
         for name, value in {

@@ -10,6 +10,7 @@ What is found in a shared place (`places.py`) is copied here when it is used.
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import shutil
@@ -64,19 +65,21 @@ class Cache:
         self._names = FileNames(self.limits.expansion, version)
         self.version = self._names.version
         self.shared = None if place is None else SharedCache(place, self.version)
-        self.directory = directory or default_directory()
         self._temporary: TemporaryDirectory | None = None
         self._unswept = 0
         self._sweeping = threading.Lock()
         remove_left_overs()
+        unusable = directory
         try:
+            self.directory = unusable = directory or default_directory()
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with tempfile.TemporaryFile(dir=self.directory):
                 pass
         except OSError as error:
             self._temporary = TemporaryDirectory()
-            unusable, self.directory = self.directory, self._temporary.path
-            log.warning("%s cannot be used as cache (%s); %s is, until exit", unusable, error, self.directory)
+            self.directory = self._temporary.path
+            where = unusable or "the directory of the user"
+            log.warning("%s cannot be used as cache (%s); %s is, until exit", where, error, self.directory)
 
     def columns(self, key: str) -> Path:
         return self._path(key, COLUMNS)
@@ -276,7 +279,7 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Ca
         return Cache(expansion=expansion)
     if is_shared(address):
         return Cache(expansion=expansion, place=place_at(address))
-    return Cache(Path(address).expanduser(), expansion=expansion)
+    return Cache(Path(os.path.expanduser(address)), expansion=expansion)  # noqa: PTH111 - it does not raise
 
 
 class _Made(msgspec.Struct):
@@ -360,7 +363,10 @@ def _files_in(folder: Path) -> list[_Made]:
 
 
 def default_directory() -> Path:
+    """Of the user. Raises OSError: there is none, as of a user whom the system does not know."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     # The specification says that relative paths are to be ignored.
-    root = Path(base) if os.path.isabs(base) else Path("~/.cache").expanduser()  # noqa: PTH117
+    root = Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache"))  # noqa: PTH111, PTH117
+    if not root.is_absolute():
+        raise FileNotFoundError(errno.ENOENT, "the user has no home directory", str(root))
     return root / "torch_tb_profiler"

@@ -9,7 +9,7 @@ import msgspec
 
 from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.storage import Entry, restored, storable
 from torch_tb_profiler.workspace.places import Place
 from torch_tb_profiler.workspace.protocol import Summary
 from torch_tb_profiler.workspace.sealed import sealed, unsealed
@@ -20,7 +20,7 @@ VERSION = 2
 
 
 class CatalogFile(msgspec.Struct, frozen=True):
-    """A file of a rank, as `TraceFile` has it."""
+    """A file of a rank, as `TraceFile` has it, but its address as `storable` makes it."""
 
     worker: str
     span: str
@@ -34,13 +34,13 @@ class CatalogFile(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, file: TraceFile) -> CatalogFile:
         entry = file.entry
-        return cls(file.worker, file.span, file.rank, entry.path, entry.url, entry.size, entry.modified_ns, entry.etag)
+        url = storable(entry.url)
+        return cls(file.worker, file.span, file.rank, entry.path, url, entry.size, entry.modified_ns, entry.etag)
 
     @property
     def file(self) -> TraceFile:
-        return TraceFile(
-            self.worker, self.span, Entry(self.path, self.url, self.size, self.modified_ns, self.etag), self.rank
-        )
+        entry = Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
+        return TraceFile(self.worker, self.span, entry, self.rank)
 
 
 class CatalogTrace(msgspec.Struct, frozen=True):
@@ -100,9 +100,9 @@ class Catalog(msgspec.Struct, frozen=True):
     """A log directory.
 
     version: `VERSION`
-    logdir: its address, without secrets
+    logdir: its address, without secrets, as `storable` makes it
     made_by: `answers_version` of the code that made the summaries
-    skipped: what lies outside of all runs
+    skipped: what lies outside all runs
     """
 
     version: int
@@ -126,7 +126,7 @@ class Catalog(msgspec.Struct, frozen=True):
 
 def catalog_name(logdir: str) -> str:
     """Of the file in which the catalog of a log directory is kept."""
-    return blake2b(logdir.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest() + SUFFIX
+    return blake2b(storable(logdir).encode(), digest_size=20).hexdigest() + SUFFIX
 
 
 def write_catalog(place: Place, catalog: Catalog) -> None:

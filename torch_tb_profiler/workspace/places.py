@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage import StorageError, is_local, storage_for, without_slash, writable_storage_for
 from torch_tb_profiler.storage.url import scheme_of
 from torch_tb_profiler.workspace.sealed import PART, part_of
@@ -92,12 +93,13 @@ class Folder:
         return status.st_size, status.st_mtime_ns, str(status.st_ino)
 
     def read(self, name: str) -> bytes:
-        return (self._path / name).read_bytes()
+        with open_file(self._path / name) as stored:
+            return stored.read()
 
     def fetch(self, name: str, target: Path) -> None:
         part = part_of(target)
         try:
-            with (self._path / name).open("rb") as stored, _create(part, 0o600) as out:
+            with open_file(self._path / name) as stored, _create(part, 0o600) as out:
                 shutil.copyfileobj(stored, out, _COPIED)
             part.replace(target)
         finally:

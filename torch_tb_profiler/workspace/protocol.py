@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.discovery import TraceKind
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.storage import Entry, restored, storable
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.status import OpenTrace
 
@@ -51,7 +50,7 @@ class Answering(msgspec.Struct, frozen=True):
     timeline: str
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True, tag="job"):
     """Read the file at `url` and write its columns to `target`, then answer.
 
     size, modified_ns, etag: of the file when the job was given
@@ -60,6 +59,7 @@ class Job(msgspec.Struct, frozen=True):
     rank: where is written what the questions about all ranks need of this one; empty for nowhere
     kind: what is in the file
     expansion: to how many times its size the file may unpack
+    helpers: how many processes may help to read it
     """
 
     id: int
@@ -74,6 +74,7 @@ class Job(msgspec.Struct, frozen=True):
     has_columns: bool = False
     rank: str = ""
     kind: TraceKind = "trace"
+    helpers: int = 0
 
     @classmethod
     def of(
@@ -106,6 +107,12 @@ class Job(msgspec.Struct, frozen=True):
     def entry(self) -> Entry:
         """The file as it was when the job was given."""
         return Entry(self.url.rpartition("/")[2], self.url, self.size, self.modified_ns, self.etag)
+
+
+class Alone(msgspec.Struct, frozen=True, tag="alone"):
+    """The job is to go on without helpers: others want their processors."""
+
+    id: int
 
 
 class Reading(msgspec.Struct, frozen=True, tag="reading"):
@@ -167,25 +174,25 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 Message = Reading | Done | Preparing | Answered | Prepared | Failed
 
 encode = msgspec.json.Encoder().encode
-_decode_job = msgspec.json.Decoder(Job).decode
-#: before the bytes, in hexadecimal digits, of a path that is no text; no path has this character
-_BYTES = "\0"
+_decode_order = msgspec.json.Decoder(Job | Alone).decode
 
 
 def encode_job(job: Job) -> bytes:
     """A line for a worker process. Names of files may be any bytes, which JSON does not hold."""
-    try:
-        return encode(job)
-    except UnicodeEncodeError:
-        return encode(replace(job, url=_BYTES + os.fsencode(job.url).hex()))
+    return encode(_with_places(job, storable))
 
 
-def decode_job(line: bytes) -> Job:
-    """What `encode_job` wrote."""
-    job = _decode_job(line)
-    if job.url.startswith(_BYTES):
-        return replace(job, url=os.fsdecode(bytes.fromhex(job.url.removeprefix(_BYTES))))
-    return job
+def decode_order(line: bytes) -> Job | Alone:
+    """What a line for a worker process says."""
+    order: Job | Alone = _decode_order(line)
+    return _with_places(order, restored) if isinstance(order, Job) else order
+
+
+def _with_places(job: Job, changed: Callable[[str], str]) -> Job:
+    answering = job.answering
+    if answering is not None:
+        answering = replace(answering, folder=changed(answering.folder), timeline=changed(answering.timeline))
+    return replace(job, url=changed(job.url), target=changed(job.target), rank=changed(job.rank), answering=answering)
 
 
 decode_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode

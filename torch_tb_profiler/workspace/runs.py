@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import Found, Root, Run, natural_key
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry, StorageError, storage_for
+from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key, contents_name
@@ -115,7 +115,7 @@ class Runs:
                 for name, urls, skipped in self._runs
             )
             return Status(
-                logdir=",".join(root.url for root in self._roots),
+                logdir=",".join(shown(root.url) for root in self._roots),
                 scanning=self._scanning,
                 error=self._error,
                 runs=runs,

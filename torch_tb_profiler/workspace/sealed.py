@@ -9,6 +9,8 @@ import threading
 from hashlib import blake2b
 from pathlib import Path
 
+from torch_tb_profiler.regular_file import open_file
+
 #: a file is these bytes, the digest of the rest, and the rest
 _MAGIC = b"TTPS1\n"
 _DIGEST = 16
@@ -32,7 +34,8 @@ def unsealed(stored: bytes) -> bytes | None:
 
 def read_sealed(path: Path) -> bytes | None:
     """What was sealed in a file; None when it is damaged. Raises OSError."""
-    return unsealed(path.read_bytes())
+    with open_file(path) as stream:
+        return unsealed(stream.read())
 
 
 def write_sealed(path: Path, content: bytes) -> None:

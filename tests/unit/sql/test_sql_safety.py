@@ -139,6 +139,7 @@ def test_statements_that_are_no_text(database: Database, statement: str) -> None
     [
         *("select 1;", "from steps", "values (1)", "table steps", "with a as (from steps) from a", "describe steps"),
         *("summarize steps", "explain select * from kernels", "EXPLAIN ANALYZE select count(*) from kernels"),
+        *("/**/" * 24 + "--a\rexplain select 1", "/**/ /* * */ /***/ explain select 1"),
         *("explain (format json) select 1", "/* a */ -- b\n explain select 1", "from query('select 1')"),
     ],
 )

@@ -1,7 +1,7 @@
 """Calls that own device work, and what each of them computes and moves.
 
 A piece of device work belongs to the operator around its launch, or to the nearest one around that whose arguments say
-what it does. FLOP of a call count once: when it owns a piece, and no call inside of it that owns some has FLOP. On
+what it does. FLOP of a call count once: when it owns a piece, and no call inside it that owns some has FLOP. On
 the host, where nothing ran on a device, a piece is the time that an operator took itself.
 """
 
@@ -279,7 +279,7 @@ def _first_kernels(model: Model, pieces: Pieces, nodes: Int64, wanted: Bool) -> 
 
 
 def _counted_once(model: Model, node: Int64, work: Int64, works: Sequence[Work]) -> tuple[Int64, tuple[Work, ...]]:
-    """The work of each call: nothing of its own where calls inside of it have FLOP that are counted."""
+    """The work of each call: nothing of its own where calls inside it have FLOP that are counted."""
     flops = np.array([bool(each.flops) or each.limits is not None for each in works] or [False])[work]
     if not len(node):
         return work, tuple(works)

@@ -1,6 +1,6 @@
 """What the arguments of a call leave open and another event of the trace tells.
 
-Before 2024 strides were not recorded: a copy inside of an operator that repeats its input reads each element once.
+Before 2024 strides were not recorded: a copy inside an operator that repeats its input reads each element once.
 
 Before 2023 the settings of a convolution were not recorded: how large its result is, its backward says, which has the
 same sequence number. A list of more than 30 tensors is recorded as an empty one: how many parameters there are, the

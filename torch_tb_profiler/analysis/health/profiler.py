@@ -91,7 +91,7 @@ def _out_of_range(model: Model) -> Iterator[Note]:
         yield Note(
             "out_of_range",
             "info",
-            "The profiler dropped records whose time lies outside of the recording. Those of warm-up steps always are "
+            "The profiler dropped records whose time lies outside the recording. Those of warm-up steps always are "
             "among them; where kernels are missing, this is where they went.",
             count=dropped,
         )

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.memory.records import (
     MemoryRecords,
     memory_records,
 )
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -91,7 +91,7 @@ class MemoryBins(msgspec.Struct, frozen=True):
     records: Int64
 
 
-@remembered
+@pinned
 def memory_curves(model: Model) -> MemoryCurves:
     """The memory in use on each device, as the allocators counted it."""
     records = memory_records(model)

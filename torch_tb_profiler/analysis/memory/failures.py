@@ -20,7 +20,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
 
 FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
-"""What decides: enough was free inside of what PyTorch had reserved, but in pieces, or of other streams or pools; a
+"""What decides: enough was free inside what PyTorch had reserved, but in pieces, or of other streams or pools; a
 limit below the device's memory; memory that is not PyTorch's; nothing was free; memory of the host; the numbers do not
 say."""
 
@@ -217,7 +217,7 @@ def _bytes(number: str, unit: str) -> int:
 
 def said_of_failure(failure: Failure) -> str:
     """The same in a sentence or two."""
-    asked = "An allocation failed" if failure.requested is None else f"{size(failure.requested)} were asked for"
+    asked = "An allocation failed" if failure.requested is None else f"{size(failure.requested)} was requested"
     if failure.reason == "host":
         return (
             f"Memory of the host: {asked}. The system had no more; a smaller batch or fewer worker processes need less."
@@ -225,9 +225,10 @@ def said_of_failure(failure: Failure) -> str:
     unallocated = size(failure.unallocated or 0)
     if failure.reason == "pieces":
         return (
-            f"Free in pieces: {asked}; {unallocated} were reserved by PyTorch and not in use, but not in one piece "
+            f"Free in pieces: {asked}; {unallocated} was reserved by PyTorch and not in use, but not in one piece "
             "that this request could use (or of other streams or pools). Try "
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot names who keeps the pieces apart."
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot shows which allocations keep the "
+            "pieces apart."
         )
     if failure.reason == "limit":
         allowed = f" of {size(failure.limit)}" if failure.limit is not None else ""
@@ -240,12 +241,12 @@ def said_of_failure(failure: Failure) -> str:
             f"{size(failure.of_others)} of it of other processes" if failure.of_others else "NCCL, the context, others"
         )
         return (
-            f"Held outside of PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
+            f"Held outside PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
             f"({whose}). End what else runs on the device."
         )
     if failure.reason == "full":
         return (
-            f"Full: {asked}; {size(failure.allocated or 0)} were in use by tensors and {unallocated} reserved besides. "
-            "A memory snapshot names who holds it."
+            f"Full: {asked}; {size(failure.allocated or 0)} was in use by tensors and {unallocated} reserved besides. "
+            "A memory snapshot shows what holds it."
         )
     return f"{asked}; the numbers do not say why it failed. A memory snapshot would."

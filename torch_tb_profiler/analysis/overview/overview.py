@@ -81,12 +81,14 @@ class TopKernel(msgspec.Struct, frozen=True):
 
     name        of the kernel
     short_name  the name that a page has room for
+    kind        what it computes, as among kernels; null where the name is of no known family
     total_ns    Σ of its durations
     calls       how often it ran
     """
 
     name: str
     short_name: str
+    kind: str | None
     total_ns: int
     calls: int
 
@@ -126,6 +128,7 @@ def overview(model: Model) -> Overview:
             TopKernel(
                 kernels_by_name.name[i],
                 kernels_by_name.short_name[i],
+                kernels_by_name.kind[i],
                 int(kernels_by_name.total_ns[i]),
                 int(kernels_by_name.calls[i]),
             )

@@ -1,4 +1,4 @@
-"""What a program that is compiled runs outside of compiled code: the eager remainder."""
+"""What a program that is compiled runs outside compiled code: the eager remainder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch_tb_profiler.model import Model
 
 
 class EagerOperators(Tabular, frozen=True):
-    """One row per name of an operator outside of compiled code, by time on devices, else on the host, descending.
+    """One row per name of an operator outside compiled code, by time on devices, else on the host, descending.
 
     Keys, units and definitions of the columns: `columns.EAGER`. The last row may be work that no operator launched.
     """

@@ -1,4 +1,4 @@
-"""When a device waits around the nodes of graphs: inside of a replay, and from one replay to the next."""
+"""When a device waits around the nodes of graphs: inside a replay, and from one replay to the next."""
 
 from __future__ import annotations
 

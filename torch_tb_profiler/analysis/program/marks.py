@@ -150,7 +150,7 @@ def _of_ranges(model: Model, tree: CallTree) -> _Ranges:
 
 
 def _of_frames(strings: Strings, frames: FrameTree) -> tuple[_Ranges, bool]:
-    """Frames of torch, outermost modules, loss functions outside of modules."""
+    """Frames of torch, outermost modules, loss functions outside modules."""
     phase, evidence = np.full((2, len(frames)), -1, np.int8)
     has_backward = False
     if len(frames):

@@ -159,7 +159,7 @@ def captures(model: Model) -> CaptureTable:
 
 
 def outside_ns(model: Model) -> tuple[int, int]:
-    """Device time in replays and outside of them, Σ durations in ns, of the steps that are chosen."""
+    """Device time in replays and outside them, Σ durations in ns, of the steps that are chosen."""
     inside = model.in_steps
     rows = inside.device_work.row[inside.is_work]
     every = int(np.maximum(model.trace.events.duration[rows], 0).sum())

@@ -127,8 +127,8 @@ def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> Cri
 
 def _walk(graph: Graph, time: Int64, cause: Int64, chosen: list[int]) -> tuple[Int64, Int64, Int64]:
     """Edges of the path with their step, and from when on they count, ns."""
-    # the last one stands for "no cause": it is before every floor
-    times, causes = [*time.tolist(), -1], np.append(graph.source, -1)[cause].tolist()
+    # the last one stands for "no cause": it is before every floor; as views, because a path meets only some nodes
+    times, causes = np.append(time, -1).data, np.append(graph.source, -1)[cause].data
     ends = graph.ends.tolist()
     found: list[int] = []
     counts = []

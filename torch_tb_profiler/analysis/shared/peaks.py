@@ -21,12 +21,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
 from torch_tb_profiler.late_pattern import late_pattern
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 log = logging.getLogger(__name__)
 
@@ -145,7 +141,7 @@ def architecture_flops(device: Mapping[str, Any] | None) -> Mapping[ElementType,
     count, warp = device.get("numSms"), device.get("warpSize")
     if not isinstance(count, int) or count <= 0:
         return None
-    for each in tomllib.loads(_text(str(_OWN)))["architecture"]:
+    for each in toml_of(_text(str(_OWN)))["architecture"]:
         if each["capability"] == capability and each["warp"] == warp:
             return {
                 kind: count * each["ghz"] * 1e9 * each["per_cycle"][kind]
@@ -215,8 +211,8 @@ def _warn(text: str) -> None:
 @lru_cache(maxsize=4)
 def _read(text: str, of_user: bool) -> tuple[_Row, ...]:
     try:
-        devices = tomllib.loads(text).get("device", [])
-    except tomllib.TOMLDecodeError as error:
+        devices = toml_of(text).get("device", [])
+    except TomlError as error:
         raise PeaksError(f"The file of peaks is no TOML: {error}") from error
     if not isinstance(devices, list):
         raise PeaksError("device is a list of tables: [[device]]")
@@ -230,7 +226,7 @@ def _row(given: Mapping[str, Any], of_user: bool) -> _Row:
             re.compile(match)
         tflops = {name: _positive(value) for name, value in given["tflops"].items()}
         memory = _positive(given["memory"])
-    except (KeyError, TypeError, AttributeError, re.error) as error:
+    except (KeyError, TypeError, AttributeError, re.error, RecursionError, OverflowError) as error:
         raise PeaksError(f"A device needs match, tflops and memory: {error}") from error
     unknown = tflops.keys() - set(_TYPES)
     if unknown:
@@ -250,6 +246,6 @@ def _row(given: Mapping[str, Any], of_user: bool) -> _Row:
 
 
 def _positive(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= sys.float_info.max:
         raise PeaksError(f"A peak is a number above 0, not {value!r}")
     return float(value)

@@ -13,10 +13,7 @@ from typing import Any
 
 import msgspec
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
 
 log = logging.getLogger(__name__)
 
@@ -78,14 +75,14 @@ def _warn(text: str) -> None:
 
 @lru_cache(maxsize=4)
 def _read(users: str) -> Thresholds:
-    given = tomllib.loads(_OWN.read_text("utf-8"))
+    given = toml_of(_OWN.read_text("utf-8"))
     limits: dict[str, dict[str, float]] = {key: value for key, value in given.items() if key != "mute"}
     mute = set(given["mute"])
     if not users:
         return Thresholds(limits, frozenset(mute))
     try:
-        changed: dict[str, Any] = tomllib.loads(users)
-    except tomllib.TOMLDecodeError as error:
+        changed: dict[str, Any] = toml_of(users)
+    except TomlError as error:
         raise ThresholdError(f"The file of thresholds is no TOML: {error}") from error
     for section, values in changed.items():
         if section == "mute":
@@ -98,7 +95,7 @@ def _read(users: str) -> Thresholds:
         for name, value in values.items():
             if name not in limits[section]:
                 raise ThresholdError(f"The rule {section} has no limit {name!r}; it has {', '.join(limits[section])}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
                 raise ThresholdError(f"{section}.{name} is a number from 0 on, not {value!r}")
             limits[section] = {**limits[section], name: value}
     digest = hashlib.sha256(users.encode()).hexdigest()[:16]

@@ -30,7 +30,7 @@ class StackTable(Tabular, frozen=True):
     above        the entries around what was asked for, from the top down; None when it is everything
     whole_ns     time of what is shown: of all stacks, or of the entry asked for
     all_ns       time of all stacks
-    no_stack_ns  the part of the device time that was launched outside of all frames, operators and annotations
+    no_stack_ns  the part of the device time that was launched outside all frames, operators and annotations
     entries      different stacks with any time of this weight, shown or not, seen from the top
     limit_ns     entries with less are folded together
     """

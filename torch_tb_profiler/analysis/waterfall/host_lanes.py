@@ -227,7 +227,7 @@ def _annotated(trace: Trace, tree: CallTree, pattern: re.Pattern[str]) -> Bool:
 
 
 def _outermost_operators(tree: CallTree) -> Bool:
-    """Operators that are not directly inside of one."""
+    """Operators that are not directly inside one."""
     inside = np.append(tree.is_operator, False)[tree.parent]
     found: Bool = tree.is_operator & ~inside
     return found

@@ -95,7 +95,7 @@ def _contents(cache: Cache) -> CacheContents:
             oldest = status.st_mtime if oldest is None else min(oldest, status.st_mtime)
     kinds = [KindOfFile(kind=kind, files=len(each), bytes=sum(each)) for kind, each in sizes.items()]
     return CacheContents(
-        directory=str(cache.directory),
+        directory=shown(str(cache.directory)),
         shared=shown(cache.shared.place.url) if cache.shared else None,
         bytes=sum(each.bytes for each in kinds),
         limit_bytes=cache.limit,

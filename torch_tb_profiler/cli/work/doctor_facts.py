@@ -68,7 +68,7 @@ class CacheFacts(msgspec.Struct, frozen=True):
 class SkippedFile(msgspec.Struct, frozen=True):
     """A file that looks like a trace and was not taken, and why.
 
-    run     the run that it lies in; null outside of all runs
+    run     the run that it lies in; null outside all runs
     file    its path below the run or the log directory
     reason  why
     """
@@ -160,7 +160,7 @@ def cache_facts(cache_dir: str | None) -> CacheFacts:
     try:
         shared = cache.shared.place.url if cache.shared else None
         return CacheFacts(
-            directory=without_home(str(directory)),
+            directory=without_home(shown(str(directory))),
             shared=None if shared is None else shown(shared),
             bytes=_bytes_in(directory),
             limit_bytes=cache.limit,

@@ -63,7 +63,7 @@ def _limit(text: str | None, usual: int | Literal["all"]) -> int | Literal["all"
         return usual
     if text == "all":
         return "all"
-    if not text.isdecimal() or not 0 < int(text) < 2**31:
+    if not text.isdecimal() or len(text) > 10 or not 0 < int(text) < 2**31:
         raise UserError(f"--limit must be a whole number from 1 on, or `all`, not {text!r}")
     return int(text)
 

@@ -117,4 +117,4 @@ def _of_call(facts: Facts, name: str, rows: Int32) -> Found:
     )
 
 
-RULE = Rule("api_calls", "R65", (STEPS, CALLS), _find)
+RULE = Rule("api_calls", "R65", (STEPS, CALLS), _find, replay=True)

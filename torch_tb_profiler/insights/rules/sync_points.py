@@ -129,6 +129,8 @@ def _of_line(facts: Facts, group: Waits) -> Found:
         },
         rows=group.longest,
         changes=(without("sync", rows=group.row),),
+        # less is what any program waits for that uses a value once a step
+        least_share=facts.limit("sync_points", "least_share"),
         confidence="medium" if how in ("operator", "runtime") else "high",
         evidence=wait_evidence(facts, group, call),
         links=(_LINKS.get(how, SYNC_DEBUG),),
@@ -151,4 +153,4 @@ def _how(facts: Facts, group: Waits, call: str) -> str:
     return _OF[kind] if is_torch and kind in (WaitedFor.DEVICE, WaitedFor.STREAM) else "runtime"
 
 
-RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find, replay=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import numpy as np
 
@@ -28,6 +30,13 @@ _WORKERS = late_pattern(r"MultiProcessingDataLoaderIter\.")
 #: the frame of torch that makes an iterator with its workers; those that persist are only told to begin again
 _MADE = late_pattern(
     r"(?:^|/)(?:torch/utils/data/|torchdata/stateful_dataloader/stateful_)dataloader\.py\(\d+\): _get_iterator$"
+)
+#: names that people and frameworks give to loading, whole words
+LOADING = re.compile(
+    r"(?:^|[^a-z])(?:(?:load|fetch|get|read|next|prepare|wait_for)_?(?:next_?)?(?:train_?)?(?:batch(?:es)?|data|inputs?|"
+    r"samples?)|data_?(?:load(?:er|ing)?|fetch(?:ing)?)|(?:train_?)?dataloader_?next|input_?pipeline|"
+    r"(?:batch|data|next)_?wait)(?![a-z])",
+    re.IGNORECASE,
 )
 #: what a batch of workers takes as usual is told from so many
 FEWEST = 4

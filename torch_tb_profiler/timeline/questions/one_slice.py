@@ -38,7 +38,7 @@ class NextOf(msgspec.Struct, frozen=True):
 class SliceDetails(Details, frozen=True):
     """Everything about one slice, and its step.
 
-    step       the name of the step that contains it; of what reaches into several the first of them; null outside of
+    step       the name of the step that contains it; of what reaches into several the first of them; null outside
                steps
     last_step  of what reaches into several steps the last of them, else null
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,12 +11,8 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
+from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
 from torch_tb_profiler.cli.errors import UserError
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 #: files that are looked for where the command runs, and the tables in which rules are
 PROJECT, PROJECT_TABLES = "pyproject.toml", ("tool", "torch-tb-profiler", "check")
@@ -103,10 +98,10 @@ def _file(named: str | None) -> tuple[_File, str]:
 
 def _table(path: Path, tables: Sequence[str]) -> _File | None:
     try:
-        found: Any = tomllib.loads(path.read_text("utf-8"))
+        found: Any = toml_of(path.read_text("utf-8"))
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (TomlError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is no TOML: {error}") from None
     for name in tables:
         if name not in found:
