@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import asdict
 
 from tests.events import US, Event, annotation, copy, fill, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.device_use import device_use
@@ -117,7 +118,7 @@ def test_tensor_core_time() -> None:
     events = [kernel(0, 10, 1, "volta_h884gemm"), kernel(20, 5, 2, "relu"), kernel(30, 3, 3, "triton_poi_fused_add")]
     totals = kernel_totals(model_of(events))
     assert totals == KernelTotals(18 * US, 18 * US, TensorCores(10 / 18, 3 / 18, 5 / 18), Occupancy(None, 0.0))
-    assert sum(vars(totals.tensor_cores).values()) == pytest.approx(1)
+    assert sum(asdict(totals.tensor_cores).values()) == pytest.approx(1)
 
 
 def test_communication_is_no_part_of_the_time_of_compute_kernels() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 from werkzeug.test import Client
 
 from tests.events import annotation, kernel, launch, model_of, op
@@ -143,7 +144,7 @@ def test_an_item_has_the_least_slack_of_its_slices(given: list[Any], random: Any
         for tile in list(tiles_of(timeline, level))[:16]:
             plain = timeline.tile(level, tile, lanes)
             items, least = timeline.items.tile_with_least(level, tile, lanes, values)
-            np.testing.assert_equal(vars(items), vars(plain))
+            np.testing.assert_equal(asdict(items), asdict(plain))
             first = 0
             for lane in lanes.tolist():
                 own = np.flatnonzero(items.lane == lane)

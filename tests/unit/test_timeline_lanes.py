@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from tests.events import Event, memory, model_of, op
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
@@ -183,8 +184,8 @@ def test_levels_that_are_not_kept_are_made_the_same() -> None:
     for level in range(1, timeline.highest_level + 1):
         for tile in tiles_of(timeline, level):
             one, other = (t.tile(level, tile, lanes_of(t)) for t in (timeline, bare))
-            for name, values in vars(one).items():
-                assert values.tolist() == vars(other)[name].tolist(), (level, tile, name)
+            for name, values in asdict(one).items():
+                assert values.tolist() == asdict(other)[name].tolist(), (level, tile, name)
         check_level(timeline, level, tiles_of(timeline, level))
 
 
@@ -214,8 +215,8 @@ def test_what_is_kept_is_what_was_built(tmp_path_factory: pytest.TempPathFactory
     for level, held in timeline.levels.items():
         np.testing.assert_equal(again.levels[level].first, held.first)
         if level:  # of slices without length at one time the order is free
-            for name, values in vars(held.items).items():
-                np.testing.assert_equal(vars(again.levels[level].items)[name], values, name)
+            for name, values in asdict(held.items).items():
+                np.testing.assert_equal(asdict(again.levels[level].items)[name], values, name)
     check_all(again)
 
 

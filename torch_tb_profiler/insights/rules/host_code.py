@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -24,6 +23,7 @@ from torch_tb_profiler.insights.shared.links import TUNING_GUIDE
 from torch_tb_profiler.insights.shared.loading import LOADING
 from torch_tb_profiler.insights.shared.recurring import MOST_PLACES, is_loop_known, recurring
 from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import frame_label, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
@@ -33,7 +33,7 @@ from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
 _ON_DEVICE = "What computes with tensors can do so on the device, after `x = x.to(device, non_blocking=True)`."
 #: operators whose time is the allocator's, or that of the device being set up
-ALLOCATES = re.compile(r"aten::(?:empty|resize_|new_empty|_efficientzerotensor)")
+ALLOCATES = late_pattern(r"aten::(?:empty|resize_|new_empty|_efficientzerotensor)")
 #: what other rules see to: loading, compilation, garbage collection, collectives on the host
 _TOLD = (DATALOADER_NAME, LOADING, COMPILE, COMPILE_FRAME, GARBAGE, HOST_COLLECTIVE)
 

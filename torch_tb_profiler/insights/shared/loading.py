@@ -32,7 +32,7 @@ _MADE = late_pattern(
     r"(?:^|/)(?:torch/utils/data/|torchdata/stateful_dataloader/stateful_)dataloader\.py\(\d+\): _get_iterator$"
 )
 #: names that people and frameworks give to loading, whole words
-LOADING = re.compile(
+LOADING = late_pattern(
     r"(?:^|[^a-z])(?:(?:load|fetch|get|read|next|prepare|wait_for)_?(?:next_?)?(?:train_?)?(?:batch(?:es)?|data|inputs?|"
     r"samples?)|data_?(?:load(?:er|ing)?|fetch(?:ing)?)|(?:train_?)?dataloader_?next|input_?pipeline|"
     r"(?:batch|data|next)_?wait)(?![a-z])",
