@@ -13,9 +13,9 @@ from typing import BinaryIO, Literal
 from urllib.parse import unquote
 
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.regular_files import open_file
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
-from torch_tb_profiler.storage.regular import open_file
 from torch_tb_profiler.storage.url import printable, scheme_of, shown
 
 #: what stands before and behind the path of a file:// address
