@@ -198,3 +198,10 @@ def test_what_is_no_file_stays_what_it_is(trace: Path, tmp_path: Path, capsys: p
     assert ended(capsys, "steps", "-o", str(link), str(trace))[0] == 0
     assert link.is_symlink()
     assert target.read_text().startswith("name")
+
+
+def test_a_closed_stdin_is_empty(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a service has it that was started without one."""
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["summary", "-"]) == 2
+    assert "is empty" in capsys.readouterr().err
