@@ -14,6 +14,7 @@ import pytest
 from tests.snapshots import dumped, random_run
 from tests.tiny import write_trace
 from tests.unit.test_bad_input import INPUTS, NEEDED, apart, bad_input, ended
+from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, UNSOUND
 from torch_tb_profiler.cli.registry import COMMANDS
 
