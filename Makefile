@@ -49,21 +49,27 @@ demo: .venv/.stamp-install ui
 	@echo "TensorBoard with $(LOGDIR): http://127.0.0.1:$(PORT)/#pytorch_profiler$(if $(RUN),&p.pytorch_profiler.r=$(RUN))  (Ctrl-C stops it)"
 	@$(BIN)/tensorboard --logdir $(LOGDIR) --host 127.0.0.1 --port $(PORT)
 
+# Most checks of code take one processor: they run beside each other. What one says comes in one piece, at its end.
+BESIDE := -j $(WORKERS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # One pytest run over everything, so that its summary counts every Python and browser test.
 STEPS := lint test-fe test-all-py
 
 test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers
 	@start=$$(date +%s); failed=; \
-	for step in $(STEPS); do \
-	    echo "==== make $$step"; \
-	    $(MAKE) --no-print-directory --keep-going $$step || failed="$$failed $$step"; \
-	done; \
+	run() { \
+	    echo "==== make $$1"; \
+	    $(MAKE) --no-print-directory --keep-going $$2 $$1 || failed="$$failed $$1"; \
+	}; \
+	run "lint test-fe" "$(BESIDE)"; \
+	run test-all-py; \
 	took="$$(( $$(date +%s) - start )) s"; \
-	if [ -n "$$failed" ]; then echo "make test: FAILED in:$$failed ($$took)"; exit 1; fi; \
+	if [ -n "$$failed" ]; then echo "make test: FAILED in: $$failed ($$took)"; exit 1; fi; \
 	echo "make test: all passed: $(STEPS) ($$took)"
 
 # What is tried while one works: all but browsers, servers of others, packages and what the marker "slow" names.
-check: lint fe-lint fe-types fe-unit check-py
+check: .venv/.stamp-dev .venv/.stamp-node
+	@$(MAKE) --no-print-directory --keep-going $(BESIDE) lint fe-lint fe-types fe-unit
+	@$(MAKE) --no-print-directory check-py
 
 check-py: .venv/.stamp-dev
 	$(PY) -m pytest $(SPREAD) -m "not slow" -q tests/unit

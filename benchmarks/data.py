@@ -81,6 +81,7 @@ PROGRAM = "program"
 MEMORY = "memory"
 SQL = "sql"
 COMMAND_LINE = "cli"
+LARGE_FILE = "large"
 #: of the traces that are drawn
 TIMELINE_SLICES = 10_000_000
 FEWER_SLICES = 1_000_000

@@ -74,7 +74,14 @@ def bars_table(results: Measured) -> str:
 def notes(results: Measured) -> str:
     lines = [f"* {bar.id}: {bar.note}" for bar in BARS if bar.note]
     parts = {"B9": "huge", "B10": "damaged", "B11": "exact", "B6": "sizes/5M", "E1 to E4": "replay"}
-    parts |= {"F1": "flops", "P1": "program", "G1": "growth", "R1 to R5": "ranks", "C1 and C2": "cli"}
+    parts |= {
+        "F1": "flops",
+        "P1": "program",
+        "G1": "growth",
+        "R1 to R5": "ranks",
+        "C1 and C2": "cli",
+        "D1 and D2": "large_file",
+    }
     for name, part in parts.items():
         date = at(results, f"{part}/date")
         if date and (date, at(results, f"{part}/code")) != (results["header"]["date"], results["header"].get("commit")):

@@ -2,7 +2,8 @@
 
 Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T8 and U1, storage for S1 to S4, engine
 for E1 to E4, flops for F1, program for P1, shapes for G1, ranks for R1 to R5, memory for M1 to M3, sql for Q1, cli for
-C1 and C2, and checks for B10 and B11 (part of 100k). What is not measured keeps its last value and its date.
+C1 and C2, large for D1 and D2, and checks for B10 and B11 (part of 100k). What is not measured keeps its last value and
+its date.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import command_line, data, growth, many_ranks, measure, remote
+from benchmarks import command_line, data, growth, large_file, many_ranks, measure, remote
 from benchmarks.bars import BARS
 from benchmarks.bars.bar import verdict
 from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK, install_ours, routes_of_ours
@@ -50,6 +51,7 @@ APART: dict[str, tuple[str, Callable[[measure.Say], measure.Measured]]] = {
     data.MEMORY: ("memory", measure.memory),
     data.SQL: ("sql", measure.sql),
     data.COMMAND_LINE: ("cli", _command_line),
+    data.LARGE_FILE: ("large_file", large_file.measure),
 }
 
 

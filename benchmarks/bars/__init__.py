@@ -4,7 +4,20 @@ them. Pure.
 
 from __future__ import annotations
 
-from benchmarks.bars import command_line, flops, growth, load, many_ranks, memory, pages, program, replay, sql, stores
+from benchmarks.bars import (
+    command_line,
+    flops,
+    growth,
+    large_file,
+    load,
+    many_ranks,
+    memory,
+    pages,
+    program,
+    replay,
+    sql,
+    stores,
+)
 
 BARS = (
     *load.BARS,
@@ -18,4 +31,5 @@ BARS = (
     *memory.BARS,
     *sql.BARS,
     *command_line.BARS,
+    *large_file.BARS,
 )

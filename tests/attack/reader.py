@@ -25,7 +25,8 @@ LONGEST = 60_000
 
 
 def check(content: bytes) -> None:
-    """Read it. Whatever the bytes: a trace whose columns fit, or a reason; and the same from a column file."""
+    """Read it. Whatever the bytes: a trace whose columns fit, or a reason; the same from a file and with helpers."""
+    from tests.simulated_helpers import Simulated, columns_of, small_pieces
     from torch_tb_profiler.trace import TraceError, column_file, read_to_file, read_trace
 
     try:
@@ -44,6 +45,9 @@ def check(content: bytes) -> None:
         again = column_file.open_trace(path)
         assert again.events.start.tolist() == events.start.tolist()
         assert len(again.notes) == len(trace.notes)
+        with small_pieces():
+            alone = columns_of(content, path, None)
+            assert columns_of(content, path, Simulated(len(content), losses=0.02)) == alone
 
 
 def seeds() -> list[bytes]:

@@ -20,6 +20,7 @@ import browser as chromium
 from tests.browser import bidi
 from tests.browser.axe import Axe
 from tests.browser.profiler import CPU_RUN, Profiler
+from tests.browser.profiles import ARGUMENTS, Profiles, page_of
 from tests.browser.servers import Server
 from tests.browser.watch import Watch
 
@@ -31,6 +32,7 @@ CHROMIUM_ARGUMENTS = [
     "--disable-quic",
     "--disable-sync",
     "--no-first-run",
+    *ARGUMENTS,
 ]
 HERE = Path(__file__).parent
 # For a busy machine: three times what is usual.
@@ -123,6 +125,11 @@ def chrome() -> Iterator[Browser]:
         yield started
 
 
+@pytest.fixture(scope="session")
+def profiles(chrome: Browser) -> Profiles:
+    return Profiles(chrome)
+
+
 @pytest.fixture
 def watch() -> Watch:
     """What the pages of this test did that they must not do; looked at when the test has ended."""
@@ -130,24 +137,29 @@ def watch() -> Watch:
 
 
 @pytest.fixture
-def open_page(chrome: Browser, output: Path, watch: Watch, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
-    """`open_page(**options)`: a page of a fresh browser profile; options as of `browser.new_context`."""
-    contexts: list[BrowserContext] = []
+def open_page(profiles: Profiles, output: Path, watch: Watch, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
+    """`open_page(**options)`: a page of a browser profile in which nothing was done; options as of
+    `browser.new_context`.
+    """
+    lent: list[BrowserContext] = []
+    pages: list[Page] = []
 
     def open_one(**options: Any) -> Page:
-        context = chrome.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
-        contexts.append(context)
+        context = profiles.lend(**options)
+        lent.append(context)
         watch.follow(context)
-        page = context.new_page()
-        page.set_default_timeout(20_000)
-        return page
+        pages.append(page_of(context, **options))
+        pages[-1].set_default_timeout(20_000)
+        return pages[-1]
 
     yield open_one
-    if request.node.stash.get(FAILED, False):
-        for number, page in enumerate(page for context in contexts for page in context.pages):
+    failed = request.node.stash.get(FAILED, False)
+    if failed:
+        for number, page in enumerate(pages):
             screenshot(page, output, f"failed-{request.node.name}-{number}")
-    for context in contexts:
-        context.close()
+    for context in lent:
+        watch.leave(context)
+        profiles.give_back(context, watch.requests, not failed)
     watch.check()
 
 

@@ -39,7 +39,7 @@ def test_operators(axe: Axe, profiler: Profiler) -> None:
     expect(grid.count).to_be_visible()
     axe.look("table")
     grid.row("aten::mm").click()
-    for table in ("Kernels it launched", "Calls of the device's API"):
+    for table in ("Kernels it launched", "Device API calls"):
         expect(profiler.inspector.get_by_role("table", name=table)).to_be_visible()
     grid.row("aten::mm").get_by_role("button", name="Show details").click()
     expect(grid.root.get_by_role("table", name="Kernels it launched")).to_be_visible()
@@ -86,7 +86,7 @@ def test_choice_of_steps(axe: Axe, profiler: Profiler) -> None:
     expect(profiler.ui.get_by_role("textbox", name="Pattern")).to_be_visible()
     axe.look("bad pattern")
     profiler.open(sp="nothing is called so")
-    expect(profiler.ui.get_by_text("What was chosen finds no step")).to_be_visible()
+    expect(profiler.ui.get_by_text("The chosen rule finds no steps")).to_be_visible()
     axe.look("nothing found")
     axe.check()
 

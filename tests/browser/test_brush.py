@@ -92,7 +92,7 @@ def test_dragging_chooses_steps_for_every_view(profiler: Profiler, names: list[s
                 profiler.go_to(view)
             expect(brush.chip).to_be_visible()
         profiler.go_to("capture")
-        expect(brush.chip).to_contain_text(f"About the whole file, not only steps {names[1]}–{names[3]}")
+        expect(brush.chip).to_contain_text(f"Covers the whole file, not only steps {names[1]}–{names[3]}")
     for route, query in asked:
         if route in {"overview", "operators"}:
             assert (query["from_step"], query["to_step"]) == (names[1], names[3]), route

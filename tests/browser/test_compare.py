@@ -49,7 +49,7 @@ def test_the_baseline_is_chosen_and_said_why(opened: Profiler) -> None:
     expect(opened.picker("Baseline run")).to_have_accessible_name(f"Baseline run {CPU_RUN}")
     expect(opened.picker("Baseline worker")).to_have_accessible_name(f"Baseline worker {WORKER}")
     expect(opened.picker("Experiment run")).to_have_accessible_name(f"Experiment run {OTHER_RUN}")
-    expect(opened.ui.get_by_text("the same worker in the run before")).to_be_visible()
+    expect(opened.ui.get_by_text("the same worker in the previous run")).to_be_visible()
     assert "b" not in opened.state, "what is chosen for the user is not written"
     opened.open(v="compare", r=GPU_RUN, k="rank2")
     expect(opened.picker("Baseline worker")).to_have_accessible_name("Baseline worker rank0")
@@ -110,7 +110,7 @@ def test_the_headline_says_how_much_and_why(opened: Profiler) -> None:
     said = panel.get_by_text(re.compile("^Steps are .* faster"))
     assert numbers.all_same(re.findall(r"are ([\d.,]+ \S+)", plain(said.inner_text())), [-answer["delta_ns"]])
     expect(panel.get_by_text(re.compile("^Most of it: Data loading"))).to_be_visible()
-    expect(panel.get_by_text("shorter for certain")).to_be_visible()
+    expect(panel.get_by_text("significantly shorter")).to_be_visible()
 
     table = panel.get_by_role("table", name="Waterfall of the change")
     rows = rows_of(table)
@@ -219,7 +219,7 @@ def test_sums_are_per_step_where_the_steps_differ(tmp_path: Path, serve_logs: Se
     profiler = Profiler(page, server).open(v="compare", r="b")
     grid = profiler.grid("Operators compared")
     expect(grid.row("aten::mm")).to_contain_text("same")
-    counted = "Counted: 2 steps of the baseline, 5 of the experiment; 1 first step is left out."
+    counted = "Counted: 2 steps of the baseline, 5 of the experiment; first steps left out: 1."
     expect(profiler.ui.get_by_text(counted)).to_be_visible()
     expect(grid.panel.get_by_text("divided by 2 steps of the baseline and 6 of the experiment")).to_be_visible()
     assert [saved(grid)[0][key] for key in ("calls", "exp_calls", "delta_device_self_ns")] == ["1", "1", "0"]

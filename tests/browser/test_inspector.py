@@ -71,9 +71,9 @@ def test_places_without_data_are_not_offered(profiler: Profiler) -> None:
     assert "GPU Kernel" not in place_names(profiler)
     expect(profiler.navigation.get_by_role("link", name="GPU Kernel")).to_have_count(0)
     entry = profiler.in_rail("kernels")
-    expect(entry).to_have_attribute("title", "GPU Kernel: not recorded; the view says what to switch on\nKeys: g k")
+    expect(entry).to_have_attribute("title", "GPU Kernel: not recorded; the view says what to enable\nKeys: g k")
     entry.click()
-    expect(profiler.ui.get_by_text("This would record it:")).to_be_visible()
+    expect(profiler.ui.get_by_text("To record it:")).to_be_visible()
 
 
 def test_a_step_can_be_the_only_one(profiler: Profiler) -> None:

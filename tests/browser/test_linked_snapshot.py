@@ -49,7 +49,7 @@ def test_a_snapshot_of_the_same_process(
     page.emulate_media(color_scheme=theme)
     page.set_viewport_size({"width": 1440, "height": 1300})
     profiler = Profiler(page, server).open(v="trace", r="both", k="trainer")
-    note = profiler.ui.get_by_text("Memory snapshot snapshot is of the same process as trainer")
+    note = profiler.ui.get_by_text("Memory snapshot snapshot is from the same process as trainer")
     expect(note).to_contain_text("100.0 % of 107 allocations and releases have the same address, kind and device")
     expect(note).to_contain_text("differs by 1.5 ms")
     timeline = Timeline(profiler).settle()
@@ -80,7 +80,7 @@ def test_a_snapshot_of_the_same_process(
     at = (allocator.records[oom]["time_us"] - first) * 1000 + link["shift_ns"]
     click(timeline, "calls", at)
     panel = profiler.panel("Memory snapshot: record")
-    expect(panel).to_contain_text("Out of memory: asked for 700 MB")
+    expect(panel).to_contain_text("Out of memory: requested 700 MB")
     expect(panel).to_contain_text("evaluate · train.py:18")
     expect(definition(panel, "Record")).to_have_text(f"{oom} (the last is {len(allocator.records) - 1})")
     wait_until(lambda: profiler.state.get("mem") == str(oom), "the record in the address")
@@ -98,7 +98,7 @@ def test_a_snapshot_of_the_same_process(
     page.keyboard.press("Escape")
     expect(panel).to_have_count(0)
     profiler.ui.get_by_role("button", name="Out of memory").click()
-    expect(panel).to_contain_text("Out of memory: asked for 700 MB")
+    expect(panel).to_contain_text("Out of memory: requested 700 MB")
     panel.get_by_role("button", name="Show this moment in Memory snapshot").click()
     wait_until(lambda: profiler.state.get("v") == "snapshot", "the view of the snapshot")
     assert (profiler.state["k"], profiler.state["c"]) == ("snapshot", str(oom))
@@ -109,7 +109,7 @@ def test_a_snapshot_of_the_same_process(
     assert (profiler.state["k"], profiler.state["mem"]) == ("trainer", str(oom))
     begin, end = map(int, profiler.state["t"].split("-"))
     assert begin < at < end
-    expect(panel).to_contain_text("Out of memory: asked for 700 MB")
+    expect(panel).to_contain_text("Out of memory: requested 700 MB")
     Timeline(profiler).settle()
     keep(f"linked-snapshot-back-{theme}")
 
@@ -121,6 +121,6 @@ def test_a_snapshot_of_another_process_is_not_drawn(tmp_path: Path, serve_logs: 
     server = serve_logs(tmp_path)
     server.wait_for_traces()
     profiler = Profiler(page, server).open(v="trace", r="both", k="trainer")
-    expect(profiler.ui.get_by_text("is not drawn beside trainer")).to_contain_text("it is of another process.")
+    expect(profiler.ui.get_by_text("is not drawn beside trainer")).to_contain_text("it is from another process.")
     timeline = Timeline(profiler).settle()
     assert not any("Memory snapshot" in name or "segments" in name for name in timeline.names())

@@ -84,7 +84,7 @@ def test_an_error_says_so_and_retry_helps(many: Profiler) -> None:
         route.fulfill(status=500, json={"error": "the server made a mistake"})
 
     many.page.route("**/api/traces?*", fail)
-    many.switch("Which traces", "All there are")
+    many.switch("Which traces", "All traces")
     expect(many.panel("Traces").get_by_role("alert")).to_contain_text("the server made a mistake")
     many.page.unroute("**/api/traces?*")
     many.panel("Traces").get_by_role("button", name="Retry").click()

@@ -93,7 +93,7 @@ def test_totals(opened: Profiler) -> None:
     assert numbers.read(found[2]) == meta["entries"]
     opened.open(v="stacks", r=GPU_RUN)
     meta = answer_of(opened, **GPU_WHERE)["meta"]
-    outside = opened.panel("Call stacks").get_by_text("launched outside of any stack")
+    outside = opened.panel("Call stacks").get_by_text("launched outside any stack")
     assert numbers.same(outside.inner_text().split(" (")[0], meta["no_stack_ns"])
 
 

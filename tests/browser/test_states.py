@@ -55,7 +55,7 @@ def test_shows_how_far_loading_is_and_then_the_view(on_its_own: Profiler) -> Non
 def test_other_traces_can_be_looked_at_meanwhile(on_its_own: Profiler) -> None:
     answer_status(on_its_own.page, on_its_own.server, lambda trace: trace.update(state="queued", bytes_done=0))
     on_its_own.open(r=CPU_RUN)
-    expect(on_its_own.ui.get_by_text("Waiting for its turn.")).to_be_visible()
+    expect(on_its_own.ui.get_by_text("Waiting in the queue.")).to_be_visible()
     on_its_own.ui.get_by_role("button", name=f"{GPU_RUN} · rank1").click()
     expect(on_its_own.panel("GPU Summary")).to_be_visible()
     assert on_its_own.state["k"] == "rank1"

@@ -78,10 +78,10 @@ def test_another_rule(profiler: Profiler, watch: Watch) -> None:
 
     profiler.go_to("overview")
     choice.select_option(label="ProfilerStep marks")
-    expect(steps(profiler)).to_contain_text("What was chosen finds no step in this trace.")
+    expect(steps(profiler)).to_contain_text("The chosen rule finds no steps in this trace.")
     expect(steps(profiler)).to_contain_text("marks of an inference engine")
     choice.select_option(label="the first rule that fits")
-    expect(steps(profiler)).not_to_contain_text("What was chosen")
+    expect(steps(profiler)).not_to_contain_text("The chosen rule")
     expect(profiler.page).not_to_have_url(re.compile("sr="))
 
 

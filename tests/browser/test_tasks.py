@@ -135,9 +135,9 @@ def test_which_operator_blocks_in_the_api(hand: Hand) -> None:
     hand.profiler.open(r=GPU_RUN)
     hand.go_to("operators")
     rows = answer(hand, "api_calls", GPU_RUN, "rank0")["rows"]
-    panel = hand.panel("Calls of the device's API")
+    panel = hand.panel("Device API calls")
     expect(panel).to_contain_text(f"{rows['name'][0]} called by {rows['caller'][0]}")
-    hand.click(hand.profiler.grid("Calls of the device's API").first_row)
+    hand.click(hand.profiler.grid("Device API calls").first_row)
     expect(hand.profiler.heading("Trace")).to_be_visible()
     assert hand.profiler.state["e"].endswith(str(rows["longest_row"][0]))
 

@@ -16,7 +16,7 @@ PANELS = {
     "criticalpath": "Critical path of each step",
     "operators": "Operators",
     "kernels": "Kernels",
-    "roofline": "What it could be",
+    "roofline": "How close to the peak?",
     "trace": "Timeline",
     "stacks": "Call stacks",
     "memory": "Memory in use",

@@ -273,13 +273,13 @@ def test_perfetto_gets_what_is_in_sight(opened: Timeline, samples: Path, watch: 
     menu = profiler.ui.get_by_role("button", name="Trace file")
     menu.click()
     expect(profiler.ui.get_by_role("button", name="Open in Perfetto")).to_be_visible()
-    expect(profiler.ui.get_by_role("button", name="Open what is in sight in Perfetto")).to_have_count(0)
+    expect(profiler.ui.get_by_role("button", name="Open the visible window in Perfetto")).to_have_count(0)
     page.keyboard.press("Escape")
     profiler.open(v="trace", r=GPU_RUN, k="rank0", t="1000000-2000000")
     opened.settle()
     menu.click()
     with page.context.expect_page() as other:
-        profiler.ui.get_by_role("button", name="Open what is in sight in Perfetto").click()
+        profiler.ui.get_by_role("button", name="Open the visible window in Perfetto").click()
     other.value.wait_for_function("window.got !== undefined")
     sent = json.loads(bytes(other.value.evaluate("Array.from(new Uint8Array(window.got.buffer))")))["traceEvents"]
     whole = json.loads(gzip.decompress(stored))["traceEvents"]

@@ -92,7 +92,7 @@ def test_what_needs_too_much_memory_is_drawn_without_detail_and_said(on_its_own:
     opened = open_trace(on_its_own)
     key, _ = leaf(opened.meta("rank0"), "rank0", STREAM)
     opened.show(key)
-    coarse = on_its_own.ui.get_by_text("Some tracks are drawn without detail: all of it needs too much memory.")
+    coarse = on_its_own.ui.get_by_text("Some tracks are drawn with less detail to save memory.")
     for _ in range(4):
         on_its_own.page.keyboard.press("w")
     expect(coarse).to_be_visible()

@@ -56,14 +56,15 @@ class Timeline:
         return self
 
     def window(self) -> tuple[float, float]:
-        """What the address says is in sight, ns; the whole trace when it says nothing."""
+        """What the address says is in sight, ns; all that ran when it says nothing."""
         text = self.profiler.state.get("t")
         if text:
             start, end = text.split("-")
             return float(start), float(end)
         state = self.profiler.state
         answer = self.meta(state.get("k", ""))
-        return answer["begin_ns"], answer["end_ns"]
+        ran = [track for track in answer["tracks"] if track["kind"] == "process" and track["parent"] is None]
+        return min(track["begin_ns"] for track in ran), max(track["end_ns"] for track in ran)
 
     def meta(self, worker: str) -> Any:
         return self.profiler.server.api("timeline", run=self.profiler.state["r"], worker=worker)

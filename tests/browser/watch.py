@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request, WebError
 
 _MARK = "content security policy violated: "
-_REPORT_VIOLATIONS = f"""
+REPORT_VIOLATIONS = f"""
 addEventListener("securitypolicyviolation", (event) => {{
   console.error("{_MARK}" + event.violatedDirective + " by " + event.blockedURI + " in " + location.href);
 }});
@@ -31,17 +33,27 @@ class Watch:
     """Every address asked for; not judged."""
 
     def follow(self, context: BrowserContext) -> None:
-        context.add_init_script(_REPORT_VIOLATIONS)
-        context.on("request", lambda asked: self._asked(asked.url))
-        context.on("weberror", lambda thrown: self.errors.append(str(thrown.error)))
-        context.on("console", self._said)
-        context.on("page", self._opened)
+        """A context with `REPORT_VIOLATIONS` among its scripts."""
+        for event, hear in self._heard():
+            context.on(event, hear)
+
+    def leave(self, context: BrowserContext) -> None:
+        for event, hear in self._heard():
+            context.remove_listener(event, hear)
 
     def check(self) -> None:
         assert not self.elsewhere, "the page asked another machine"
         assert not self.errors, "uncaught errors in the page"
         assert not self.violations, "the page did what its content security policy forbids"
         assert not self.dialogs, "the page opened a dialog"
+
+    def _heard(self) -> tuple[tuple[Any, Callable[..., None]], ...]:
+        return (
+            ("request", self._asked),
+            ("weberror", self._thrown),
+            ("console", self._said),
+            ("page", self._opened),
+        )
 
     def _opened(self, page: Page) -> None:
         page.on("dialog", self._interrupted)
@@ -50,7 +62,11 @@ class Watch:
         self.dialogs.append(f"{dialog.type}: {dialog.message}")
         dialog.dismiss()
 
-    def _asked(self, url: str) -> None:
+    def _thrown(self, thrown: WebError) -> None:
+        self.errors.append(str(thrown.error))
+
+    def _asked(self, request: Request) -> None:
+        url = request.url
         self.requests.append(url)
         address = urlsplit(url)
         if address.scheme in {"http", "https", "ws", "wss"} and address.hostname != "127.0.0.1":

@@ -41,7 +41,7 @@ def test_what_it_says(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert (
         "Steps are 30.6 ms faster (-40.1 %, typical step -52.4 … -27.8 %): most of it data loading (-29.5 ms)." in text
     )
-    assert "Shorter for certain." in text
+    assert "Significantly shorter." in text
     assert "within the noise" in text
     assert "aten::relu" in text
 

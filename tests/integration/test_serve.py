@@ -96,7 +96,7 @@ def test_serves_a_memory_snapshot(start: Starter, tmp_path: Path) -> None:
     assert (found["kind"], found["rank"], found["views"]) == ("snapshot", 3, ["snapshot"])
     query = urlencode({"run": "job", "worker": found["worker"], "span": found["span"]})
     answer = server.get(f"api/snapshot?{query}").json()
-    assert answer["said"].startswith("Fragmented: 256 MiB were asked for")
+    assert answer["said"].startswith("Fragmented: 256 MiB was requested")
     assert server.get(f"api/overview?{query}").status == 404
 
 

@@ -148,7 +148,8 @@ def values_of(name: str) -> dict[str, set[str]]:
 def test_every_note_can_be_said_in_chinese(repository: Path) -> None:
     health = (repository / "docs" / "health.md").read_text("utf-8")
     documented = re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| (`[^|]*) \|", health, re.MULTILINE)))
-    kinds = {kind for call in calls_of("Note") for kind in constants(call, 0)} | set(documented)
+    across = set(re.findall(r"`(\w+)`", health[health.index("## Across ranks") :].split("\n## ")[0]))
+    kinds = {kind for call in calls_of("Note") for kind in constants(call, 0)} | set(documented) | across
     assert len(kinds) > 40
     assert kinds - keys("serverMessages", "notes") == set()
 
@@ -229,6 +230,10 @@ PASSED_ON = {"notes": {"truncated": {"why", "why_kind", "values"}}}
 )
 def test_chinese_is_made_of_values_that_are_sent(file: str, start: str, name: str) -> None:
     sent = values_of(name)
+    if name == "Note":  # about a run: with names, and others by their keywords
+        for call in calls_of("_note"):
+            for kind in constants(call, 0):
+                sent.setdefault(kind, set()).update(str(keyword.arg) for keyword in call.keywords)
     if name == "Reason":
         sent |= values_of("_failed")
         sent["unlistable"] = sent["unreadable"] = {"place", "values"}

@@ -4,7 +4,6 @@ import json
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.tracegen import Config, generate
 from torch_tb_profiler.trace import Trace, TraceError, collect, column_blocks, column_file, read_to_file, read_trace

@@ -27,7 +27,7 @@ from torch_tb_profiler.workspace import open_workspace, worker
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
 from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Job, decode_job, encode
+from torch_tb_profiler.workspace.protocol import Job, decode_order, encode
 
 MEGABYTE = 1 << 20
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":1}'
@@ -67,7 +67,8 @@ def test_the_server_tells_its_worker_processes(logs: Path, tmp_path: Path, monke
         job = jobs.get(timeout=DEADLINE_SECONDS)
     finally:
         workspace.close()
-    assert decode_job(encode(job)).expansion == 7
+    assert job.expansion == 7
+    assert decode_order(encode(job)) == job
     # and what gives the file back unpacks as much of it
     assert workspace.limits == Limits(expansion=7)
 

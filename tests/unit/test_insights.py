@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from io import BytesIO
 from typing import Any
 
 import pytest
 
 from tests.events import Event, all_reduce, annotation, event, kernel, launch, model_of, op
+from tests.tracegen import Config, generate
+from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.insights import Finding, diagnosis, findings
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.rules import RULES
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.trace import read_trace
+from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, Table
 
 V100 = {"id": 0, "name": "V100", "computeMajor": 7, "computeMinor": 0, "totalGlobalMem": 1000}
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -156,7 +168,7 @@ def test_savings_come_first_then_what_has_no_number_then_warnings() -> None:
         op("aten::a", 55_000, 5_000),
         launch(56_000, 1, 2_000),
         kernel(60_000, 1_000, 1),
-        op("aten::b", 61_100, 38_900),
+        *(op("aten::b", 61_100 + 400 * at, 400) for at in range(97)),
         memory(901),
         length=100_000,
     )
@@ -204,3 +216,37 @@ def test_the_findings_of_chosen_steps_are_theirs() -> None:
         (finding,) = findings(model.of_steps(chosen))
         assert finding.saving is not None
         assert finding.saving.alone_ns == pytest.approx(ns, rel=0.03)
+
+
+def generated() -> Model:
+    trace, _ = generate(Config(events=20_000))
+    return Model(read_trace(BytesIO(json.dumps(trace).encode())))
+
+
+def test_only_rules_of_the_replay_make_its_graph() -> None:
+    """The others are applied before it is made, so that their memory and that of the graph are not needed together."""
+    model = generated()
+    made = set()
+    for rule in RULES:
+        if all(need.held(model) for need in rule.needs):
+            model.answers.clear()
+            rule.find(Facts(model, thresholds()))
+            if graph_of.__wrapped__ in model.answers:  # type: ignore[attr-defined]
+                made.add(rule.id)
+    of_replay = {rule.id for rule in RULES if rule.replay}
+    assert made <= of_replay
+    assert {"launch_bound", "host_dispatch", "pageable_input"} <= made
+
+
+def test_the_graph_is_made_when_the_other_columns_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = generated()
+    held: list[set[type[Table]]] = []
+
+    def seen(of: Model) -> Graph:
+        held.append(set(of.trace._tables))
+        return graph_of(of)
+
+    monkeypatch.setattr(sys.modules["torch_tb_profiler.insights.findings"], "graph_of", seen)
+    diagnosis(model)
+    assert len(held) == 1
+    assert held[0] <= {Events, Launches, DeviceWork}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from io import BytesIO
 
 import numpy as np
+from msgspec.structs import fields
 
 from tests.events import Event, frame, kernel, launch, model_of, op
 from tests.tracegen import Config, generate

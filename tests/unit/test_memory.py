@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import fields
 
 from tests.events import US, annotation, memory, model_of, op
 from tests.unit.memory_events import CPU, CURVE_RECORDS, curve_events

@@ -50,7 +50,7 @@ def test_failed_allocations_of_a_trace(capsys: pytest.CaptureFixture[str], tmp_p
     trace = tmp_path / "run" / "w.pt.trace.json"
     trace.parent.mkdir()
     trace.write_text(json.dumps({"traceEvents": events}), "utf-8")
-    assert "2 GiB were asked for; 3 GiB were reserved" in said(capsys, tmp_path, str(trace))
+    assert "2 GiB was requested; 3 GiB was reserved" in said(capsys, tmp_path, str(trace))
     shutil.rmtree(trace.parent)
     trace.parent.mkdir()
     trace.write_text(json.dumps({"traceEvents": events[1:]}), "utf-8")
@@ -64,7 +64,7 @@ def test_the_text_of_an_exception(
     file = tmp_path / "error.txt"
     file.write_text(text, "utf-8")
     from_file = said(capsys, tmp_path, "--error", str(file))
-    assert from_file.startswith("Free in pieces: 2 GiB were asked for; 6 GiB")
+    assert from_file.startswith("Free in pieces: 2 GiB was requested; 6 GiB")
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     assert said(capsys, tmp_path, "--error", "-") == from_file
     file.write_text("hello", "utf-8")
@@ -74,7 +74,7 @@ def test_the_text_of_an_exception(
 def test_what_export_memory_timeline_wrote(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = ROOT / "tests" / "cases" / "memory_categories"
     from_sums = said(capsys, tmp_path, str(folder / "memory_timeline.json"))
-    assert from_sums.startswith("At most 2.4 MiB were in use")
+    assert from_sums.startswith("At most 2.4 MiB was in use")
     assert "optimizer_state" in from_sums
     assert said(capsys, tmp_path, str(folder / "memory_timeline.raw.json.gz")).split()[2:4] == ["2.4", "MiB"]
 
@@ -88,7 +88,7 @@ def test_a_memory_timeline_is_no_trace_whatever_its_name(capsys: pytest.CaptureF
         error = capsys.readouterr().err
         assert "is JSON, but not a trace" in error
         assert "`torch-tb-profiler memory FILE`" in error
-        assert said(capsys, tmp_path, str(file)).startswith("At most 2.4 MiB were in use")
+        assert said(capsys, tmp_path, str(file)).startswith("At most 2.4 MiB was in use")
 
 
 def test_the_picture_of_a_memory_timeline_has_no_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

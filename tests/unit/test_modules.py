@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import fields
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from pathlib import Path
 
@@ -120,7 +119,7 @@ def test_when_all_takes_three_times_as_long_so_do_the_steps(seed: int) -> None:
         graph,
         lane_times=3 * graph.lane_times,
         lag=3 * graph.lag,
-        items=dataclasses.replace(graph.items, duration=3 * graph.items.duration),
+        items=msgspec.structs.replace(graph.items, duration=3 * graph.items.duration),
     )
     np.testing.assert_array_equal(unchanged(longer).time, 3 * unchanged(graph).time)
 

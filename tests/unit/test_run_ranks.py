@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 
 import msgspec
 import numpy as np
@@ -23,10 +25,12 @@ from tests.tracegen import (
     trace_of,
 )
 from tests.tracegen.cluster_run import JobRun
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.reduction import RunResult, reduce
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.run_questions import heat_map
-from torch_tb_profiler.ranks.summary import RankSummary, decode, encode
+from torch_tb_profiler.ranks.summary import RankSummary, decode, encode, summarize
+from torch_tb_profiler.trace import read_trace
 
 
 def named(result: RunResult) -> dict[int | None, tuple[str, str | None]]:
@@ -379,3 +383,12 @@ def test_many_ranks_without_numbers_are_compared_with_the_first(monkeypatch: pyt
     found = reduce(ranks).overview
     assert {tuple(each.ranks) for each in found.missing} == {(2,)}
     assert found.matched.matched >= together.matched.matched
+
+
+def test_what_reading_lost_is_kept_with_the_rank() -> None:
+    trace = trace_of(simulate_job(Job(dp=2, layers=1, steps=2)), 0)
+    text = json.dumps(trace).encode()
+    whole, cut = (
+        summarize(Model(read_trace(BytesIO(of))), "rank0").head.damage for of in (text, text[: len(text) // 2])
+    )
+    assert (whole, cut) == ((), ("truncated",))

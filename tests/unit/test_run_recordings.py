@@ -63,3 +63,23 @@ def test_ranks_of_different_windows_in_time_are_told() -> None:
     found = reduce(ranks).overview
     assert "different_windows" in {note.kind for note in found.notes}
     assert [each for each in found.stragglers if each.named] == []
+
+
+def test_a_file_that_is_cut_off_is_told_and_counts() -> None:
+    """With the steps that it has: those of its own are compared with none."""
+    ranks = simulated(Sim(1, 8))
+    head = msgspec.structs.replace(ranks[2].head, damage=("truncated",))
+    ranks[2] = RankSummary(head, ranks[2].tables)
+    found = reduce(ranks).overview
+    (note,) = (note for note in found.notes if note.kind == "damaged_ranks")
+    assert note.text == "Files are cut off or damaged, and events of them are missing: rank2 (truncated)."
+    assert found.tiles.present == 8
+
+
+def test_a_rank_with_steps_of_its_own_is_told() -> None:
+    ranks = simulated(Sim(1, 8))
+    head = msgspec.structs.replace(ranks[3].head, steps=("110", "111", "112", "113"))
+    ranks[3] = RankSummary(head, ranks[3].tables)
+    (note,) = (note for note in reduce(ranks).overview.notes if note.kind == "unequal_steps")
+    assert note.values == {"names": "rank3", "more": 0, "fewest": 4, "most": 4, "common": 0}
+    assert note.severity == "warning"

@@ -185,7 +185,7 @@ def test_why_memory_ran_out_of_pieces() -> None:
     assert (oom.holders[0].blocks, oom.holders[0].bytes) == (80, 400 * MiB)
     assert oom.expandable_helps
     assert oom.pool_known
-    assert answer(memory_snapshot(model)).startswith("Fragmented: 256 MiB were asked for at /app/train.py(16)")
+    assert answer(memory_snapshot(model)).startswith("Fragmented: 256 MiB was requested at /app/train.py(16)")
     assert [moment.kind for moment in moments(first(model))] == ["start", "peak", "reserved_peak", "oom", "end"]
 
 

@@ -137,7 +137,7 @@ def test_the_command(logdir: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert found["oom"].keys() == {"requested", "free", "pieces", "largest", "reason", "holders"}
     assert sum(row["bytes"] for row in found["alive"]) == found["peak_requested"]
     assert main(["memory", str(logdir), "--worker", "rank0 (memory)", "--span", "oom", *cache]) == 0
-    assert capsys.readouterr().out.startswith("Fragmented: 256 MiB were asked for")
+    assert capsys.readouterr().out.startswith("Fragmented: 256 MiB was requested")
     assert main(["memory", str(logdir / "run" / "words.pickle"), *cache]) == 2
     assert "holds no memory snapshot" in capsys.readouterr().err
 

@@ -51,8 +51,8 @@ def test_the_state_says_what_the_record_of_the_failure_says() -> None:
     assert (holder.line, holder.blocks, holder.segments) == ("/app/train.py(14): kept", 30, 30)
     assert holder.joins == 20 * MiB
     text = said_of_inferred_oom(found)
-    assert text.startswith("If it was taken when memory ran out")
-    assert "360 MiB were free in 30 pieces, the largest of 12 MiB" in text
+    assert text.startswith("If the snapshot was taken when memory ran out")
+    assert "360 MiB was free in 30 pieces, the largest of 12 MiB" in text
     assert "240 MiB of /app/train.py(14): kept in 30 blocks keep 30 segments." in text
     assert memory_snapshot(with_history).devices[0].inferred_oom is None
 
@@ -73,7 +73,7 @@ def test_a_device_that_is_full() -> None:
         found = inferred(allocator, last)
         assert found is not None
         assert (found.reason, found.largest) == ("full", 2 * MiB)
-        assert "full; 720 MiB of 800 MiB reserved were in use" in said_of_inferred_oom(found)
+        assert "full; 720 MiB of 800 MiB reserved was in use" in said_of_inferred_oom(found)
     assert inferred(allocator, 2) is None
 
 
@@ -85,7 +85,7 @@ def test_nothing_is_inferred_of_nothing() -> None:
 def test_the_command_says_that_it_is_inferred(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "oom_snapshot.pickle"
     file.write_bytes(dumped(in_pieces().snapshot(last=0)))
-    assert "If it was taken when memory ran out" in said(capsys, tmp_path, str(file))
+    assert "If the snapshot was taken when memory ran out" in said(capsys, tmp_path, str(file))
     found = json.loads(said(capsys, tmp_path, str(file), "--json"))
     assert found["oom"] is None
     assert found["inferred_oom"]["reason"] == "fragmented"

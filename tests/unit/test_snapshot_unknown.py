@@ -42,7 +42,7 @@ def test_what_the_device_had_free_is_unknown_where_the_file_does_not_say(device_
     model = model_of(dumped(full(device_free).snapshot()))
     (oom,) = ooms(model)
     assert (oom.device_free, oom.reason, oom.expandable_helps) == (None, "unknown", None)
-    assert said_of_oom(oom).startswith("Full, or a limit: 70 MiB were asked for")
+    assert said_of_oom(oom).startswith("Full, or a limit: 70 MiB was requested")
     assert memory_snapshot(model).findings == ()
 
 

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.slices.table import slice_categories, slices
 from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.selection import Numbering
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.trace import Category, read_trace
 
@@ -205,3 +206,30 @@ def test_routes_take_ranges(generated: Path, tmp_path: Path) -> None:
         assert "no step '77x'" in get(client, f"/api/operators?{trace}&from_step=77x&to_step=77x", 404)["error"]
         assert "no step '77x'" in get(client, f"/api/memory/curve?{trace}&from_step=77x&to_step=77x", 404)["error"]
         assert "together" in get(client, f"/api/operators?{trace}&from_step={first}", 400)["error"]
+
+
+def test_what_is_selected_as_a_whole_stays_as_it_is() -> None:
+    model = model_of(
+        [
+            frame("train.py(1): before", 0, 5),
+            frame("train.py(2): main", 6, 200),
+            annotation("ProfilerStep#1", 10, 80),
+            op("aten::mm", 20, 30),
+            launch(25, 1),
+            kernel(60, 10, 1, "mine"),
+            kernel(1, 3, 99, "earlier"),
+        ]
+    )
+    inside = model.in_steps
+    assert inside is not model
+    assert len(inside.frames) < len(model.frames)
+    assert len(inside.device_work) < len(model.device_work)
+    assert inside.launches is model.launches
+    assert inside.launch_links is model.launch_links
+    for name in ("row", "parent", "depth", "start", "end", "track", "category", "name", "operator"):
+        assert getattr(inside.tree, name) is getattr(model.tree, name), name
+    names = [model.trace.strings[int(model.trace.events.name[row])] for row in inside.frames.row[inside.tree.frame]]
+    assert names == ["train.py(2): main"] * 2
+    assert inside.device_links.launch.tolist() == [0]
+    for nodes in (np.array([1, 0, -1], np.int32), np.empty(0, np.int32)):
+        assert Numbering(np.ones(2, np.bool_), np.array([-1, 0], np.int32)).of(nodes).tolist() == nodes.tolist()

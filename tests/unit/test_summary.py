@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,9 @@ import pytest
 
 import torch_tb_profiler
 from tests.events import US, annotation, copy, kernel, launch, model_of, op
+from tests.held_out import training
+from tests.held_out.run import model_of as held_out
+from tests.held_out.run import run
 from tests.served import client_of, everything_read
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
@@ -185,11 +189,26 @@ def test_the_schema_in_the_docs_holds(
     text = (repository / "docs" / "api.md").read_text("utf-8")
     section = text[text.index("## GET /api/summary") :]
     schema = json.loads(section[section.index("```json schema") + len("```json schema") : section.index("\n```\n")])
-    for run, worker in (("generated_4gpu_h100", "rank0"), ("cnn_workers0", "worker0")):
-        printed = json.loads(said(capsys, samples / run, "--worker", worker, "--json", "--cache-dir", samples_cache))
+    for of_run, worker in (("generated_4gpu_h100", "rank0"), ("cnn_workers0", "worker0")):
+        printed = json.loads(said(capsys, samples / of_run, "--worker", worker, "--json", "--cache-dir", samples_cache))
         jsonschema.validate(printed, schema, cls=jsonschema.Draft202012Validator)
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**printed, "steps": {}}, schema, cls=jsonschema.Draft202012Validator)
+    whole = json.loads(said(capsys, samples / "generated_4gpu_h100", "--json", "--cache-dir", samples_cache))
+    jsonschema.validate(whole, schema, cls=jsonschema.Draft202012Validator)
+    assert [(each["rank"], each["cause"]) for each in whole["ranks"]["stragglers"]] == [(2, "late_launches")]
+    for key in whole["ranks"]:
+        less = {at: of for at, of in whole["ranks"].items() if at != key}
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**whole, "ranks": less}, schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_of_two_remedies_of_one_cause_the_second_says_what_it_saves_alone() -> None:
+    """In text: what is left after the first says nothing of the second."""
+    found = of(held_out(run(training.fp32_products)))
+    lines = [line for line in as_text(found).splitlines() if "TF32 is off" in line]
+    assert len(lines) == 1
+    assert re.search(r"about 3\d\.\d\d ms a step alone, \d+(?:\.\d+)? .?s after those above$", lines[0]), lines
 
 
 def test_paths_and_what_is_wrong_with_them(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,8 +147,10 @@ def test_overview(client: Client) -> None:
         "device_self_ns": 600_000,
         "calls": 2,
     }
-    kernel = {"name": "volta_sgemm_128x64_nn", "short_name": "volta_sgemm_128x64_nn", "total_ns": 600_000, "calls": 2}
-    assert answer["top_kernels"] == [kernel]
+    name = "volta_sgemm_128x64_nn"
+    assert answer["top_kernels"] == [
+        {"name": name, "short_name": name, "kind": "gemm", "total_ns": 600_000, "calls": 2}
+    ]
     cpu = get(client, "/api/overview?run=cpu&worker=w")
     assert cpu["devices"] == cpu["top_kernels"] == []
     assert cpu["top_operators"][0]["device_self_ns"] is None

@@ -1,6 +1,6 @@
 """Answers: the types that JSON, OpenAPI and the types of the UI are made of.
 
-An answer is a `msgspec.Struct` or a frozen dataclass. Its fields have a unit at the end of their names (`_ns`,
+An answer is a `msgspec.Struct`. Its fields have a unit at the end of their names (`_ns`,
 `_bytes`) or as their type, and are described in the docstring of the class, a line each (`name  what it is`).
 """
 

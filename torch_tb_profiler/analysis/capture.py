@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -53,8 +52,7 @@ class RecordedDevice(msgspec.Struct, frozen=True):
     used: bool
 
 
-@dataclass(frozen=True)
-class Distributed:
+class Distributed(msgspec.Struct, frozen=True):
     """`distributedInfo`; None is what it does not say.
 
     rank        number of the process among all
@@ -69,8 +67,7 @@ class Distributed:
     groups: int | None
 
 
-@dataclass(frozen=True)
-class Capture:
+class Capture(msgspec.Struct, frozen=True):
     """One recording.
 
     events       how many the file has

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -13,15 +10,15 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 #: `Memcpy HtoD (Pageable -> Device)`: the kind, and what kind of memory it is between
-_KIND = re.compile(r"(?:Memcpy|Copy) ?\w+|Memset")
+_KIND = late_pattern(r"(?:Memcpy|Copy) ?\w+|Memset")
 
 
-@dataclass(frozen=True)
-class Copies(Tabular):
+class Copies(Tabular, frozen=True):
     """One row per device and kind, by active time, descending; parallel columns.
 
     kind              first words of the name: `Memcpy HtoD`, `Memset`

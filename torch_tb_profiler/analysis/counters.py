@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -36,8 +34,7 @@ class DeviceCounters(msgspec.Struct, frozen=True):
     efficiency: Profile
 
 
-@dataclass(frozen=True)
-class Counters:
+class Counters(msgspec.Struct, frozen=True):
     """begin: of the window, ns from the start of the trace."""
 
     begin: int

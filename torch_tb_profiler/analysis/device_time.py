@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -32,8 +31,7 @@ Window = Literal["work", "steps"]
 _COMPUTE, _COMMUNICATION, _COPY = (1 << role for role in Role)
 
 
-@dataclass(frozen=True)
-class DeviceTime(Tabular):
+class DeviceTime(Tabular, frozen=True, dict=True):
     """One row per device and window; parallel columns, times in ns.
 
     The eight columns from `compute_only_ns` to `idle_ns` exclude each other and add up to `window_ns` exactly: what

@@ -6,7 +6,6 @@ Shares of step time are those of one device, or the mean over the devices that r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -23,8 +22,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class DeviceUse:
+class DeviceUse(msgspec.Struct, frozen=True):
     """One device that ran kernels. Fractions 0…1, None where the trace does not say enough.
 
     Definitions: `overview.columns.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the

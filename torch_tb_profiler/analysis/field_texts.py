@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import re
+
+from torch_tb_profiler.late_pattern import late_pattern
 
 #: a line of a docstring that says what a field is: `name, other  text`
-_FIELD_LINE = re.compile(r"^ *([a-z_]\w*(?:, [a-z_]\w*)*) {2,}(\S.*)$")
+_FIELD_LINE = late_pattern(r"^ *([a-z_]\w*(?:, [a-z_]\w*)*) {2,}(\S.*)$")
 
 
 def fields_of(docstring: str) -> dict[str, str]:

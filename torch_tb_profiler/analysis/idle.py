@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
 
@@ -34,8 +33,7 @@ class Cause(IntEnum):
 CAUSES = tuple(cause.name.lower() for cause in Cause)
 
 
-@dataclass(frozen=True)
-class IdleGaps(Tabular):
+class IdleGaps(Tabular, frozen=True):
     """Every gap, by device, stream and time; parallel columns, times in ns from the start of the trace.
 
     stream    -1 for gaps of a whole device
@@ -58,11 +56,10 @@ class IdleGaps(Tabular):
     def largest(self, count: int) -> IdleGaps:
         """The longest gaps, descending."""
         chosen = np.argsort(-self.duration_ns, kind="stable")[:count]
-        return IdleGaps(**{name: getattr(self, name)[chosen] for name in self.__dataclass_fields__})
+        return IdleGaps(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
-@dataclass(frozen=True)
-class IdleTimes(Tabular):
+class IdleTimes(Tabular, frozen=True):
     """One row per device (and stream) and cause that occurs; parallel columns.
 
     share    of the idle time of the lane, 0…1

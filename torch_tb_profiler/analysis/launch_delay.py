@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -49,8 +48,7 @@ class Launched(msgspec.Struct, frozen=True):
         return len(self.launch)
 
 
-@dataclass(frozen=True)
-class LaunchStats(Tabular):
+class LaunchStats(Tabular, frozen=True):
     """Launches grouped, by host time, descending; parallel columns, times in ns.
 
     name      of the call, or of the innermost operator around it; empty for calls outside operators

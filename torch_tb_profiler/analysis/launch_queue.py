@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -17,8 +16,7 @@ from torch_tb_profiler.model import Model
 FULL_QUEUE = 1024
 
 
-@dataclass(frozen=True)
-class StreamQueue:
+class StreamQueue(msgspec.Struct, frozen=True):
     """Of one stream: `length` pieces of work wait on [start_ns, end_ns), zero elsewhere.
 
     A piece waits from the start of the call that launches it until it begins; all pieces of a graph from the
@@ -40,8 +38,7 @@ class StreamQueue:
         return int((self.end_ns[kept] - self.start_ns[kept]).sum())
 
 
-@dataclass(frozen=True)
-class QueueLengths(Tabular):
+class QueueLengths(Tabular, frozen=True):
     """One row per device and stream with a known launch; parallel columns, times in ns.
 
     mean_length     over time, from the first launch for the stream to the start of its last piece

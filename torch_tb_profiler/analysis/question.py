@@ -84,7 +84,7 @@ class Question(msgspec.Struct, Generic[P, A], frozen=True, kw_only=True):
 
     name        of the route below /api/, and of `trace.answer(name)`
     summary     one line, as the OpenAPI document has it
-    answer      type of the answer: a Struct, a dataclass, `Table[its meta]`, or a JsonShape
+    answer      type of the answer: a Struct, `Table[its meta]`, or a JsonShape
     parameters  Struct of its own parameters; names, types, bounds, defaults and descriptions come from it
     tag         the chapter of the OpenAPI document
     more        what else the document says of it

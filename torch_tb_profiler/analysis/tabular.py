@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.definition import Definition
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Tabular(Shown):
-    """A frozen dataclass of parallel columns.
+class Tabular(Shown, msgspec.Struct, frozen=True):
+    """A frozen struct of parallel columns.
 
     missing_below_zero    integer columns in which a negative number says that the trace does not tell
     defined               definitions of its columns by key; the docstring tells of the others
@@ -32,10 +32,10 @@ class Tabular(Shown):
     def to_columns(self) -> Mapping[str, Any]:
         """The columns that the result has, by name: arrays, and tuples of plain values as long as it."""
         found: dict[str, Any] = {}
-        for field in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
-            value = getattr(self, field.name)
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
             if isinstance(value, np.ndarray) or _is_plain(value, len(self)):
-                found[field.name] = value
+                found[name] = value
         return found
 
     def as_grid(self) -> Grid:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times
 from torch_tb_profiler.analysis.compare.whole_times import WholeTimes
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(msgspec.Struct, frozen=True):
     """Two traces side by side: sums of the whole traces, and every operator and kernel by name.
 
     left_sums, right_sums   what `left` and `right` are the sums of: parts, work launched before the recording, the rest

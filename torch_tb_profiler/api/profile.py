@@ -177,7 +177,7 @@ class Profile(InNotebook, Queried):
     """A log directory, a run's directory or a single file.
 
     path       as it was given, without a signature or password
-    skipped    what lies outside of all runs and looks like a trace, and why it was not taken
+    skipped    what lies outside all runs and looks like a trace, and why it was not taken
     """
 
     def __init__(self, path: str, workspace: LocalWorkspace, found: discovery.Found) -> None:

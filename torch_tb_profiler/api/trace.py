@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.change.question import CHANGE, ChangeAnswer, HowManyRows
 from torch_tb_profiler.analysis.compare.diff import Comparison, delta

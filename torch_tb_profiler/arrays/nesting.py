@@ -34,7 +34,7 @@ class Nesting(msgspec.Struct, frozen=True, dict=True):
     lane        shape (n,)
     """
 
-    order: Int64
+    order: Int32
     parent: Int32
     start: Int64
     end: Int64
@@ -116,7 +116,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32, rounding: int = 0) 
         # a cut end changes what the next intervals lie in, so such a lane needs a stack
         parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
         parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
-    return Nesting(order, parent, start, end, end < given_end, lane)
+    return Nesting(order.astype(np.int32), parent, start, end, end < given_end, lane)
 
 
 def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64:

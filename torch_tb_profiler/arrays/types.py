@@ -25,3 +25,7 @@ def element_of(hint: Any) -> type[np.generic] | None:
     inner = get_args(given[-1]) if given else ()
     element = inner[0] if inner else given[-1] if given else None
     return element if isinstance(element, type) and issubclass(element, np.generic) else None
+
+
+#: of each type of this module, by its name
+ELEMENTS = {name: element for name, hint in tuple(globals().items()) if (element := element_of(hint)) is not None}

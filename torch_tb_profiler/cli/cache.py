@@ -19,7 +19,7 @@ class Cache:
     def declare(self, parser: argparse.ArgumentParser) -> None:
         what = parser.add_mutually_exclusive_group()
         what.add_argument(
-            "--prune", action="store_true", help="remove what was not used for the longest time, down to the limit"
+            "--prune", action="store_true", help="remove the least recently used entries until the cache fits its limit"
         )
         what.add_argument("--clear", action="store_true", help="remove everything")
         parser.add_argument("--json", action="store_true", help="as JSON")

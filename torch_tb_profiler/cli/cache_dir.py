@@ -12,7 +12,7 @@ def declare_cache_dir(parser: argparse.ArgumentParser, also: str = "") -> None:
     parser.add_argument(
         "--cache-dir",
         metavar="DIR",
-        help="where traces that were read once are kept: a directory, or a shared place that `ingest` has filled, "
+        help="where traces are cached once they have been read: a directory, or a shared place filled by `ingest`, "
         f"which may be an address such as s3://bucket/folder{also} (default: {DIRECTORY_VARIABLE}, else the cache of "
         "the user)",
     )

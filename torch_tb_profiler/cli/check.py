@@ -47,8 +47,8 @@ class Check:
             metavar="RULE",
             action="append",
             default=None,
-            help="METRIC > NUMBER and a unit, as 'step_time > 5%%'; may be given several times, and replaces what is "
-            "failed on otherwise",
+            help="METRIC > NUMBER and a unit, such as 'step_time > 5%%'; may be given several times, and replaces the "
+            "default rules",
         )
         parser.add_argument("--warn-on", metavar="RULE", action="append", default=None, help="the same for warnings")
         parser.add_argument(
@@ -62,7 +62,7 @@ class Check:
             dest="outputs",
             action=_Output,
             choices=FORMATS,
-            help="how the result is written (default: text); may be given several times, each with its -o",
+            help="format of the result (default: text); may be given several times, each with its own -o",
         )
         parser.add_argument(
             "-o", "--output", dest="outputs", action=_Output, metavar="FILE", help="where to; - is stdout"
@@ -70,8 +70,8 @@ class Check:
         parser.add_argument(
             "--save",
             metavar="FILE",
-            help="write the new recordings as a baseline: some ten kilobytes, no trace is needed beside it. Without "
-            "--base every PATH is saved and nothing is compared",
+            help="save the new recordings as a baseline of some ten kilobytes, which needs no traces. Without --base "
+            "every PATH is saved and nothing is compared",
         )
         parser.add_argument(
             "--history",
@@ -82,16 +82,18 @@ class Check:
         parser.add_argument("--worker", help="only this worker of each run (default: all ranks together)")
         parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
         parser.add_argument(
-            "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match a regular expression"
+            "--step-pattern",
+            metavar="REGEX",
+            help="find steps by annotations whose names match this regular expression",
         )
         parser.add_argument(
             "--across-devices",
             action="store_true",
             default=None,
-            help="compare other devices, and another number of processes",
+            help="compare even if the devices or the number of processes differ",
         )
         parser.add_argument(
-            "--strict", action="store_true", default=None, help="what is inconclusive ends with 3, not with 0"
+            "--strict", action="store_true", default=None, help="exit with 3, not 0, if the result is inconclusive"
         )
         declare_cache_dir(parser)
         parser.epilog = (

@@ -29,15 +29,17 @@ class Compare:
         parser.add_argument(
             "--across-devices",
             action="store_true",
-            help="with --each: other devices, and another number of processes, forbid no verdict",
+            help="with --each: give verdicts even if the devices or the number of processes differ",
         )
         parser.add_argument("--worker", help="which worker of each run (default: the first)")
         parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
         parser.add_argument(
-            "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match a regular expression"
+            "--step-pattern",
+            metavar="REGEX",
+            help="find steps by annotations whose names match this regular expression",
         )
         parser.add_argument(
-            "--limit", type=int, default=10, metavar="N", help="rows of each table (default: 10; JSON has 200)"
+            "--limit", type=int, default=10, metavar="N", help="rows per table (default: 10; 200 in JSON)"
         )
         parser.add_argument(
             "--json",

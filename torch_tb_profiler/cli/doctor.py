@@ -19,7 +19,7 @@ class Doctor:
     def declare(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("path", metavar="PATH", nargs="?", help="a log directory, a run's directory, or a file")
         parser.add_argument(
-            "--profiler", action="store_true", help="print the profile(...) that records what all views need"
+            "--profiler", action="store_true", help="print a profile(...) call that records what all views need"
         )
         parser.add_argument("--json", action="store_true", help="as JSON")
         declare_cache_dir(parser)

@@ -23,13 +23,17 @@ class Export:
         declare_trace(parser)
         parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write, or a directory")
         parser.add_argument(
-            "--format", choices=("trace", "speedscope", "folded"), help="where the ending of the file does not say it"
+            "--format",
+            choices=("trace", "speedscope", "folded"),
+            help="needed where the file name extension does not tell the format",
         )
         parser.add_argument("--from", dest="start", type=float, metavar="MS", help="a cut trace begins here")
         parser.add_argument("--to", dest="end", type=float, metavar="MS", help="a cut trace ends here")
         parser.add_argument("--ranks", metavar="LIST", help="only these, such as 0,2-4 (into a directory)")
         parser.add_argument(
-            "--weight", choices=("device", "host"), help="of folded stacks (default: that of devices if there are any)"
+            "--weight",
+            choices=("device", "host"),
+            help="weight of folded stacks (default: device time if there is any)",
         )
         parser.add_argument("--table", choices=tuple(TABLES), metavar="NAME", help="a table: `steps`, `operators`, …")
         parser.epilog = (

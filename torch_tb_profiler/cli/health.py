@@ -17,7 +17,7 @@ class Health:
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         declare_trace(parser)
-        parser.add_argument("--json", action="store_true", help="as JSON: for each trace what /api/health answers")
+        parser.add_argument("--json", action="store_true", help="as JSON: the answer of /api/health for each trace")
         parser.epilog = "Example:\n  torch-tb-profiler health LOGDIR/RUN"
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -35,7 +35,7 @@ class Ingest:
             "--workers",
             type=int,
             metavar="N",
-            help="processes of this machine (default: as many as processors and memory allow)",
+            help="processes on this machine (default: as many as processors and memory allow)",
         )
         parser.add_argument("--json", action="store_true", help="end with a line of JSON for each run and span")
         parser.epilog = "Example:\n  torch-tb-profiler ingest LOGDIR --cache-dir DIR"

@@ -19,12 +19,14 @@ class Mcp:
     def declare(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("root", metavar="ROOT", nargs="?", help="a log directory, a run's directory, or a trace")
         parser.add_argument(
-            "--skill", action="store_true", help="print how an agent uses this command line instead, and end"
+            "--skill",
+            action="store_true",
+            help="print instructions for agents that use this command line instead, and exit",
         )
         parser.add_argument(
             "--sql",
             action="store_true",
-            help="answer queries in SQL, too, in a process that can read nothing else",
+            help="also answer SQL queries, in a process that can read nothing else",
         )
         parser.add_argument(
             "--time-limit", type=float, default=60.0, metavar="S", help="seconds for one answer (default: %(default)g)"

@@ -22,7 +22,7 @@ def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None
         declare_steps(parser)
     parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
     parser.add_argument(
-        "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match a regular expression"
+        "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match this regular expression"
     )
     declare_cache_dir(parser)
 
@@ -37,15 +37,19 @@ def declare_steps(parser: argparse.ArgumentParser) -> None:
 def declare_outputs(parser: argparse.ArgumentParser) -> None:
     """Declare the options for the format of a table; the default is text for people."""
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON object: that of the HTTP interface, exact numbers")
-    form.add_argument("--jsonl", action="store_true", help="a JSON object for each row, in a line each")
-    form.add_argument("--csv", action="store_true", help="CSV with a header; cells that spreadsheets run are quoted")
+    form.add_argument(
+        "--json", action="store_true", help="one JSON object, as in the HTTP interface, with exact numbers"
+    )
+    form.add_argument("--jsonl", action="store_true", help="one JSON object per line for each row")
+    form.add_argument(
+        "--csv", action="store_true", help="CSV with a header; cells that a spreadsheet would execute are quoted"
+    )
     form.add_argument("--parquet", metavar="FILE", help="write a Parquet file (needs pyarrow or duckdb)")
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="write to a file; its ending tells the format (json, jsonl, csv, parquet, txt)",
+        help="write to a file; its extension sets the format (json, jsonl, csv, parquet, txt)",
     )
     declare_color(parser)
 

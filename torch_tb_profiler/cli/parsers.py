@@ -74,7 +74,7 @@ def command_parser(command: Command) -> argparse.ArgumentParser:
     made_by = _Intermixed if getattr(command, "intermixed", False) else argparse.ArgumentParser
     parser = made_by(prog=f"{PROGRAM} {command.name}", description=_docstring(command), formatter_class=_Help)
     command.declare(parser)
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing on stderr but what is wrong")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print only warnings and errors on stderr")
     return parser
 
 

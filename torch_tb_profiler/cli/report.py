@@ -28,8 +28,7 @@ class Report:
         parser.add_argument(
             "--compare",
             metavar="BASE",
-            help="put a baseline beside it, so that the view Diff has both: a trace, a run's directory, or "
-            "LOGDIR/RUN~WORKER~SPAN",
+            help="include a baseline for the Diff view: a trace, a run's directory, or LOGDIR/RUN~WORKER~SPAN",
         )
         declare_cache_dir(parser)
         parser.epilog = (

@@ -18,8 +18,8 @@ class Serve:
             "paths",
             metavar="PATH",
             nargs="*",
-            help="directories with traces or memory snapshots, or such files; without one all that is in the shared"
-            " place of --cache-dir",
+            help="directories with traces or memory snapshots, or single files; without any, everything in the "
+            "shared --cache-dir is shown",
         )
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         parser.add_argument(
@@ -27,8 +27,8 @@ class Serve:
             action="append",
             default=[],
             metavar="NAME",
-            help="a further name under which browsers reach this server, such as that of a proxy; may be repeated "
-            "(always: localhost, addresses, and what --host says)",
+            help="another host name under which browsers reach this server, such as that of a proxy; may be "
+            "repeated (always allowed: localhost, IP addresses and the name given as --host)",
         )
         parser.add_argument(
             "--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)"
@@ -44,7 +44,7 @@ class Serve:
             type=float,
             default=ANSWER_SECONDS,
             metavar="S",
-            help="seconds for computing one answer; what takes longer is answered 503 (default: %(default)g)",
+            help="seconds for computing one answer; a request that takes longer is answered 503 (default: %(default)g)",
         )
         parser.add_argument(
             "--max-expansion",
@@ -60,7 +60,7 @@ class Serve:
         parser.add_argument(
             "--sql",
             action="store_true",
-            help="have a page for queries in SQL (docs/sql.md); only where nothing but this machine reaches the server",
+            help="add a page for SQL queries (docs/sql.md); only if no other machine can reach the server",
         )
 
     def run(self, arguments: argparse.Namespace) -> None:

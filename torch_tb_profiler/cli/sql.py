@@ -20,10 +20,10 @@ class Sql:
             "query",
             metavar="QUERY",
             nargs="?",
-            help="one SELECT; - reads it from stdin; without one, and without -f, queries are read one after another",
+            help="one SELECT; - reads it from stdin; without it and without -f, queries are read one after another",
         )
         parser.add_argument("-f", "--file", metavar="FILE", help="read the query from a file")
-        parser.add_argument("--worker", help="only this worker of the run: its tables need no name before them")
+        parser.add_argument("--worker", help="only this worker of the run; its tables then need no schema name")
         declare_outputs(parser)
         parser.epilog = (
             "Examples:\n"

@@ -30,11 +30,11 @@ class TableCommand:
         parser.add_argument(
             "--sort",
             metavar="COLUMNS",
-            help=f"such as -calls,name: - for the largest first (default: {usual})",
+            help=f"such as -calls,name; - puts the largest first (default: {usual})",
         )
         parser.add_argument("--limit", metavar="N", help="rows, or `all` (default: 20 as text, all in other formats)")
         parser.add_argument(
-            "--columns", metavar="COLUMNS", help="keys with commas between them, or `all` (default as text: some)"
+            "--columns", metavar="COLUMNS", help="comma-separated keys, or `all` (default as text: a selection)"
         )
         declare_outputs(parser)
         parser.epilog = (

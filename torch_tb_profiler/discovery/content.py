@@ -6,29 +6,30 @@ import re
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import NUMBERS, Reason
 
 _BOM = b"\xef\xbb\xbf"
-_EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
+_EVENTS = late_pattern(rb'"traceEvents"\s*:\s*\[')
 #: keys that torch writes before traceEvents; with many process groups these fill more than what is looked at
-_HEADER = re.compile(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
-_EVENT = re.compile(rb'"ph"\s*:\s*"[A-Za-z(),]"')
-_NUMBERS = re.compile(rb"\[[\s\[]*-?[0-9]")
+_HEADER = late_pattern(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
+_EVENT = late_pattern(rb'"ph"\s*:\s*"[A-Za-z(),]"')
+_NUMBERS = late_pattern(rb"\[[\s\[]*-?[0-9]")
 # `rank` stands before the first nested value of distributedInfo
-_RANK = re.compile(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]*?"rank"\s*:\s*([0-9]{1,9})(?![0-9.])')
+_RANK = late_pattern(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]*?"rank"\s*:\s*([0-9]{1,9})(?![0-9.])')
 
 #: the pickle of a dict whose first key is one of a snapshot, in the protocols that have been written
-_PICKLE = re.compile(
+_PICKLE = late_pattern(
     rb"\A\x80[\x02-\x05](?:\x95.{8})?\}(?:\x94|q.|r.{4})?\(.{0,64}?(?:\x8c.|X.{4})"
     rb"(?:segments|device_traces|allocator_settings|external_annotations|host_segments|host_traces)",
     re.DOTALL,
 )
-_ANY_PICKLE = re.compile(rb"\A\x80[\x02-\x05]")
+_ANY_PICKLE = late_pattern(rb"\A\x80[\x02-\x05]")
 #: a page that `_memory_viz.py trace_plot` or Composer wrote
-_PAGE = re.compile(rb"\A<")
+_PAGE = late_pattern(rb"\A<")
 #: a page that export_memory_timeline wrote
-_PICTURE_PAGE = (re.compile(rb"<title>[^<]{0,40}Memory Timeline"), re.compile(rb"<img src=.data:image/png;base64,"))
-_SNAPSHOT_PAGE = (re.compile(rb"MemoryViz", re.IGNORECASE), re.compile(rb'"base64"\s*:\s*"gA[IMQUF]'))
+_PICTURE_PAGE = (late_pattern(rb"<title>[^<]{0,40}Memory Timeline"), late_pattern(rb"<img src=.data:image/png;base64,"))
+_SNAPSHOT_PAGE = (late_pattern(rb"MemoryViz", re.IGNORECASE), late_pattern(rb'"base64"\s*:\s*"gA[IMQUF]'))
 
 _NO_TRACE = "is JSON, but not a trace: "
 
@@ -41,19 +42,19 @@ PICTURE = Reason(
 #: objects that people keep beside their traces: what all must be in the text, and the reason
 _KNOWN = (
     (
-        (re.compile(rb'^\{\s*"schema"\s*:\s*"'), re.compile(rb'"nodes"\s*:\s*\[')),
+        (late_pattern(rb'^\{\s*"schema"\s*:\s*"'), late_pattern(rb'"nodes"\s*:\s*\[')),
         Reason("chakra", "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none"),
     ),
     (
-        (re.compile(rb'"segments"\s*:'), re.compile(rb'"(?:device_traces|allocated_size|allocator_settings)"\s*:')),
+        (late_pattern(rb'"segments"\s*:'), late_pattern(rb'"(?:device_traces|allocated_size|allocator_settings)"\s*:')),
         Reason("memory_snapshot", "is a memory snapshot (torch.cuda.memory): it is not a trace"),
     ),
     (
-        (re.compile(rb'"rocprofiler-sdk-[a-z]+"\s*:'),),
+        (late_pattern(rb'"rocprofiler-sdk-[a-z]+"\s*:'),),
         Reason("rocprofv3", "is an output of rocprofv3: it is not a trace of torch.profiler"),
     ),
     (
-        (re.compile(rb'"\$schema"\s*:\s*"https?://(?:www\.)?speedscope\.app'),),
+        (late_pattern(rb'"\$schema"\s*:\s*"https?://(?:www\.)?speedscope\.app'),),
         Reason("speedscope", "is a speedscope profile: it is not a trace of torch.profiler"),
     ),
 )

@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 
 #: of a worker that has one recording without a number
@@ -14,20 +15,20 @@ DEFAULT_SPAN = "default"
 #: what is read, in the order in which one of several packings of a recording is taken
 PACKINGS = ("", ".gz", ".zst")
 
-_TRACE = re.compile(
+_TRACE = late_pattern(
     r"(?P<worker>.*?)(?:\.(?P<stamp>[0-9]+))?\.pt\.trace\.json(?P<packing>\.gz|\.zst)?",
     re.DOTALL,
 )
-_CANDIDATE = re.compile(r"\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
-_SNAPSHOT = re.compile(r"\.(?:pickle|pkl|snapshot)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
-_SNAPSHOT_PAGE = re.compile(r"(?:snapshot|mem|oom).*\.html?\Z", re.IGNORECASE)
-_MOMENT_FOLDER = re.compile(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", re.IGNORECASE)
-_PACKED = re.compile(r"\.(?:gz|zst)\Z", re.IGNORECASE)
-_OTHERWISE_PACKED = re.compile(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
-_LEFT_OVER = re.compile(r"\.pt\.trace\.json", re.IGNORECASE)
+_CANDIDATE = late_pattern(r"\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_SNAPSHOT = late_pattern(r"\.(?:pickle|pkl|snapshot)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_SNAPSHOT_PAGE = late_pattern(r"(?:snapshot|mem|oom).*\.html?\Z", re.IGNORECASE)
+_MOMENT_FOLDER = late_pattern(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", re.IGNORECASE)
+_PACKED = late_pattern(r"\.(?:gz|zst)\Z", re.IGNORECASE)
+_OTHERWISE_PACKED = late_pattern(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
+_LEFT_OVER = late_pattern(r"\.pt\.trace\.json", re.IGNORECASE)
 #: ns in the unit of a time stamp, by its number of digits; valid from 2001 to 2286
 _UNITS = {10: 10**9, 13: 10**6, 16: 10**3, 19: 1}
-_DIGITS = re.compile(r"([0-9]+)")
+_DIGITS = late_pattern(r"([0-9]+)")
 
 
 class TraceName(msgspec.Struct, frozen=True):

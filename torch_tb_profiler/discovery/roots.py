@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.storage import printable, without_secrets, without_slash
 
-_URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
+_URI = late_pattern(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
 
 class Root(msgspec.Struct, frozen=True):

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -47,8 +46,7 @@ from torch_tb_profiler.storage import Entry
 TraceKind = Literal["trace", "snapshot"]
 
 
-@dataclass(frozen=True)
-class TraceFile:
+class TraceFile(msgspec.Struct, frozen=True):
     """One trace: the names it goes by and the file it is in.
 
     rank: as the first bytes of the file or its name say; None when they do not
@@ -62,8 +60,7 @@ class TraceFile:
     kind: TraceKind = "trace"
 
 
-@dataclass(frozen=True)
-class Skipped:
+class Skipped(msgspec.Struct, frozen=True):
     """A file or directory that was not taken, and why.
 
     unlisted: whether it is a directory that could not be listed, with traces in it perhaps
@@ -74,8 +71,7 @@ class Skipped:
     unlisted: bool = False
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """traces: by worker, then span. skipped: files of the same directory."""
 
     name: str
@@ -83,8 +79,7 @@ class Run:
     skipped: tuple[Skipped, ...] = ()
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """runs: in natural order. skipped: what lies outside of all runs, with its path.
 
     complete: false when there are files whose content is not known yet

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import socket
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from torch_tb_profiler.ingest.probing import probe_worker
 from torch_tb_profiler.ingest.reading import ingest_rank
 from torch_tb_profiler.ingest.runner import CannotBegin, Check, Told, WorkerFact, WorkLost
 from torch_tb_profiler.ingest.tasks import Lost, Outcome, Task, decode_outcome, encode
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import OTHER, Reason
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5
-_ADDRESS = re.compile(r"(?:[a-z]+://)?(?P<host>\[[^]]+\]|[^:/]+):(?P<port>\d+)/?")
+_ADDRESS = late_pattern(r"(?:[a-z]+://)?(?P<host>\[[^]]+\]|[^:/]+):(?P<port>\d+)/?")
 WORKERS_SECONDS = 30
 
 #: tasks at the scheduler for each thread of the cluster: enough that none waits, few enough that all can be given again

@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
 import msgspec
+from msgspec.structs import replace
 
-from torch_tb_profiler.defaults import EXPANSION_VARIABLE
+from torch_tb_profiler.defaults import EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile, natural_key
 from torch_tb_profiler.ingest.local import LocalRunner
 from torch_tb_profiler.ingest.probing import judge
@@ -18,7 +18,6 @@ from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target, Task
 from torch_tb_profiler.ingest.together import RankUnusable, RunOutcome, outcome_of
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storable, storage_for
-from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.cache import default_directory
 from torch_tb_profiler.workspace.catalog import (
     VERSION,
@@ -56,13 +55,12 @@ class Ingested(msgspec.Struct, frozen=True):
     skipped: tuple[CatalogSkipped, ...]
 
 
-@dataclass
-class _Work:
+class _Work(msgspec.Struct):
     """The files, and what became of each; a task has the number of its file."""
 
     files: list[TraceFile]
     target: Target
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = msgspec.field(default_factory=dict)
 
     def task(self, number: int) -> Task:
         return Task.of(number, self.files[number], self.target)
@@ -94,7 +92,7 @@ def ingest(
     found = _ranks_of(_found(logdir))
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
-    expansion = number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
+    expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
     target = Target(storable(place.url), _is_private(place), part, expansion, answers_version())
     work = _Work([file for run in found.runs for file in run.traces], target)
     runner: Runner | None = None

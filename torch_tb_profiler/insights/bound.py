@@ -16,9 +16,11 @@ from torch_tb_profiler.analysis.replay.recorded import recorded_path
 from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
 from torch_tb_profiler.analysis.replay.resources import RESOURCES, Resource
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared import launch_bound
 from torch_tb_profiler.insights.shared.launch_bound import most_idle, unknown_idle
+from torch_tb_profiler.insights.shared.profiler_time import beside_profiler
 from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
@@ -58,6 +60,8 @@ _ON_DEVICES = ("compute", "device_gap", "communication", "copy")
 _OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
+#: of a saving in one step, from which on, and from how many steps on, that is said
+ALMOST_ALL, FEWEST_STEPS = 0.8, 4
 
 
 class Relief(msgspec.Struct, frozen=True):
@@ -167,7 +171,7 @@ def bound_of(
     path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
     on_device = facts.model.has_device_work
     resources = {
-        kind: (*changes, *loading) if kind == "input" else changes
+        kind: (*changes, *loading) if kind == "input" else beside_profiler(facts, changes)
         for kind, changes in resources_of(facts.model).items()
     }
     on_path = _parts_of(facts.model)
@@ -207,7 +211,8 @@ def bound_of(
         return unknown("idle", f"{CANNOT} {text}", found)
     kind = "launch" if best == "host" and by is None and is_launch_bound else best
     gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best,)
-    following = _next(critical_path(changed(trace, graph, relieved), steps), gone, on_path)
+    after = changed(trace, graph, relieved)
+    following = _next(critical_path(after, steps), gone, on_path)
     about: dict[str, Value] = {
         "share": share,
         "before_ns": before / len(chosen),
@@ -220,6 +225,11 @@ def bound_of(
         about["by"] = by
     if following is not None:
         about["next"] = following
+    only_in = _only_in(
+        unchanged(graph).step_ns[chosen] - after.step_ns[chosen], [graph.steps.names[at] for at in steps]
+    )
+    if only_in is not None:
+        about["only_in"] = only_in
     begin = begin_of(kind, on_device, best == "launch", by)
     return Bound(
         kind=kind,
@@ -227,7 +237,7 @@ def bound_of(
         next=following,
         explained=explained,
         confidence=quality.confidence,
-        sentence=_sentence(begin, share, before / len(chosen), following),
+        sentence=_sentence(begin, share, before / len(chosen), following, only_in),
         reliefs=tuple(found),
         values=about,
     )
@@ -254,7 +264,7 @@ def _next(
 
 _SENTENCES: Mapping[BoundKind, str] = {
     "input": "Input bounds this run: steps wait for data. Without that wait",
-    "sync": "Synchronisation bounds this run: the host stops and waits for the device, which then waits for the host. "
+    "sync": "Synchronization bounds this run: the host stops and waits for the device, which then waits for the host. "
     "Without those waits",
     "communication": "Communication bounds this run: nothing hides it. Without it, and without waiting for other ranks "
     "in it,",
@@ -281,7 +291,7 @@ CANNOT = "What bounds this run cannot be told:"
 _LAUNCH_CALLS = "Launch calls bound this run: the device waits while they take long. Without them"
 NAMES: Mapping[BoundKind, str] = {
     "input": "input",
-    "sync": "synchronisation",
+    "sync": "synchronization",
     "communication": "communication",
     "memory": "copies",
     "host": "the host",
@@ -301,7 +311,16 @@ def begin_of(kind: BoundKind, on_device: bool, calls: bool, by: HostPart | None 
     return _LAUNCH_CALLS if calls else _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
 
 
-def _sentence(begin: str, share: float, step_ns: float, following: BoundKind | None) -> str:
+def _only_in(saved_ns: Int64, names: Sequence[str]) -> str | None:
+    """The step that nearly all of a saving is in, so that it says nothing of the others; None where there is none."""
+    least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
+    largest = int(np.argmax(saved_ns))
+    return names[largest] if len(saved_ns) >= FEWEST_STEPS and int(saved_ns[largest]) >= least else None
+
+
+def _sentence(begin: str, share: float, step_ns: float, following: BoundKind | None, only_in: str | None) -> str:
     after = step_ns * (1 - share)
     text = f"{begin} a step would take {ms(after)} instead of {ms(step_ns)} ({100 * share:.0f} % less)."
+    if only_in is not None:
+        text = f"{text} Nearly all of that is in step {only_in}."
     return text if following is None else f"{text} What comes next is {NAMES[following]}."

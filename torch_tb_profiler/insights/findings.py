@@ -24,7 +24,10 @@ from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 
+#: tables that the graph is made of
+_IN_GRAPH = (Events, Launches, DeviceWork)
 #: instances that a finding lists; `Finding.count` says how many there are
 LISTED = 20
 
@@ -75,27 +78,30 @@ def diagnosis(model: Model) -> Diagnosis:
     # many modules, which a server that gives prepared answers does not need
     from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
 
-    graph_of(model)
-    # what rules look at is not needed for the replay of what they find
-    facts = Facts(model.apart(), thresholds())
-    mute = facts.thresholds.mute
+    limits = thresholds()
     # most rules need the same
     is_held = cache(lambda need: need.held(model))
     missing = {rule.id: next((need for need in rule.needs if not is_held(need)), None) for rule in RULES}
-    found: list[tuple[Rule, Found]] = []
-    for rule in RULES:
-        if rule.id not in mute and missing[rule.id] is None:
-            found += [(rule, each) for each in rule.find(facts)]
+    evaluated = [rule for rule in RULES if rule.id not in limits.mute and missing[rule.id] is None]
+    # what rules look at needs as much memory as the graph: most is let go of before that is made, with the columns
+    # that are read again when they are needed, and the rest before the replay of what they found
+    facts = Facts(model.apart(), limits)
+    by_rule = {rule.id: rule.find(facts) for rule in evaluated if not rule.replay}
+    facts.model.answers.clear()
+    model.trace.forget(but=_IN_GRAPH)
+    graph_of(model)
+    facts = Facts(model.apart(), limits)
+    by_rule |= {rule.id: rule.find(facts) for rule in evaluated if rule.replay}
+    found = [(rule, each) for rule in evaluated for each in by_rule[rule.id]]
     present = {rule.id for rule, _ in found}
     replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
     found = [(rule, each) for rule, each in found if rule.id not in replaced]
     launch_bound = is_launch_bound(facts)
     facts.model.answers.clear()
-    facts = Facts(model, thresholds())
+    facts = Facts(model, limits)
     quality = recorded_quality(model)
     steps = _in_graph(facts)
     listed, together = _with_savings(facts, steps, quality, found)
-    evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
     return Diagnosis(
         bound=bound_of(
@@ -113,7 +119,7 @@ def diagnosis(model: Model) -> Diagnosis:
         not_evaluated=tuple(
             NotEvaluated(id_, need.id, f"needs {need.text}") for id_, need in missing.items() if need is not None
         ),
-        muted=tuple(rule.id for rule in RULES if rule.id in mute),
+        muted=tuple(rule.id for rule in RULES if rule.id in limits.mute),
     )
 
 
@@ -288,7 +294,7 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
         id=rule.id,
         key=key,
         severity=each.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
-        where=common_place(model, each.rows if each.place_rows is None else each.place_rows),
+        where=common_place(model, each.rows if each.place_rows is None else each.place_rows, each.place_ns),
         saving=saving,
         instances=instances,
         count=len(each.rows),

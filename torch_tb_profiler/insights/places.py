@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import msgspec
@@ -14,6 +13,7 @@ from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.rule import Where
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
@@ -22,7 +22,7 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
-_FRAME = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)")
+_FRAME = late_pattern(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)")
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -46,16 +46,16 @@ class _Nearest(msgspec.Struct, frozen=True):
     Positions in the tree, parallel to it.
     """
 
-    operator: Int64
-    annotation: Int64
-    own_frame: Int64
-    module_frame: Int64
+    operator: Int32
+    annotation: Int32
+    own_frame: Int32
+    module_frame: Int32
 
 
 @remembered
 def _nearest(model: Model) -> _Nearest:
     strings, tree, frames = model.trace.strings, model.structure.tree, model.structure.frames
-    nodes, places = (np.arange(len(x), dtype=np.int64) for x in (tree, frames))
+    nodes, places = (np.arange(len(x), dtype=np.int32) for x in (tree, frames))
 
     def named(codes: Int32, wanted: Callable[[str], bool]) -> Bool:
         found: Bool = strings.where(wanted, codes)[codes]
@@ -65,10 +65,10 @@ def _nearest(model: Model) -> _Nearest:
     own = named(frames.name, is_own_code)
     modules = named(frames.name, lambda name: name.startswith(NN_MODULE))
     return _Nearest(
-        operator=nearest(tree.parent, tree.is_operator, nodes).astype(np.int64),
-        annotation=nearest(tree.parent, says_something, nodes).astype(np.int64),
-        own_frame=nearest(frames.parent, own, places).astype(np.int64),
-        module_frame=nearest(frames.parent, modules, places).astype(np.int64),
+        operator=nearest(tree.parent, tree.is_operator, nodes),
+        annotation=nearest(tree.parent, says_something, nodes),
+        own_frame=nearest(frames.parent, own, places),
+        module_frame=nearest(frames.parent, modules, places),
     )
 
 
@@ -78,7 +78,8 @@ def _says_nothing(name: str) -> bool:
 
 
 def places_of(model: Model, rows: Int32) -> Places:
-    """Where events come from: host events by where they are, device work by whom it belongs to.
+    """Where events come from: host events by where they are, device work by whom it belongs to, and what runs backward
+    by the line of its forward.
 
     rows   shape (n,)
     """
@@ -97,6 +98,7 @@ def places_of(model: Model, rows: Int32) -> Places:
         frame[known] = take_known(frames.name, take_known(near.own_frame, place)).astype(np.int64)
         module[known] = take_known(frames.name, take_known(near.module_frame, place)).astype(np.int64)
     _from_call_stacks(model, at, frame)
+    _from_forward(model, at, frame, module)
     return Places(operator, frame, module, annotation)
 
 
@@ -132,6 +134,24 @@ def _from_call_stacks(model: Model, at: Int64, frame: Int64) -> None:
             frame[missing[stack == code]] = -2 - code
 
 
+def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:
+    """Fill in lines and modules of the backward pass, whose thread runs no Python: those of its forward operators."""
+    structure, tree = model.structure, model.structure.tree
+    links, near = structure.forward_backward, _nearest(model)
+    missing = np.flatnonzero((frame == -1) & (at >= 0))
+    if not len(missing) or not len(links.backward) or not len(structure.frames):
+        return
+    forward = np.full(len(tree), -1, np.int64)
+    forward[links.backward] = links.forward
+    events = model.trace.events
+    node = structure.nesting.innermost(events.track[at[missing]], events.start[at[missing]])
+    of = take_known(forward, nearest(tree.parent, forward >= 0, node))
+    around = take_known(tree.frame, of)
+    frame[missing] = take_known(structure.frames.name, take_known(near.own_frame, around))
+    known = take_known(structure.frames.name, take_known(near.module_frame, around))
+    module[missing] = np.where(module[missing] >= 0, module[missing], known)
+
+
 def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Where | None:
     """The place that most of some events come from, by their duration or by a weight; None when nothing is known.
 
@@ -152,6 +172,26 @@ def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Wher
     if all(code == -1 for code in codes):
         return None
     return _where(model, codes, float(total[best] / total.sum()))
+
+
+def is_known(model: Model, rows: Int32) -> Bool:
+    """Shape (n,): of which events anything is known of where they come from."""
+    found = places_of(model, rows)
+    known: Bool = (found.operator != -1) | (found.frame != -1) | (found.module != -1) | (found.annotation != -1)
+    return known
+
+
+def running_at(model: Model, track: Int32, time: Int64) -> Int32:
+    """Shape (n,): the innermost operator or annotation on each track at a time, else the innermost Python frame; -1."""
+    structure = model.structure
+    node = take_known(structure.tree.row, structure.nesting.innermost(track, time))
+    if not len(structure.frames):
+        return node
+    frame = take_known(structure.frames.row, structure.frame_nesting.innermost(track, time))
+    known = frame >= 0
+    # the one that began last is inside of the other
+    later = known & (take_known(model.trace.events.start, frame) > take_known(model.trace.events.start, node))
+    return np.where(later | (node < 0), frame, node).astype(np.int32)
 
 
 def groups_of_places(model: Model, rows: Int32) -> Int64:
@@ -187,8 +227,12 @@ def _where(model: Model, codes: list[int], share: float) -> Where:
         module=module,
         annotation=annotation,
         share=share,
-        missing=None if file is not None else "with_stack",
+        missing=None if file is not None or _has_stacks(model) else "with_stack",
     )
+
+
+def _has_stacks(model: Model) -> bool:
+    return len(model.structure.frames) > 0 or bool((model.trace.operators.call_stack > 0).any())
 
 
 def _in_words(

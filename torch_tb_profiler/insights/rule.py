@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -13,7 +12,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Count, Fraction, MeanNs, Ns, Row
 from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.refusals import Refusal
-from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
 
@@ -90,7 +89,7 @@ class Where(msgspec.Struct, frozen=True):
     module      the innermost nn.Module
     annotation  the innermost annotation that does not mark steps
     share       which part of the instances, by time, is there, 0…1
-    missing     the setting of the profiler that would give the line; null when the line is known
+    missing     the setting of the profiler that would give the line; null when the line is known, or it was set
     """
 
     text: str
@@ -128,8 +127,7 @@ class FindingSaving(msgspec.Struct, frozen=True):
     refused_share: Fraction | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """A cause of lost time, or a warning. Plain text.
 
     id          name of the rule
@@ -157,11 +155,10 @@ class Cause:
     evidence: tuple[Evidence, ...]
     count: Count
     links: tuple[Link, ...] = ()
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, Value] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Finding(Cause):
+class Finding(Cause, frozen=True, kw_only=True):
     """A cause of lost time, or a warning, for one trace.
 
     where       where in the program; null when that cannot be told
@@ -204,11 +201,13 @@ class Found(FoundCause, frozen=True, kw_only=True):
 
     rows          shape (n,): the events that show it, with the most costly first
     place_rows    shape (m,): host events or device work that say where in the program; `rows` when None
+    place_ns      shape (m,): how much each of `place_rows` counts, ns; their durations when None
     least_share   shown only when it saves this share of the step alone, or beyond all others; None: the common limit
     """
 
     rows: Int32 = msgspec.field(default_factory=lambda: NO_ROWS)
     place_rows: Int32 | None = None
+    place_ns: Int64 | None = None
     least_share: float | None = None
 
 
@@ -222,6 +221,7 @@ class Rule(msgspec.Struct, frozen=True):
     replaces  ids of rules that say the same less precisely: left out when this one finds something
     general   applied last, and only to what the other findings leave unexplained
     over_ranks  about communication: of a run of several ranks it is said, too, with what replaying them together saves
+    replay    looks at the graph of the replay, so that it is applied when that is made; the others before, for memory
     """
 
     id: str
@@ -231,6 +231,7 @@ class Rule(msgspec.Struct, frozen=True):
     replaces: tuple[str, ...] = ()
     general: bool = False
     over_ranks: bool = False
+    replay: bool = False
 
 
 def has_host_range(model: Model, name: str) -> bool:

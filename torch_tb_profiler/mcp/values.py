@@ -48,7 +48,7 @@ def named(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _sentences(values: Mapping[str, Any]) -> dict[str, str]:
-    """The longest first, so that none is found inside of another."""
+    """The longest first, so that none is found inside another."""
     texts = {key: value for key, value in values.items() if isinstance(value, str) and value}
     kept = {key: value for key, value in texts.items() if not _ONE_WORD.fullmatch(value)}
     return dict(sorted(kept.items(), key=lambda each: -len(each[1])))

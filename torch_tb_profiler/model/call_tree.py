@@ -6,7 +6,6 @@ another. Among themselves operators and annotations nest, and so do frames.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +22,6 @@ ROUNDING_NS = 1
 RANGES = (Category.USER_ANNOTATION, Category.OPERATOR)
 
 
-@dataclass(frozen=True)
 class CallTree(Table):
     """One node per operator and annotation, in preorder: by thread, by start, the enclosing one first.
 
@@ -50,7 +48,6 @@ class CallTree(Table):
         return is_operator
 
 
-@dataclass(frozen=True)
 class FrameTree(Table):
     """One node per Python frame, in preorder as in `CallTree`."""
 

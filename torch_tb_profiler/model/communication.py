@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
@@ -17,7 +16,6 @@ from torch_tb_profiler.trace.schema import Table, column
 RECOGNISED = ("kernel_arguments", "host_arguments", "host_range", "kernel_name")
 
 
-@dataclass(frozen=True)
 class Operations(Table):
     """One row per operation of this rank, in the order in which the host called them."""
 
@@ -37,7 +35,6 @@ class Operations(Table):
     recognised: Int8 = column("index into RECOGNISED")
 
 
-@dataclass(frozen=True)
 class Ranges(Table):
     """When the operations ran, by operation and start: kernels, or the call on the host where there can be none."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
 
 import msgspec
@@ -246,7 +245,7 @@ class _Builder:
                 spans.append((row["host_start"], row["host_end"]))
 
     def _sorted(self) -> Communications:
-        columns = {f.name: np.array([row[f.name] for row in self._rows]) for f in fields(Operations)}
+        columns = {name: np.array([row[name] for row in self._rows]) for name in Operations.column_names()}
         first = [min((s for s, _ in spans), default=-1) for spans in self._spans]
         start = np.where(columns["host_start"] >= 0, columns["host_start"], first)
         order = np.lexsort((-columns["host_end"], start))

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-import re
+from torch_tb_profiler.late_pattern import late_pattern
 
 NN_MODULE = "nn.Module: "
 
 #: `file(line): function`; not built-in functions, not nn.Module calls
-SOURCE_FRAME = re.compile(r".*\(\d+\): ")
+SOURCE_FRAME = late_pattern(r".*\(\d+\): ")
 
 #: the code that launches a Triton kernel: Inductor's, or Triton's own
-TRITON_LAUNCH = re.compile(r"(?:^|/)(?:torch/_inductor/runtime/|triton/(?:runtime|backends|compiler)/)")
+TRITON_LAUNCH = late_pattern(r"(?:^|/)(?:torch/_inductor/runtime/|triton/(?:runtime|backends|compiler)/)")
 
-#: files of installed packages; kineto cuts what stands before `torch/`
-_LIBRARY = re.compile(r"(?:^|/)(?:site-packages|dist-packages|torch|triton)/|^<|/lib/python3")
+#: files of installed packages; kineto cuts what stands before `torch/`, and so of others, of which those are named here
+#: that no program is about
+_LIBRARY = late_pattern(
+    r"(?:^|/)(?:site-packages|dist-packages|torch|triton)/|^<|/lib/python3|"
+    r"^(?:numpy|scipy|pandas|pyarrow|PIL|cv2|skimage|sklearn|tqdm|wandb|tensorboard|typing_extensions)(?:/|\.py\()"
+)
 
-_PLACE = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.+)")
-_BUILT_IN = re.compile(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:[ >].*)?")
+#: the standard library, whose folder kineto cuts: modules that torch imports itself, so that no program has a file of
+#: its own that is called so beside the script it starts
+_STANDARD = late_pattern(
+    r"(?:_weakrefset|abc|argparse|ast|asyncio|base64|bisect|codecs|collections|concurrent|contextlib|copy|copyreg|ctypes|"
+    r"dataclasses|datetime|dis|encodings|enum|functools|genericpath|glob|gzip|hashlib|heapq|importlib|inspect|io|json|"
+    r"linecache|locale|logging|multiprocessing|numbers|opcode|operator|os|pathlib|pickle|posixpath|pprint|queue|random|re|"
+    r"reprlib|runpy|selectors|shutil|signal|socket|sre_(?:compile|constants|parse)|ssl|string|struct|subprocess|sysconfig|"
+    r"tarfile|tempfile|textwrap|threading|tokenize|traceback|types|typing|unittest|urllib|uuid|warnings|weakref|zipfile)"
+    r"(?:\.py\(|/)"
+)
+
+_PLACE = late_pattern(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.+)")
+_BUILT_IN = late_pattern(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:[ >].*)?")
 
 
 def frame_label(name: str) -> str:
@@ -35,5 +50,5 @@ def frame_label(name: str) -> str:
 
 
 def is_own_code(name: str) -> bool:
-    """Whether a frame is of a source file outside of torch, Triton and installed packages."""
-    return SOURCE_FRAME.match(name) is not None and _LIBRARY.search(name) is None
+    """Whether a frame is of a source file outside of torch, Triton, installed packages and the standard library."""
+    return SOURCE_FRAME.match(name) is not None and not (_LIBRARY.search(name) or _STANDARD.match(name))

@@ -7,7 +7,6 @@ of 2022-23 it repeats the correlation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from torch_tb_profiler.trace import Category, Note, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
 
 
-@dataclass(frozen=True)
 class LaunchLinks(Table):
     """Parallel to `Trace.launches`."""
 
@@ -31,7 +29,6 @@ class LaunchLinks(Table):
     duration: Int64 = column("ns", "of the call inside its node; 0 for a call inside another API call")
 
 
-@dataclass(frozen=True)
 class DeviceLinks(Table):
     """Parallel to `Trace.device_work`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from copy import copy
 
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_heads, clamping_note
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
@@ -27,8 +27,8 @@ from torch_tb_profiler.trace import Category, Note, Notes, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, Memory
 
 #: waiting for the next batch, as torch.utils.data marks it
-DATALOADER_NAME = re.compile(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
-OPTIMIZER_NAME = re.compile(r"Optimizer\.(?:step|zero_grad)#")
+DATALOADER_NAME = late_pattern(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
+OPTIMIZER_NAME = late_pattern(r"Optimizer\.(?:step|zero_grad)#")
 
 
 class Model:
@@ -138,13 +138,13 @@ class Model:
     def launches(self) -> Launches:
         """Host calls of a device's API."""
         launches, selection = self.trace.launches, self._selection
-        return launches if selection is None else launches.take(selection.launches.kept)
+        return launches if selection is None or selection.launches.is_all else launches.take(selection.launches.kept)
 
     @part
     def device_work(self) -> DeviceWork:
         """What ran on devices."""
         work, selection = self.trace.device_work, self._selection
-        return work if selection is None else work.take(selection.work.kept)
+        return work if selection is None or selection.work.is_all else work.take(selection.work.kept)
 
     @part
     def memory(self) -> Memory:

@@ -7,7 +7,6 @@ stand under one node of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, Literal
 
@@ -46,7 +45,6 @@ class NodeKind(IntEnum):
     BACKWARD = 7  # of one module call: made here, it has no event
 
 
-@dataclass(frozen=True)
 class ProgramTree(Table):
     """One node per range, in preorder: by thread, by start, the enclosing one first.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -19,11 +18,13 @@ class Numbering:
     """Which rows of a table, or nodes of a tree, are selected, and their positions among these.
 
     kept    shape (selected,): their positions in the whole, ascending
+    is_all  whether nothing was deselected, as is usual of operators: then all positions stay
     """
 
     def __init__(self, selected: Bool, parent: Int32 | None = None) -> None:
         """selected: of each row or node; parent: of the nodes of a tree."""
         self.kept: Int32 = np.flatnonzero(selected).astype(np.int32)
+        self.is_all = len(self.kept) == len(selected)
         self._selected, self._parent = selected, parent
         # the last entry is for "none"
         self._number = np.full(len(selected) + 1, -1, np.int32)
@@ -34,6 +35,8 @@ class Numbering:
 
         In a tree a node that is not selected becomes the nearest one around it that is.
         """
+        if self.is_all:
+            return position
         if self._parent is not None:
             position = nearest(self._parent, self._selected, position)
         return self._number[position]
@@ -70,27 +73,35 @@ class Selection:
 
     def call_tree(self) -> CallTree:
         """The selected nodes. `operator` stays an index into `Trace.operators`."""
-        tree = self._structure.tree.take(self.nodes.kept)
-        parent = self.nodes.of(tree.parent)
-        return replace(tree, parent=parent, depth=depths(parent), frame=self.frames.of(tree.frame))
+        tree = self._structure.tree
+        if not self.nodes.is_all:
+            tree = tree.take(self.nodes.kept)
+            parent = self.nodes.of(tree.parent)
+            tree = tree.with_columns(parent=parent, depth=depths(parent))
+        return tree if self.frames.is_all else tree.with_columns(frame=self.frames.of(tree.frame))
 
     def frame_tree(self) -> FrameTree:
         """The selected frames."""
+        if self.frames.is_all:
+            return self._structure.frames
         frames = self._structure.frames.take(self.frames.kept)
         parent = self.frames.of(frames.parent)
-        return replace(frames, parent=parent, depth=depths(parent))
+        return frames.with_columns(parent=parent, depth=depths(parent))
 
     def launch_links(self) -> LaunchLinks:
         """Parallel to the selected launches."""
+        if self.launches.is_all and self.nodes.is_all:
+            return self._structure.launch_links
         links = self._structure.launch_links.take(self.launches.kept)
         # around an operator that is not selected nothing is: it began before the steps
-        return replace(links, node=self.nodes.of(links.node), operator_node=self.nodes.of(links.operator_node))
+        return links.with_columns(node=self.nodes.of(links.node), operator_node=self.nodes.of(links.operator_node))
 
     def device_links(self) -> DeviceLinks:
         """Parallel to the selected device work."""
+        if self.work.is_all and self.launches.is_all and self.nodes.is_all:
+            return self._structure.device_links
         links = self._structure.device_links.take(self.work.kept)
-        return replace(
-            links,
+        return links.with_columns(
             launch=self.launches.of(links.launch),
             node=self.nodes.of(links.node),
             operator_node=self.nodes.of(links.operator_node),

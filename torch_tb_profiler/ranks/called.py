@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.grouping import least_at
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -20,8 +21,7 @@ _IS_BETWEEN_TWO = np.array([kind in POINT_TO_POINT for kind in KINDS])
 C = TypeVar("C", bound="Called")
 
 
-@dataclass(frozen=True)
-class Called:
+class Called(msgspec.Struct, frozen=True):
     """What a rank called, in the order of its calls. Columns are of shape (rows,).
 
     number     number of the rank in the job; -1 where its trace does not say
@@ -56,13 +56,12 @@ class Called:
 
     def take(self: C, rows: Int64) -> C:
         """Some of the rows."""
-        columns: dict[str, Any] = {each.name: getattr(self, each.name) for each in fields(self)}
+        columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
         taken: dict[str, Any] = {name: of[rows] for name, of in columns.items() if isinstance(of, np.ndarray)}
         return replace(self, **taken)
 
 
-@dataclass(frozen=True)
-class Timed(Called):
+class Timed(Called, frozen=True):
     """And when it ran: start and end of its ranges, ns by the clock of the rank; -1 without any."""
 
     start: Int64

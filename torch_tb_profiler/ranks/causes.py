@@ -26,9 +26,13 @@ class Diagnosis(msgspec.Struct, frozen=True):
 def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -> Diagnosis:
     """at: place among the peers; position_ns: excess before the one collective where most is lost, None for none."""
     kernel, kernel_ns = _largest(use.apart_ns[at])
-    more_ns = max(float(np.where(use.is_more[at], use.apart_ns[at], 0).sum()), kernel_ns)
+    # more calls or blocks are more work, however much the times of single kernels vary
+    work_ns = float(use.work_ns[at].sum())
+    clearly_ns = float(np.where(use.is_more[at], use.apart_ns[at], 0).sum())
+    more_ns = max(clearly_ns, kernel_ns, work_ns)
     operator, host_ns = _largest(use.host_ns[at])
-    if host_ns >= MOST * late_ns and use.is_busier[at, operator] and not use.is_more[at].any():
+    idle_ns = float(use.idle_ns[at])
+    if max(use.surely_ns[at], idle_ns if idle_ns > more_ns else 0.0) >= max(MOST * late_ns, clearly_ns):
         # what surely takes longer, before what may: kernels differ by chance, as those of experts do
         more_ns = 0.0
     told = {
@@ -45,6 +49,8 @@ def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -
     if what == "slow_compute":
         return Diagnosis("slow_compute")
     if what == "kernels":
+        if work_ns >= max(MOST * late_ns, kernel_ns - float(use.work_ns[at, kernel])):
+            kernel, kernel_ns = _largest(use.work_ns[at])
         is_more = use.work_ns[at, kernel] >= MOST * kernel_ns or use.exchanged[at] > MORE_BYTES
         return Diagnosis("more_work" if is_more else "slow_operator", use.kernels[kernel], kernel_ns)
     named = use.host[operator] if what == "host" else None
@@ -52,7 +58,7 @@ def diagnose(use: WorkUse, at: int, late_ns: float, position_ns: float | None) -
         return Diagnosis("allocator", named, float(use.allocator_ns[at]))
     if what == "host":
         return Diagnosis("late_launches", named, host_ns)
-    if position_ns is not None and position_ns >= MOST * late_ns:
+    if max(idle_ns, position_ns or 0.0) >= MOST * late_ns:
         return Diagnosis("late_launches")
     return Diagnosis("unknown")
 

@@ -84,6 +84,7 @@ def _head(model: Model, worker: str, groups: list[ProcessGroup], work_names: lis
         "names": model.communications.names,
         "dtypes": model.communications.dtypes,
         "work_names": tuple(work_names),
+        "damage": tuple(sorted({note.kind for note in trace.notes if note.severity == "error"})),
     }
 
 

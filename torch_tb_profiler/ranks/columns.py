@@ -115,7 +115,7 @@ DISTRIBUTED_OPERATIONS = by_key(
     ),
     Definition(
         "recognised",
-        "Recognised by",
+        "Recognized by",
         "string",
         None,
         "What says that it is communication: arguments of the collective on the kernel or on the host, a range on the "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
@@ -47,8 +46,7 @@ class Waits(msgspec.Struct, frozen=True):
         return self.wait_ns >= 0
 
 
-@dataclass(frozen=True)
-class OperationTable(Tabular):
+class OperationTable(Tabular, frozen=True):
     """Operations grouped; parallel columns. Keys, units and definitions: `columns.DISTRIBUTED_OPERATIONS`.
 
     Sizes and bandwidths are NaN, times that are not known -1.
@@ -86,8 +84,7 @@ class GroupUse(msgspec.Struct, frozen=True):
     present: int
 
 
-@dataclass(frozen=True)
-class Distributed:
+class Distributed(msgspec.Struct, frozen=True):
     """What the ranks of one run and span say together; lists are parallel to `ranks`."""
 
     ranks: tuple[Rank, ...]

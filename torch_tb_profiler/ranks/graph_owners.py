@@ -6,8 +6,7 @@ vLLM record it apart; then the two are read together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct_places
@@ -20,8 +19,7 @@ from torch_tb_profiler.model.owners.owners import names_of
 from torch_tb_profiler.trace import Strings
 
 
-@dataclass(frozen=True)
-class GraphOwners:
+class GraphOwners(msgspec.Struct, frozen=True):
     """Owners of nodes by the trace of their capture; parallel arrays in the order of `Trace.device_work`.
 
     work     shape (nodes,): index into `Trace.device_work` of the trace with the replays

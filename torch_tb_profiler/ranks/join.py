@@ -8,8 +8,8 @@ says which it is (Comms Id, else Seq), or when all ranks called the same ones in
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, fields
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
@@ -32,19 +32,17 @@ _LOOKS = 16
 _Columns = tuple[Int8, Int32, Int64, Int32, Int32]
 
 
-@dataclass
-class Codes:
+class Codes(msgspec.Struct):
     """Numbers of what is the same on all ranks, by first appearance."""
 
-    of: dict[Hashable, int] = field(default_factory=dict)
+    of: dict[Hashable, int] = msgspec.field(default_factory=dict)
 
     def all(self, values: Sequence[Hashable]) -> Int64:
         """Of each value, and -1 at the end for none."""
         return np.array([*(self.of.setdefault(value, len(self.of)) for value in values), -1], np.int64)
 
 
-@dataclass
-class _Known:
+class _Known(msgspec.Struct):
     """The collectives of a group so far. Columns are of shape (collectives,).
 
     by_order    whether the order tells them, else a number
@@ -77,15 +75,14 @@ class _Known:
         return np.where(self.key[found] == key, found, -1)
 
     def extend(self, other: _Known) -> None:
-        for each in fields(self):
-            mine = getattr(self, each.name)
-            if isinstance(mine, np.ndarray) and each.name != "order":
-                setattr(self, each.name, np.concatenate((mine, getattr(other, each.name))))
+        for name in self.__struct_fields__:
+            mine = getattr(self, name)
+            if isinstance(mine, np.ndarray) and name != "order":
+                setattr(self, name, np.concatenate((mine, getattr(other, name))))
         self.order = None
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """The collectives of a rank in one group.
 
     group   index into the groups of the rank, of the first one that is the same
@@ -100,8 +97,7 @@ class _Part:
     free: Bool
 
 
-@dataclass(frozen=True)
-class _Look:
+class _Look(msgspec.Struct, frozen=True):
     """What the collectives of some ranks look like. Columns are of shape (rows,); those of `_Known` are shared.
 
     columns, texts   by which it is known again

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.join import group_key
 from torch_tb_profiler.ranks.names import group_label
@@ -20,7 +21,7 @@ from torch_tb_profiler.ranks.words import Link, Role
 
 #: what the description of a group says it is for; the first that is found counts
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = tuple(
-    (role, re.compile(pattern, re.IGNORECASE))  # type: ignore[misc]
+    (role, late_pattern(pattern, re.IGNORECASE))  # type: ignore[misc]
     for role, pattern in (
         ("world", r"^default_pg$|^world"),
         ("ep", r"expert|moe|(?:^|[_\W])ep(?:[_\W\d]|$)"),
@@ -113,12 +114,10 @@ def layout_of(run: RunData, groups: Sequence[RunGroup]) -> Layout:
                 by_role.setdefault("tp" if _stride(of.ranks) == 1 else "dp", []).append(of)
     dimensions = []
     for role, of_role in by_role.items():
-        sizes = Counter(of.size for of in of_role if of.size)
-        size = max(sizes, key=lambda each: (sizes[each], each))
-        alike = [of for of in of_role if of.size == size]
-        strides = {_stride(of.ranks) for of in alike}
-        stride = strides.pop() if len(strides) == 1 else None
-        dimensions.append(LayoutDimension(role=role, size=size, groups=len(alike), stride=stride))
+        for alike in _dimensions(role, of_role):
+            strides = {_stride(of.ranks) for of in alike}
+            stride = strides.pop() if len(strides) == 1 else None
+            dimensions.append(LayoutDimension(role=role, size=alike[0].size or 0, groups=len(alike), stride=stride))
     if not dimensions and world and any(of.role == "world" and of.calls for of in groups):
         dimensions.append(LayoutDimension(role="dp", size=world, groups=1, stride=1))
         told = False
@@ -131,6 +130,31 @@ def layout_of(run: RunData, groups: Sequence[RunGroup]) -> Layout:
         dimensions=dimensions,
         confidence="low" if not told else "high" if world and product == world else "medium",
     )
+
+
+def _dimensions(role: Role, groups: Sequence[RunGroup]) -> list[list[RunGroup]]:
+    """Groups of one role by dimension: those that there are most of.
+
+    Data parallel ones may have two: of shards, and of their replicas across these.
+    """
+    sizes = Counter(of.size for of in groups)
+    size = max(sizes, key=lambda each: (sizes[each], each))
+    if role != "dp" or not all(of.ranks for of in groups):
+        return [[of for of in groups if of.size == size]]
+    kinds: dict[tuple[int | None, int | None], list[RunGroup]] = {}
+    for of in groups:
+        kinds.setdefault((of.size, _stride(of.ranks)), []).append(of)
+    ordered = sorted(kinds.values(), key=lambda kind: (-len(kind), -len(kind[0].ranks)))
+    first = _group_of_rank(ordered[0])
+    for across in ordered[1:]:
+        other = _group_of_rank(across)
+        if other.keys() == first.keys() and len({(first[rank], other[rank]) for rank in first}) == len(first):
+            return [ordered[0], across]
+    return [[of for of in groups if of.size == size]]
+
+
+def _group_of_rank(groups: Sequence[RunGroup]) -> dict[int, int]:
+    return {rank: at for at, of in enumerate(groups) for rank in of.ranks}
 
 
 def _stride(ranks: Sequence[int]) -> int | None:

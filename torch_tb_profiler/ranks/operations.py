@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -18,8 +17,7 @@ from torch_tb_profiler.ranks.called import Timed
 ANY = -2
 
 
-@dataclass(frozen=True)
-class Operations:
+class Operations(msgspec.Struct, frozen=True):
     """The operations of all ranks, one rank after the other, each in the order of its calls. All of shape (rows,).
 
     rank, group, kind, dtype, name, step   numbers that mean the same on all ranks; step is -1 outside of all steps

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
@@ -27,8 +26,7 @@ MOST_NAMES = 500
 TIMES = ("host", "device", "exposed")
 
 
-@dataclass(frozen=True)
-class RankRangeTable(Tabular):
+class RankRangeTable(Tabular, frozen=True):
     """One row per name, the longest first. Keys, units and definitions: `columns.RANK_RANGES`.
 
     left_out: names that are not in it
@@ -58,8 +56,7 @@ class RankRangeTable(Tabular):
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class RangeRankTable(Tabular):
+class RangeRankTable(Tabular, frozen=True):
     """One range, a row for each rank that calls it, in order of rank. Definitions: `columns.RANGE_OF_RANKS`."""
 
     missing_below_zero: ClassVar = ("device_ns",)

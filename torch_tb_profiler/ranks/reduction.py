@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Float64, Int64
@@ -50,8 +50,7 @@ _FEATURES: tuple[Metric, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class RunResult:
+class RunResult(msgspec.Struct, frozen=True):
     """What all ranks say together.
 
     overview     the run page

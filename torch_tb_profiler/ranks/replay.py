@@ -29,8 +29,7 @@ from torch_tb_profiler.ranks.stragglers import without_straggler
 from torch_tb_profiler.trace import Trace
 
 
-@dataclass(frozen=True)
-class ReplayRank:
+class ReplayRank(msgspec.Struct, frozen=True):
     """What is needed of one rank."""
 
     rank: Rank
@@ -73,8 +72,7 @@ class JointRank:
     refused: tuple[Refusal, ...]
 
 
-@dataclass(frozen=True)
-class JointWhatIf:
+class JointWhatIf(msgspec.Struct, frozen=True):
     """How long the steps of each rank take after some changes, when ranks wait for one another.
 
     collectives   how many were found on several ranks
@@ -145,8 +143,7 @@ def _effects(
     return found
 
 
-@dataclass(frozen=True)
-class JointGraph:
+class JointGraph(msgspec.Struct, frozen=True):
     """The graphs of all ranks, with a node where all ranks of a collective have come.
 
     number       per rank, shape (nodes,): its nodes in the joint graph
@@ -233,8 +230,7 @@ def join(ranks: Sequence[Joinable]) -> JointGraph:
     return _ordered(graphs, first, time, kind, _Columns.joined([*columns, between]), len(matched))
 
 
-@dataclass(frozen=True)
-class _Columns:
+class _Columns(msgspec.Struct, frozen=True):
     """Edges of the joint graph before they are ordered; as in JointGraph, and `length` as recorded, ns."""
 
     source: Int64
@@ -248,10 +244,10 @@ class _Columns:
 
     @classmethod
     def joined(cls, parts: Sequence[_Columns]) -> _Columns:
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__dataclass_fields__))
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__struct_fields__))
 
     def take(self, chosen: Int64) -> _Columns:
-        return _Columns(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+        return _Columns(*(getattr(self, name)[chosen] for name in self.__struct_fields__))
 
 
 def _of_rank(number: int, graph: Graph, first: int, meets: dict[tuple[int, int], int], time: Int64) -> _Columns:

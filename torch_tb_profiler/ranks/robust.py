@@ -83,9 +83,9 @@ def like_most(excess: Real, least: float) -> Bool:
     return found
 
 
-def deviations(excess: Real, floor: float, among: Bool | Int64 | slice = slice(None)) -> Float64:
-    """Shape as given: the excess of each rank in robust deviations of some, which are `floor` at least."""
+def deviations(excess: Real, floor: float | Real, among: Bool | Int64 | slice = slice(None)) -> Float64:
+    """Shape as given: the excess of each rank in robust deviations of some; these are `floor` at least."""
     some = excess[among]
     apart = middle(np.abs(some - middle(some))) if len(some) > 2 else np.zeros(excess.shape[1:])
-    found: Float64 = NORMAL * excess / np.maximum(np.nan_to_num(apart), max(floor, 1e-9))
+    found: Float64 = NORMAL * excess / np.maximum(np.nan_to_num(apart), np.maximum(floor, 1e-9))
     return found

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model.communication_names import KINDS
@@ -26,8 +26,7 @@ CLOSELY = 2_000_000
 _LONG = np.iinfo(np.uint32).max
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(msgspec.Struct, frozen=True):
     """The collectives of one rank, in the order of its calls, shape (rows,).
 
     step       index into the steps of the rank, -1 outside
@@ -42,8 +41,7 @@ class Rows:
     own: Float32
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(msgspec.Struct, frozen=True):
     """What collectives have in common in tables. bytes: as nccl-tests counts them, None where unknown or unequal."""
 
     group: int
@@ -54,8 +52,7 @@ class Signature:
     algorithm: int
 
 
-@dataclass
-class State:
+class State(msgspec.Struct):
     """Of each collective, shape (collectives,).
 
     signature   index into `RunData.signatures`, -1 where not seen
@@ -88,12 +85,12 @@ class State:
         if size <= have:
             return self
         more = State.of(max(size, have + have // 2) - have)
-        names = self.__dataclass_fields__
+        names = self.__struct_fields__
         return State(*(np.concatenate((getattr(self, name), getattr(more, name))) for name in names))
 
     def cut(self, size: int) -> State:
         """Without room for more."""
-        return State(*(getattr(self, name)[:size].copy() for name in self.__dataclass_fields__))
+        return State(*(getattr(self, name)[:size].copy() for name in self.__struct_fields__))
 
     def add(self, rank: int, rows: Rows) -> None:
         """Count what a rank has."""
@@ -108,8 +105,7 @@ class State:
         self.shortest[number[shorter]] = duration[shorter]
 
 
-@dataclass
-class RunData:
+class RunData(msgspec.Struct, dict=True):
     """All ranks of a run, in order of rank.
 
     summaries    may be read anew each time one is taken
@@ -119,20 +115,20 @@ class RunData:
     """
 
     summaries: Sequence[RankSummary]
-    heads: list[RankHead] = field(default_factory=list)
-    steps: list[RankSteps] = field(default_factory=list)
-    programs: list[Int64] = field(default_factory=list)
-    work: list[WorkOfRank] = field(default_factory=list)
-    work_names: Codes = field(default_factory=Codes)
-    operators: dict[int, str] = field(default_factory=dict)
-    join: Join = field(default_factory=Join)
-    state: State = field(default_factory=lambda: State.of(0))
-    signatures: list[Signature] = field(default_factory=list)
-    collectives: list[int] = field(default_factory=list)
-    own: list[Float64] = field(default_factory=list)
-    _codes: dict[Signature, int] = field(default_factory=dict)
-    _kept: dict[int, Rows] = field(default_factory=dict)
-    _numbers: dict[int, Int32] = field(default_factory=dict)
+    heads: list[RankHead] = msgspec.field(default_factory=list)
+    steps: list[RankSteps] = msgspec.field(default_factory=list)
+    programs: list[Int64] = msgspec.field(default_factory=list)
+    work: list[WorkOfRank] = msgspec.field(default_factory=list)
+    work_names: Codes = msgspec.field(default_factory=Codes)
+    operators: dict[int, str] = msgspec.field(default_factory=dict)
+    join: Join = msgspec.field(default_factory=Join)
+    state: State = msgspec.field(default_factory=lambda: State.of(0))
+    signatures: list[Signature] = msgspec.field(default_factory=list)
+    collectives: list[int] = msgspec.field(default_factory=list)
+    own: list[Float64] = msgspec.field(default_factory=list)
+    _codes: dict[Signature, int] = msgspec.field(default_factory=dict)
+    _kept: dict[int, Rows] = msgspec.field(default_factory=dict)
+    _numbers: dict[int, Int32] = msgspec.field(default_factory=dict)
 
     @classmethod
     def read(cls, summaries: Sequence[RankSummary]) -> RunData:

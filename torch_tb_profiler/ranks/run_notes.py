@@ -10,6 +10,7 @@ import msgspec
 from torch_tb_profiler.ranks.layout import world_of
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.summary import RankHead, RankSummary
+from torch_tb_profiler.reason import Value
 from torch_tb_profiler.trace import Note
 
 _TOUCHES = ("distributed",)
@@ -110,39 +111,59 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
         yield _note("ranks_loading", "info", text, loading)
     if failed:
         yield _note("ranks_failed", "warning", f"{len(failed)} traces could not be read: {_list(failed)}.", failed)
+    if damaged := [head.worker for head in run.heads if head.damage]:
+        kinds = ", ".join(sorted({kind for head in run.heads for kind in head.damage}))
+        text = f"Files are cut off or damaged, and events of them are missing: {_list(damaged)} ({kinds})."
+        yield _note("damaged_ranks", "warning", text, damaged, kinds=kinds)
     if chosen.duplicates:
         text = "Two traces say that they are the same rank; the first by name counts. Left out: "
         yield _note("duplicate_ranks", "warning", f"{text}{_list(chosen.duplicates)}.", chosen.duplicates)
     if chosen.foreign:
         text = f"Traces of another job, which has another number of ranks than {world}, are left out: "
-        yield _note("foreign_ranks", "warning", f"{text}{_list(chosen.foreign)}.", chosen.foreign)
+        yield _note("foreign_ranks", "warning", f"{text}{_list(chosen.foreign)}.", chosen.foreign, world=world or 0)
     if chosen.apart:
         text = (
             f"Traces that were recorded more than {APART_NS // 60 // 10**9} minutes before or after the others are of "
         )
         text += f"another recording, and are left out: {_list(chosen.apart)}."
-        yield _note("different_windows", "warning", text, chosen.apart)
+        yield _note("different_windows", "warning", text, chosen.apart, minutes=APART_NS // 60 // 10**9)
     if world and len(run) < world and not loading:
         here = {head.rank for head in run.heads}
         absent = [str(rank) for rank in range(world) if rank not in here]
         text = f"{len(run)} of {world} ranks are here; missing: {_list(absent)}. "
         text += "Transfers may be too long, waits too short."
-        yield _note("absent_ranks", "warning", text, absent)
+        yield _note("absent_ranks", "warning", text, absent, present=len(run), world=world)
     for name in sorted({name for head in run.heads for name in head.versions}):
         values = Counter(head.versions.get(name, "") for head in run.heads)
         if len(values) > 1:
             told = [f"{value or 'unknown'} ({count})" for value, count in values.most_common()]
-            yield _note("versions_differ", "warning", f"{name} is not the same on all ranks: {_list(told)}.", told)
-    counts = {len(each) for each in run.steps}
-    if len(counts) > 1:
-        text = f"The ranks recorded {min(counts)} to {max(counts)} steps; a step is compared on the ranks that have it."
-        yield _note("unequal_steps", "info", text, [str(count) for count in sorted(counts)])
+            yield _note(
+                "versions_differ", "warning", f"{name} is not the same on all ranks: {_list(told)}.", told, of=name
+            )
+    yield from _about_steps(run)
     yield from _windows(run)
     unnumbered = len(run.join.doubted)
     if unnumbered:
         text = f"The collectives of {unnumbered} process groups were matched by order: "
         text += "their numbers are missing or disagree."
-        yield _note("matched_by_order", "info", text, [])
+        yield _note("matched_by_order", "info", text, [], groups=unnumbered)
+
+
+def _about_steps(run: RunData) -> Iterator[Note]:
+    """Ranks that recorded other steps than others."""
+    steps = [frozenset(head.steps) for head in run.heads]
+    if len(set(steps)) < 2:
+        return
+    fewest, most = min(map(len, steps)), max(map(len, steps))
+    common = len(frozenset.intersection(*steps))
+    usual = Counter(steps).most_common(1)[0][0]
+    alone = [head.worker for head, each in zip(run.heads, steps, strict=True) if not each & usual]
+    told = str(most) if fewest == most else f"{fewest} to {most}"
+    text = f"The ranks recorded {told} steps, {common} of them on all ranks; "
+    text += "a step is compared on the ranks that have it."
+    if alone:
+        text += f" No step in common with most ranks: {_list(alone)}."
+    yield _note("unequal_steps", "warning" if alone else "info", text, alone, fewest=fewest, most=most, common=common)
 
 
 def _windows(run: RunData) -> Iterator[Note]:
@@ -157,14 +178,14 @@ def _windows(run: RunData) -> Iterator[Note]:
             yield _note("different_windows", "warning", text, [])
 
 
-def _note(kind: str, level: str, text: str, names: Sequence[str]) -> Note:
+def _note(kind: str, level: str, text: str, names: Sequence[str], **values: Value) -> Note:
     return Note(
         kind,
         level,  # type: ignore[arg-type]
         text,
         count=max(len(names), 1),
         touches=_TOUCHES,
-        values={"names": ", ".join(names[:MOST_NAMES]), "more": max(len(names) - MOST_NAMES, 0)},
+        values={"names": ", ".join(names[:MOST_NAMES]), "more": max(len(names) - MOST_NAMES, 0), **values},
     )
 
 

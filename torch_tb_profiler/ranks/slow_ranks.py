@@ -13,7 +13,7 @@ from torch_tb_profiler.ranks.causes import Diagnosis, diagnose
 from torch_tb_profiler.ranks.robust import deviations, like_most, middle, reached
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.step_grid import StepGrid
-from torch_tb_profiler.ranks.work_use import WorkUse, work_use
+from torch_tb_profiler.ranks.work_use import RATIO, WorkUse, idle_of, work_use
 
 #: with fewer steps ranks are listed, not named
 LEAST_STEPS = 3
@@ -27,7 +27,7 @@ KEPT = 1 / 2
 OWN = (0.003, 50_000, 6.0, 0.03, 0.05)
 #: deviations of own time of a step that is explained by more calls or blocks than those of the peers
 UNEQUAL = 12.0
-#: a rank on whose host an operator clearly takes longer: own time of the step that agrees (share of it, deviations),
+#: a rank on whose host something clearly takes longer: own time of the step that agrees (share of it, deviations),
 #: or own time before one position
 HOST_KEPT, HOST_POSITION = (0.5, 2.0), 6.0
 #: a rank that is not named is listed from so many deviations and such a share of the step on
@@ -104,11 +104,17 @@ def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     for number in range(int(kind.max(initial=-1)) + 1):
         mine = np.flatnonzero(kind == number)
         peers = _peers(run, grid, mine, own, step_ns)
+        use = _use(run, grid, peers, step_ns)
+        if use is not None and peers.usual.all():
+            apart = like_most(use.ratio, RATIO[2] - 1)
+            if not apart.all():
+                peers = msgspec.structs.replace(peers, usual=apart)
+                use = _use(run, grid, peers, step_ns)
         own_excess, own_z = _own(own, step_ns, peers)
         at = np.searchsorted(peers.ranks, mine)
         late[mine], z[mine] = own_excess[at], own_z[at]
-        if len(run) > 1 and len(peers.columns):
-            found += _of_peers(run, grid, peers, mine, step_ns, own_excess, own_z, whole)
+        if use is not None:
+            found += _of_peers(run, grid, peers, mine, use, step_ns, own_excess, own_z, whole)
     known = np.array([np.median(row[~np.isnan(row)]) if not np.isnan(row).all() else np.nan for row in own])
     if len(run) <= LEAST_PEERS - 1:
         z[:] = np.nan
@@ -133,9 +139,21 @@ def _peers(run: RunData, grid: StepGrid, mine: Int64, own: Float64, step_ns: Flo
     columns = np.flatnonzero(having * 2 >= len(ranks))
     usual = np.ones(len(ranks), np.bool_)
     if len(columns):
-        values, step = own[np.ix_(ranks, columns)], float(np.nanmedian(step_ns[np.ix_(ranks, columns)]))
-        usual = like_most(reached(values - middle(values)), OWN[3] * step)
+        step = float(np.nanmedian(step_ns[np.ix_(ranks, columns)]))
+        for values in (own, grid.real([of.input for of in run.steps]), idle_of(run, grid)):
+            chosen = values[np.ix_(ranks, columns)]
+            usual = like_most(reached(chosen - middle(chosen)), OWN[3] * step)
+            if not usual.all():
+                break
     return Peers(ranks, by_place, columns, usual)
+
+
+def _use(run: RunData, grid: StepGrid, peers: Peers, step_ns: Float64) -> WorkUse | None:
+    """None where there is nobody, or no step, to compare."""
+    if len(run) < 2 or not len(peers.columns):
+        return None
+    step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
+    return work_use(run, grid, peers.ranks, peers.columns, step, peers.usual)
 
 
 def usual_program(run: RunData, rank: int) -> int:
@@ -160,6 +178,7 @@ def _of_peers(
     grid: StepGrid,
     peers: Peers,
     mine: Int64,
+    use: WorkUse,
     step_ns: Float64,
     own_excess: Float64,
     own_z: Float64,
@@ -170,7 +189,6 @@ def _of_peers(
     placed = _positions(run, grid, peers) if peers.by_place else None
     excess = np.empty((len(peers.ranks), 0), np.float32) if placed is None else reached(placed)
     position_z = deviations(excess, POSITION[0], peers.usual)
-    use = work_use(run, grid, peers.ranks, peers.columns, step, peers.usual)
     least_own = (OWN[3] if steps > LEAST_STEPS else OWN[4]) * step
     late_position = (position_z > POSITION[1]) & (excess >= max(POSITION[2] * step, POSITION[3]))
     # a collective beside computing may wait for its stream: own time then moves to another position of the same step
@@ -206,7 +224,7 @@ def _of_peers(
             Slow(
                 rank=int(peers.ranks[at]),
                 late_ns=late_ns,
-                z=None if few else _strongest(own_z[at], position_z[at], position, use, at),
+                z=None if few else _strongest(own_z[at], position_z[at], position, use, at, bool(is_busier[at])),
                 diagnosis=diagnose(use, at, late_ns, None if position is None else float(excess[at, position])),
                 position=position,
                 steps=_late_steps(own_rows, position, steps),
@@ -247,11 +265,13 @@ def _positions(run: RunData, grid: StepGrid, peers: Peers) -> Float32:
 
 
 def _is_busier(use: WorkUse, own: Float64, own_z: Float64, excess: Float32, position_z: Float64) -> Bool:
-    """Shape (peers,): an operator on the host clearly takes longer, and the own time of the rank says so, too."""
-    longest = np.where(use.is_busier, use.host_ns, 0).max(axis=1, initial=0)
+    """Shape (peers,): something on the host clearly takes longer, and the own time of the rank says so, too."""
+    longest = use.surely_ns
     in_step = (own >= HOST_KEPT[0] * longest) & (own_z > HOST_KEPT[1])
     there = ((excess >= HOST_KEPT[0] * longest[:, None]) & (position_z > HOST_POSITION)).any(axis=1)
-    found: Bool = (longest > 0) & (in_step | there)
+    # own time varies with the kernels; that the device has nothing to do for so long does not
+    in_idle = (use.on_host_ns > 0) & use.is_idle & (use.idle_ns >= HOST_KEPT[0] * use.on_host_ns)
+    found: Bool = (longest > 0) & (in_step | there | in_idle)
     return found
 
 
@@ -263,14 +283,17 @@ def _late(
         return max(float(excess[position]), own)
     if is_own:
         return own
-    host = float(np.where(use.is_busier[at], use.host_ns[at], 0).max()) if is_busier else 0.0
+    host = float(use.surely_ns[at]) if is_busier else 0.0
     return max(own, float(use.more_ns[at]), float(use.slow_ns[at]) if use.is_slow[at] else 0.0, host)
 
 
-def _strongest(own: float, positions: Float64, position: int | None, use: WorkUse, at: int) -> float:
+def _strongest(own: float, positions: Float64, position: int | None, use: WorkUse, at: int, is_busier: bool) -> float:
     values = [own, use.slow_z[at] if use.is_slow[at] else 0.0, use.more_z[at] if use.is_more[at].any() else 0.0]
     if position is not None:
         values.append(positions[position])
+    elif max(values) <= OWN[2] and is_busier:
+        # nothing else names it
+        values.append(use.surely_z[at])
     return round(float(np.nanmax(values)), 1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -15,6 +14,7 @@ from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.trace import Trace
 
 #: of the mean step: what a rank spends more than the median is told apart from chance
@@ -22,7 +22,7 @@ LEAST_SHARE = 0.01
 #: beside the labels of host time
 KERNELS = len(Label)
 #: numbers that tell one range from the next of its kind: `ProfilerStep#3`
-_COUNTED = re.compile(r"#\d+")
+_COUNTED = late_pattern(r"#\d+")
 
 
 class Spent(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ def spent_of(trace: Trace, graph: Graph) -> Spent:
     node = host.node[host.place(pieces.lane.astype(np.int64), pieces.start)]
     names = trace.events.name
     of_event = np.append(names[host.row], -1)[node].astype(np.int64)
-    kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.since)
+    kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.work_since)
     item = np.flatnonzero(kernels & (items.start < until))
     label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), KERNELS)))
     code = np.concatenate((of_event, names[items.row[item]]))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import msgspec
 import numpy as np
+from msgspec import structs
 
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64
 from torch_tb_profiler.model import Model
@@ -19,7 +20,6 @@ from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, St
 from torch_tb_profiler.trace.schema import Table, column
 
 
-@dataclass(frozen=True)
 class RankSteps(Table):
     """The steps of a rank, ns; -1 where the trace does not say."""
 
@@ -37,7 +37,6 @@ class RankSteps(Table):
     program: Int64 = column("", "made of its sequence of collectives, see own_time; 0 without any")
 
 
-@dataclass(frozen=True)
 class RankCalls(Table):
     """The collectives of a rank, in the order of its calls."""
 
@@ -57,7 +56,6 @@ class RankCalls(Table):
     algorithm: Int8 = column("index into ALGORITHMS", "name of the kernel")
 
 
-@dataclass(frozen=True)
 class RankPlaces(Table):
     """Where the collectives of `RankCalls` are in the trace."""
 
@@ -68,7 +66,6 @@ class RankPlaces(Table):
     gaps: Int64 = column("ns", "end of its last range − start − duration")
 
 
-@dataclass(frozen=True)
 class RankWork(Table):
     """What a rank did apart from collectives, by name and step; parts below 0.1 % of a step are together, unnamed."""
 
@@ -82,7 +79,6 @@ class RankWork(Table):
     operator: Int32 = column("index into work_names", "the operator that launched a kernel; 0 for none and others")
 
 
-@dataclass(frozen=True)
 class RankRanges(Table):
     """The ranges that the program of a rank names, by name and step; times of calls that are in none of their name."""
 
@@ -117,6 +113,7 @@ class RankHead(msgspec.Struct, frozen=True, kw_only=True):
     work_names  of kernels and operators; the first is the unnamed rest
     range_names of ranges, the longest first
     ranges_left names of ranges that are left out, shorter than these
+    damage      kinds of the notes that say that events of the file are missing or wrong
     """
 
     worker: str
@@ -138,6 +135,7 @@ class RankHead(msgspec.Struct, frozen=True, kw_only=True):
     work_names: tuple[str, ...]
     range_names: tuple[str, ...] = ()
     ranges_left: int = 0
+    damage: tuple[str, ...] = ()
 
 
 Tables = Mapping[type[Table], Table]
@@ -240,7 +238,7 @@ def read(path: Path) -> RankSummary:
 
 def renamed(summary: RankSummary, worker: str) -> RankSummary:
     """The same under another worker's name."""
-    return replace(summary, head=msgspec.structs.replace(summary.head, worker=worker))
+    return replace(summary, head=structs.replace(summary.head, worker=worker))
 
 
 def decode_named(content: bytes, worker: str) -> RankSummary | None:
@@ -253,7 +251,7 @@ def decode_named(content: bytes, worker: str) -> RankSummary | None:
 
 TABLES: tuple[type[Table], ...] = (RankSteps, RankCalls, RankPlaces, RankWork, RankRanges)
 #: columns of `RankCalls` that matching looks at
-_CALLED = tuple(name for name in RankCalls.column_names() if name in {each.name for each in fields(Called)})
+_CALLED = tuple(name for name in RankCalls.column_names() if name in Called.__struct_fields__)
 
 
 class _Stored(Mapping[type[Table], Table]):

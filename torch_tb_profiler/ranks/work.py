@@ -21,6 +21,7 @@ class WorkOfRank(msgspec.Struct, frozen=True):
     code        of (name, on the device): the same number on all ranks
     on_device   1 for kernels, 0 for operators on the host
     ns          of a step
+    spread      how much more of it is reached in half of the steps
     calls       of a step
     blocks      of a step: Σ of the grids
     rate        ns of a block, of a call where blocks were not recorded; NaN without any
@@ -30,6 +31,7 @@ class WorkOfRank(msgspec.Struct, frozen=True):
     code: Int32
     on_device: Int8
     ns: Float32
+    spread: Float32
     calls: Float32
     blocks: Float32
     rate: Float32
@@ -46,6 +48,7 @@ def work_of_rank(summary: RankSummary, codes: Codes, operators: dict[int, str]) 
     for at, values in enumerate((of.ns, of.calls, of.blocks)):
         table[at, place.reshape(-1), of.step[kept]] = values[kept]
     ns, calls, blocks = (reached(values, ALWAYS) for values in table)
+    spread = (reached(table[0], 0.5) - ns).astype(np.float32)
     rate = _rate(*table)
     names = summary.head.work_names
     texts = [(names[int(each) // 2], int(each) % 2) for each in known]
@@ -53,7 +56,7 @@ def work_of_rank(summary: RankSummary, codes: Codes, operators: dict[int, str]) 
     for each, row in zip(code.tolist(), kept[first].tolist(), strict=True):
         if each not in operators:
             operators[each] = names[of.operator[row]]
-    return WorkOfRank(code, (known % 2).astype(np.int8), ns, calls, blocks, rate, _exchanged(summary))
+    return WorkOfRank(code, (known % 2).astype(np.int8), ns, spread, calls, blocks, rate, _exchanged(summary))
 
 
 def _rate(ns: Float32, calls: Float32, blocks: Float32) -> Float32:

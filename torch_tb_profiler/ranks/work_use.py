@@ -16,6 +16,11 @@ from torch_tb_profiler.ranks.step_grid import StepGrid
 KERNEL = (0.0005, 12.0, 0.01)
 #: the same of the self time of one operator on the host
 HOST = (0.0005, 12.0, 0.01)
+#: deviation of ranks that differ by chance alone, of what is reached in half of the steps beyond what is in nearly all
+VARIES = 0.3
+#: time in which a device does nothing, and in which a rank waits for data: floor of the deviation (share of the step),
+#: deviations, share of the step
+WAITING = (0.003, 12.0, 0.03)
 #: ratio of kernel times to those of peers: floor of the deviation, deviations, ratio; deviations that explain a rank
 #: that is late for sure
 RATIO, LIKELY = (0.005, 6.0, 1.03), 3.0
@@ -32,10 +37,14 @@ class WorkUse(msgspec.Struct, frozen=True):
     more_ns, more_z    Σ of what is clearly more, and its largest deviation
     apart_ns           shape (peers, kernels): `kernel_ns` without what a slow GPU adds
     work_ns            shape (peers, kernels): what more calls or blocks add
-    is_busier          shape (peers, operators): clearly more time on the host
+    ratio              how many times as long its kernels take by the block
     is_slow, slow_z    all kernels are slower by about the same factor
     slow_ns            what that costs, 0 where it is not likely
     input_ns, allocator_ns     excess of these
+    idle_ns            excess of own time in which the device does nothing; 0 where nothing was computed on a device
+    is_idle            clearly more of that
+    on_host_ns         the largest of what an operator on the host, waiting for data and calls that allocate clearly add
+    surely_z           the largest deviation of what is clearly more, apart from kernels
     exchanged          how many times as many bytes as the middle peer it sends or receives in all-to-alls
     """
 
@@ -45,33 +54,45 @@ class WorkUse(msgspec.Struct, frozen=True):
     host_ns: Float32
     apart_ns: Float32
     work_ns: Float32
-    is_busier: Bool
     is_more: Bool
     more_ns: Float64
     more_z: Float64
+    ratio: Float64
     is_slow: Bool
     slow_ns: Float64
     slow_z: Float64
     input_ns: Float64
     allocator_ns: Float64
+    idle_ns: Float64
+    is_idle: Bool
+    on_host_ns: Float64
+    surely_z: Float64
+
     exchanged: Float64
+
+    @property
+    def surely_ns(self) -> Float64:
+        """Shape (peers,): the largest of what is clearly more, apart from kernels."""
+        found: Float64 = np.maximum(self.on_host_ns, np.where(self.is_idle, self.idle_ns, 0))
+        return found
 
 
 def work_use(
     run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, step_ns: float, among: Bool | slice = slice(None)
 ) -> WorkUse:
     """ranks: the peers; columns: of the grid that count; step_ns: length of a step; among: peers to compare with."""
-    kernels, ns, calls, blocks, rate = _table(run, ranks, on_device=1)
-    host, host_ns, *_ = _table(run, ranks, on_device=0)
+    kernels, ns, spread, calls, blocks, rate = _table(run, ranks, on_device=1)
+    host, host_ns, host_spread, *_ = _table(run, ranks, on_device=0)
     enough = len(ranks) > 2
 
-    def clearly(excess: Real, least: tuple[float, float, float]) -> tuple[Float64, Bool]:
-        z = deviations(excess, least[0] * step_ns, among)
+    def clearly(excess: Real, least: tuple[float, float, float], varies: Real | float = 0.0) -> tuple[Float64, Bool]:
+        z = deviations(excess, np.maximum(least[0] * step_ns, varies), among)
         return z, enough & (z > least[1]) & (excess >= least[2] * step_ns)
 
     usual = middle(ns[among])
     excess = ns - usual
-    z, is_more = clearly(excess, KERNEL)
+    # a few peers may be alike by chance: what varies from step to step says how alike ranks can be
+    z, is_more = clearly(excess, KERNEL, VARIES * middle(spread[among]))
     busier = (host_ns - middle(host_ns[among])).astype(np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio, is_throughout = _slower(rate / middle(rate[among]), usual, among)
@@ -80,6 +101,15 @@ def work_use(
     slow_z = deviations(ratio - middle(ratio[among]), RATIO[0], among)
     is_likely = enough & (slow_z > LIKELY) & (ratio > RATIO[2]) & is_throughout
     slower = np.where(is_likely, ratio, 1.0)
+    busier_z, is_busier = clearly(busier, HOST, VARIES * middle(host_spread[among]))
+    input_ns, allocator_ns = (_excess(run, grid, ranks, columns, name, among) for name in ("input", "allocator"))
+    idle_ns = _of_steps(idle_of(run, grid), ranks, columns, among)
+    idle_z, is_idle = clearly(idle_ns, WAITING)
+    calls_ns = np.stack((input_ns, allocator_ns), axis=1)
+    calls_z, is_called = clearly(calls_ns, WAITING)
+    is_clear = np.concatenate((is_busier, is_called), axis=1)
+    on_host = np.where(is_clear, np.concatenate((busier, calls_ns), axis=1), 0).max(axis=1)
+    host_z = np.where(is_clear, np.concatenate((busier_z, calls_z), axis=1), 0).max(axis=1)
     return WorkUse(
         kernels=kernels,
         host=host,
@@ -87,15 +117,19 @@ def work_use(
         host_ns=busier,
         apart_ns=(ns / slower[:, None] - usual).astype(np.float32),
         work_ns=(np.minimum(more - 1, 1) * usual).astype(np.float32),
-        is_busier=clearly(busier, HOST)[1],
         is_more=is_more,
         more_ns=np.where(is_more, excess, 0).sum(axis=1, dtype=np.float64),
         more_z=np.where(is_more, z, 0).max(axis=1, initial=0).astype(np.float64),
+        ratio=ratio,
         is_slow=is_likely & (slow_z > RATIO[1]),
         slow_ns=(1 - 1 / slower) * ns.sum(axis=1, dtype=np.float64),
         slow_z=slow_z,
-        input_ns=_excess(run, grid, ranks, columns, "input", among),
-        allocator_ns=_excess(run, grid, ranks, columns, "allocator", among),
+        input_ns=input_ns,
+        allocator_ns=allocator_ns,
+        idle_ns=idle_ns,
+        is_idle=is_idle,
+        on_host_ns=on_host.astype(np.float64),
+        surely_z=np.maximum(host_z, np.where(is_idle, idle_z, 0)).astype(np.float64),
         exchanged=exchanged,
     )
 
@@ -118,20 +152,22 @@ def _slower(rates: Real, usual: Real, among: Bool | slice) -> tuple[Float64, Boo
     return ratio, slower >= THROUGHOUT * np.maximum(total, 1e-9)
 
 
-def _table(run: RunData, ranks: Int64, on_device: int) -> tuple[tuple[str, ...], Float32, Float32, Float32, Float32]:
-    """Names, then shape (ranks, names): ns, calls and blocks of a step; and ns of a block or call, NaN without any."""
+def _table(
+    run: RunData, ranks: Int64, on_device: int
+) -> tuple[tuple[str, ...], Float32, Float32, Float32, Float32, Float32]:
+    """Names, then shape (ranks, names): ns of a step, their spread, calls, blocks; ns of a block or call, else NaN."""
     chosen = [(run.work[rank], run.work[rank].on_device == on_device) for rank in ranks.tolist()]
     codes: Int32 = np.unique(np.concatenate([of.code[mine] for of, mine in chosen] or [np.empty(0, np.int32)]))
-    found = np.zeros((4, len(chosen), len(codes)), np.float32)
-    found[3] = np.nan
+    found = np.zeros((5, len(chosen), len(codes)), np.float32)
+    found[4] = np.nan
     for at, (of, mine) in enumerate(chosen):
         place = np.searchsorted(codes, of.code[mine])
-        for number, values in enumerate((of.ns, of.calls, of.blocks, of.rate)):
+        for number, values in enumerate((of.ns, of.spread, of.calls, of.blocks, of.rate)):
             found[number, at, place] = values[mine]
     names: list[Any] = list(run.work_names.of)
     told = tuple(run.operators.get(code) or str(names[code][0]) for code in codes.tolist())
-    ns, calls, blocks, rate = found
-    return told, ns, calls, blocks, rate
+    ns, spread, calls, blocks, rate = found
+    return told, ns, spread, calls, blocks, rate
 
 
 def _times(values: Any, among: Bool | slice) -> Any:
@@ -139,10 +175,24 @@ def _times(values: Any, among: Bool | slice) -> Any:
     return np.nan_to_num(values / middle(values[among]), nan=1.0, posinf=1.0)
 
 
+def idle_of(run: RunData, grid: StepGrid) -> Float64:
+    """Shape (ranks, steps), ns: own time in which the device computes nothing; NaN unless something was computed there.
+
+    Kernels that take longer by chance are not in it, nor is waiting for other ranks.
+    """
+    computed = [of.compute + of.hidden for of in run.steps]
+    return grid.real([np.where(of > 0, own - of, np.nan) for own, of in zip(run.own, computed, strict=True)])
+
+
 def _excess(run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, name: str, among: Bool | slice) -> Float64:
     """Of a column of the steps, as far as it is reached in most steps; 0 where unknown."""
+    return _of_steps(grid.real([getattr(of, name) for of in run.steps]), ranks, columns, among)
+
+
+def _of_steps(values: Float64, ranks: Int64, columns: Int64, among: Bool | slice) -> Float64:
+    """Shape (all ranks, steps) → (ranks,): what is reached in most steps beyond the middle peer; 0 where unknown."""
     if not len(columns):
         return np.zeros(len(ranks))
-    values = grid.real([getattr(of, name) for of in run.steps])[np.ix_(ranks, columns)]
-    found: Float64 = np.nan_to_num(reached(values - middle(values[among])))
+    chosen = values[np.ix_(ranks, columns)]
+    found: Float64 = np.nan_to_num(reached(chosen - middle(chosen[among])))
     return found

@@ -8,13 +8,14 @@ import io
 import re
 from typing import BinaryIO
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.harvest import SnapshotError
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
 
 _HEAD_BYTES = 256
-_PAGE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<", re.DOTALL)
-_BASE64 = re.compile(rb'"base64"\s*:\s*"([A-Za-z0-9+/]*={0,2})"')
+_PAGE = late_pattern(rb"\A(?:\xef\xbb\xbf)?\s*<", re.DOTALL)
+_BASE64 = late_pattern(rb'"base64"\s*:\s*"([A-Za-z0-9+/]*={0,2})"')
 _NONE = Reason("no_snapshot", "is a page without a memory snapshot in it")
 
 

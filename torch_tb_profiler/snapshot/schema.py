@@ -16,7 +16,6 @@ Unix time that times count from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar
 
@@ -54,7 +53,6 @@ NO_TIME = -(2**63)
 NO_DEVICE_FREE = -1
 
 
-@dataclass(frozen=True)
 class Records(Table):
     """One row per record."""
 
@@ -69,7 +67,6 @@ class Records(Table):
     context: Int32 = column("row of contexts")
 
 
-@dataclass(frozen=True)
 class Contexts(Table):
     """What records say besides; -1 and the empty string where they say nothing."""
 
@@ -80,7 +77,6 @@ class Contexts(Table):
     pool_b: Int64 = column("id")
 
 
-@dataclass(frozen=True)
 class Segments(Table):
     """Memory of the device that the allocator held at the end, by device and address."""
 
@@ -98,7 +94,6 @@ class Segments(Table):
     stack: Int32 = column("row of stacks", "frames, since 2.1")
 
 
-@dataclass(frozen=True)
 class Blocks(Table):
     """What segments were cut into at the end, by segment and address."""
 
@@ -111,7 +106,6 @@ class Blocks(Table):
     stack: Int32 = column("row of stacks", "frames, before 2.1 of the newest entry of history")
 
 
-@dataclass(frozen=True)
 class Stacks(Table):
     """Stack i has the rows start[i] … start[i] + depth[i] - 1 of stack_frames."""
 
@@ -120,7 +114,6 @@ class Stacks(Table):
     depth: Int32 = column("frames")
 
 
-@dataclass(frozen=True)
 class StackFrames(Table):
     """Innermost first."""
 
@@ -128,7 +121,6 @@ class StackFrames(Table):
     frame: Int32 = column("row of frames")
 
 
-@dataclass(frozen=True)
 class Frames(Table):
     """Distinct frames."""
 
@@ -138,7 +130,6 @@ class Frames(Table):
     line: Int32 = column("line", "0 where it is not known", missing=0)
 
 
-@dataclass(frozen=True)
 class Annotations(Table):
     """Ranges of external_annotations, of all threads of the process, by start; since 2.5."""
 

@@ -6,7 +6,6 @@ import datetime as dt
 import decimal
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from msgspec import json, structs
@@ -31,8 +30,7 @@ _UNITS: dict[str, Unit] = {"_ns": "ns", "_bytes": "bytes"}
 Cell = str | int | float | bool | list[Any] | dict[str, Any] | None
 
 
-@dataclass(frozen=True, repr=False)
-class SqlRows(Tabular):
+class SqlRows(Tabular, frozen=True):
     """All rows that a query found, with the values of DuckDB; iterating gives a tuple for each.
 
     columns   names; of equal names the later have a number

@@ -41,7 +41,7 @@ LONGEST_STATEMENT = 100_000
 
 
 def connect(locked: bool = True) -> duckdb.DuckDBPyConnection:
-    """An empty database. locked: nothing outside of it can be reached, and no setting be changed. Raises QueryError."""
+    """An empty database. locked: nothing outside it can be reached, and no setting be changed. Raises QueryError."""
     try:
         import duckdb  # noqa: PLC0415 - an extra, and 0.1 s
     except ImportError:

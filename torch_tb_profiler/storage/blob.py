@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import RANGE_BYTES
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
@@ -25,10 +26,10 @@ ACCESS_VARIABLE = "TORCH_TB_PROFILER_BLOB_ACCESS"
 
 MOST_SKEW_SECONDS = 15 * 60
 
-_ADDRESS = re.compile(r"(?P<host>https?://[^/?#]+)/+(?P<path>[^?#]*)(?:\?(?P<query>.*))?", re.DOTALL | re.IGNORECASE)
-_ACCOUNT = re.compile(r"https?://(?P<account>[a-z0-9-]+)\.blob\.", re.IGNORECASE)
+_ADDRESS = late_pattern(r"(?P<host>https?://[^/?#]+)/+(?P<path>[^?#]*)(?:\?(?P<query>.*))?", re.DOTALL | re.IGNORECASE)
+_ACCOUNT = late_pattern(r"https?://(?P<account>[a-z0-9-]+)\.blob\.", re.IGNORECASE)
 #: an emulator, or a proxy: the account is the first part of the path
-_BY_NUMBER = re.compile(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?", re.IGNORECASE)
+_BY_NUMBER = late_pattern(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?", re.IGNORECASE)
 
 _CODES: Mapping[str, ErrorKind] = {
     "AuthenticationFailed": "credentials",

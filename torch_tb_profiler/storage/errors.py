@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import OTHER, Reason, Value
 
 ErrorKind = Literal[
@@ -59,7 +59,7 @@ _BY_STATUS: Mapping[int, ErrorKind] = {
 }
 
 # A code of a store, never a sentence of it: those may hold keys, tokens and signed URLs.
-_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,60}")
+_CODE = late_pattern(r"[A-Za-z0-9][A-Za-z0-9_.]{0,60}")
 
 
 def kind_of_status(status: int) -> ErrorKind:

@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 from urllib.parse import unquote
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.regular_files import open_file
+from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
 from torch_tb_profiler.storage.url import printable, scheme_of, shown
 
 #: what stands before and behind the path of a file:// address
-_FILE = re.compile(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
+_FILE = late_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
 
 
 class LocalStorage:

@@ -52,7 +52,7 @@ _GAPS = (
     *_LANE,
     _column("duration_ns", "Duration", "ns", "From the end of the work before to the start of the work after."),
     STEP_START,
-    _column("step", "Step", None, "The step in which it begins; missing outside of all steps.", "string"),
+    _column("step", "Step", None, "The step in which it begins; missing outside all steps.", "string"),
     _column("before", "Before", None, "The work that ended last before the gap.", "string"),
     _column("after", "After", None, "The work that ends the gap.", "string"),
 )

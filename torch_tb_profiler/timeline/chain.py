@@ -41,7 +41,7 @@ def chain_of(timeline: Timeline, row: int) -> tuple[ChainLink, ...]:
     """The chain that a slice belongs to, from the program to the device; empty if it belongs to none.
 
     Of work the way back is recorded. Of a slice of the host the way forth is that to its longest work. The line is the
-    innermost one outside of libraries, else the innermost one.
+    innermost one outside libraries, else the innermost one.
     """
     category = timeline.trace.events.category[row]
     if category in DEVICE_WORK:

@@ -53,7 +53,7 @@ _MOST_DOUBLINGS = 6
 
 
 def counter_tile(timeline: Timeline, counter: Counter, level: int, tile: int) -> CounterBins:
-    """The 256 bins of a tile; NaN outside of the trace."""
+    """The 256 bins of a tile; NaN outside the trace."""
     edges = _edges(timeline, level, tile * BUCKETS_OF_TILE, BUCKETS_OF_TILE)
     kept = timeline.counters.level
     if level < kept:
@@ -122,7 +122,7 @@ def _edges(timeline: Timeline, level: int, first: int, count: int) -> Int64:
 
 
 def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> CounterBins:
-    """Bins of the level that is kept, NaN outside of the trace."""
+    """Bins of the level that is kept, NaN outside the trace."""
     counters = timeline.counters
     low, after = _range(timeline, counters.level)
     size = after - low

@@ -5,12 +5,12 @@ They are made when they are first asked for, kept like an answer, and cut into t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.program.kinds import PHASES, Evidence
 from torch_tb_profiler.analysis.program.phases import phases
@@ -75,8 +75,7 @@ class About(msgspec.Struct, frozen=True):
     longest_step_ns: int = 0
 
 
-@dataclass(frozen=True)
-class Derived:
+class Derived(msgspec.Struct, frozen=True):
     """Lanes of one kind.
 
     levels   `Items.longest` is the position of a piece
@@ -151,7 +150,7 @@ def _path(subject: Subject) -> bytes:
         unexplained=path.unexplained,
         longest_step_ns=int(path.step_ns.max(initial=0)),
     )
-    columns = {"lane": np.zeros(len(pieces), np.int32), **vars(pieces)}
+    columns = {"lane": np.zeros(len(pieces), np.int32), **asdict(pieces)}
     return _encoded(
         _used(about, columns), columns, np.where(slack == UNKNOWN, np.float32(np.nan), slack.astype(np.float32))
     )

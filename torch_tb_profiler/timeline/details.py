@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.shared.owners import name_owner
 from torch_tb_profiler.arrays.lookup import find
@@ -42,8 +42,7 @@ _TABLES = tuple(table for table in TRACE_TABLES if any(column.source for column 
 _EXACT = 2**53
 
 
-@dataclass(frozen=True)
-class DurationHistogram:
+class DurationHistogram(msgspec.Struct, frozen=True):
     """Bins of equal width on a logarithmic scale.
 
     edges_ns  where bins begin and end: one more than counts
@@ -54,8 +53,7 @@ class DurationHistogram:
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class SameName:
+class SameName(msgspec.Struct, frozen=True):
     """All slices of one name.
 
     count        how many there are
@@ -82,8 +80,7 @@ class SameName:
     histogram: DurationHistogram | None
 
 
-@dataclass(frozen=True)
-class StackFrame:
+class StackFrame(msgspec.Struct, frozen=True):
     """A Python frame around a slice.
 
     row    number of the frame's event
@@ -94,9 +91,8 @@ class StackFrame:
     frame: str
 
 
-@dataclass(frozen=True)
-class LaunchedWork:
-    """Device work that was started inside of a slice.
+class LaunchedWork(msgspec.Struct, frozen=True):
+    """Device work that was started inside a slice.
 
     total     how many pieces of it there are
     total_ns  Σ of durations of all of it
@@ -108,8 +104,7 @@ class LaunchedWork:
     slices: tuple[SliceReference, ...]
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(msgspec.Struct, frozen=True):
     """Whom device work belongs to.
 
     how       operator, compiled, graph_node, annotation, module, frame, thread, inferred or none
@@ -128,8 +123,7 @@ class Owner:
     evidence: SliceReference | None
 
 
-@dataclass(frozen=True)
-class Details(SliceReference):
+class Details(SliceReference, frozen=True):
     """Everything about one slice.
 
     track       id of the track it stands on
@@ -141,7 +135,7 @@ class Details(SliceReference):
     call_stack  frames of the argument `Call stack`, innermost first
     modules     nn.Module calls around it, outermost first
     launch      of device work the call that started it
-    launched    device work that was started inside of it
+    launched    device work that was started inside it
     operator    of device work and of API calls the innermost operator around the call
     owner       of device work whom it belongs to, and how that is known
     forward     of an operator of the backward pass those that it belongs to
@@ -183,7 +177,7 @@ def details(timeline: Timeline, row: int) -> Details:
     args = arguments(trace, row)
     calls = args.get("Call stack")
     return Details(
-        **vars(reference(timeline, row)),
+        **asdict(reference(timeline, row)),
         track=int(tree_of(timeline).lanes.node[timeline.placed.of_row[row]]),
         name_id=int(timeline.names.number[events.name[row]]),
         self_ns=self_time(timeline, row),

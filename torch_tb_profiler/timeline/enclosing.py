@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
@@ -20,8 +19,7 @@ from torch_tb_profiler.trace import Category
 _ENCLOSING = (Band.PYTHON, Band.HOST, Band.ANNOTATION, Band.DEVICE)
 
 
-@dataclass(frozen=True)
-class SliceReference:
+class SliceReference(msgspec.Struct, frozen=True):
     """A slice, as every answer names it.
 
     row          number of its event
@@ -96,7 +94,7 @@ def launch_of(timeline: Timeline, row: int) -> int | None:
 
 
 def launched_by(timeline: Timeline, row: int) -> Int64:
-    """Rows of the device work that was started inside of a host slice, or by it, the longest first."""
+    """Rows of the device work that was started inside a host slice, or by it, the longest first."""
     trace, events = timeline.trace, timeline.trace.events
     rows = trace.launches.row
     # of one event more, so that -1, for no launch, is no call

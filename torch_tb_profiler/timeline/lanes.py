@@ -35,7 +35,7 @@ class Placed(msgspec.Struct, frozen=True):
 def place(trace: Trace) -> Placed:
     """Put every slice and instant on a lane.
 
-    On the lanes of a band a slice stands below the slices that enclose it. One that begins inside of another and
+    On the lanes of a band a slice stands below the slices that enclose it. One that begins inside another and
     ends after it goes to the first lane below its enclosing slice that is free. So properly nested slices stand at
     their depth, and no two slices of a lane overlap.
     """

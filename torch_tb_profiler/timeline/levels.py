@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.range_sums import positions, running_sums
@@ -19,8 +20,7 @@ _SEARCHED = 50
 _FEW_RANGES = 256
 
 
-@dataclass(frozen=True)
-class Bounded:
+class Bounded(msgspec.Struct, frozen=True, dict=True):
     """Items, and where those of each lane begin. first: shape (lanes + 1,)"""
 
     items: Items
@@ -36,8 +36,7 @@ def bounded(items: Items, lanes: int) -> Bounded:
     return Bounded(items, bounds_of(items.lane, lanes))
 
 
-@dataclass(frozen=True)
-class Levels:
+class Levels(msgspec.Struct, frozen=True):
     """The levels that are kept; 0 holds the slices themselves.
 
     durations   of what `Items.longest` points to, ns
@@ -49,7 +48,7 @@ class Levels:
     @property
     def size(self) -> int:
         """Bytes in memory."""
-        return sum(values.nbytes for level in self.kept.values() for values in vars(level.items).values())
+        return sum(values.nbytes for level in self.kept.values() for values in asdict(level.items).values())
 
     def within(self, lanes: Int64, start: int, end: int, level: int = 0) -> Items:
         """The items of a kept level that touch [start, end), of `lanes` (ascending)."""
@@ -107,7 +106,7 @@ class Levels:
         if len(ranges) > _FEW_RANGES:
             low, high = np.array(ranges, np.int64).T
             return items.take(positions(low, np.maximum(low, high)))
-        return Items(*(np.concatenate([values[low:high] for low, high in ranges]) for values in vars(items).values()))
+        return Items(*(np.concatenate([values[low:high] for low, high in ranges]) for values in asdict(items).values()))
 
     def _least(self, level: int, ranges: list[tuple[int, int]], values: Float32 | None) -> Float32:
         nothing = np.empty(0, np.float32)

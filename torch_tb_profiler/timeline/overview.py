@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -23,8 +22,7 @@ class RankDensity(msgspec.Struct, frozen=True):
     communication: list[int]
 
 
-@dataclass(frozen=True)
-class Overview:
+class Overview(msgspec.Struct, frozen=True):
     """Times in ns. aligned: by the clocks of the files; else every rank begins at 0. ranks: as the summaries."""
 
     begin: int

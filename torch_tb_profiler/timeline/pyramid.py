@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import asdict
 
 from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -38,8 +39,7 @@ def highest_level(begin: int, end: int) -> int:
     return level
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(msgspec.Struct, frozen=True):
     """Slices and cells by lane, then by time; those of a lane do not overlap. Times in ns.
 
     lane     shape (n,); in ascending order
@@ -59,7 +59,7 @@ class Items:
         return len(self.start)
 
     def take(self, chosen: npt.NDArray[np.generic] | slice) -> Items:
-        return Items(*(values[chosen] for values in vars(self).values()))
+        return Items(*(values[chosen] for values in asdict(self).values()))
 
 
 def begins(items: Items, width: int) -> npt.NDArray[np.intp]:
@@ -84,14 +84,14 @@ def merge(items: Items, width: int, durations: Int64, at: npt.NDArray[np.intp] |
     first = begins(items, width) if at is None else at
     if len(first) == len(items):
         return items
-    merged = Items(*(np.empty(len(first), values.dtype) for values in vars(items).values()))
+    merged = Items(*(np.empty(len(first), values.dtype) for values in asdict(items).values()))
     ends = np.append(first[1:], len(items))
     cuts = np.searchsorted(first, np.arange(0, len(items), _PIECE))
     for low, high in pairwise(sorted({*cuts.tolist(), len(first)})):
         piece = items.take(slice(int(first[low]), int(ends[high - 1])))
         cells = _merged(piece, first[low:high] - first[low], durations)
-        for name, values in vars(merged).items():
-            values[low:high] = vars(cells)[name]
+        for name, values in asdict(merged).items():
+            values[low:high] = asdict(cells)[name]
     return merged
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8
 from torch_tb_profiler.trace.schema import Table, column
 
 
-@dataclass(frozen=True)
 class LaneOfRow(Table):
     """Parallel to `events`."""
 
@@ -17,7 +15,6 @@ class LaneOfRow(Table):
     lane: Int32 = column("index into lanes, -1", "see `lanes`; -1: not drawn", follows=True)
 
 
-@dataclass(frozen=True)
 class Lanes(Table):
     """One line of slices that do not overlap; lanes of a band of a track follow one another, the outermost first."""
 
@@ -27,7 +24,6 @@ class Lanes(Table):
     depth: Int32 = column("number of lanes of the band above it", "nesting and overlap", follows=True)
 
 
-@dataclass(frozen=True)
 class BusyTracks(Table):
     """Parallel to `Trace.tracks`."""
 
@@ -35,7 +31,6 @@ class BusyTracks(Table):
     busy: Int64 = column("ns", "time in which at least one slice ran")
 
 
-@dataclass(frozen=True)
 class Cells(Table):
     """Levels one after the other, the finest first; in each, by lane and time, as many slices as `count` says.
 
@@ -48,7 +43,6 @@ class Cells(Table):
     longest: Int32 = column("row", "of the longest slice, of equals the first", follows=True)
 
 
-@dataclass(frozen=True)
 class WorkLinks(Table):
     """Parallel to `device_work`."""
 
@@ -61,7 +55,6 @@ class WorkLinks(Table):
     evidence: Int32 = column("row, -1", "model.owners", follows=True)
 
 
-@dataclass(frozen=True)
 class CallLinks(Table):
     """Parallel to `launches`."""
 
@@ -69,7 +62,6 @@ class CallLinks(Table):
     operator: Int32 = column("string", "name of the innermost operator around the call; model.launch_links")
 
 
-@dataclass(frozen=True)
 class Partners(Table):
     """Forward operators, and the outermost operator of the backward of each."""
 
@@ -78,7 +70,6 @@ class Partners(Table):
     backward: Int32 = column("row", "model.forward_backward", follows=True)
 
 
-@dataclass(frozen=True)
 class MemoryPoints(Table):
     """The memory in use, device by device; a value holds until the next of its device."""
 
@@ -89,7 +80,6 @@ class MemoryPoints(Table):
     reserved: Int64 = column("bytes")
 
 
-@dataclass(frozen=True)
 class MemoryPlaces(Table):
     """`MemoryPoints` on disk: the trace holds their times already."""
 
@@ -101,12 +91,11 @@ class MemoryPlaces(Table):
     reserved: Int64 = column("bytes", follows=True)
 
 
-@dataclass(frozen=True)
 class CounterBins(Table):
     """Every counter in equal bins, counter by counter."""
 
     table_name: ClassVar[str] = "counter_bins"
-    low: Float64 = column("unit of the counter", "least value in the bin; NaN outside of the trace")
+    low: Float64 = column("unit of the counter", "least value in the bin; NaN outside the trace")
     high: Float64 = column("unit of the counter", "largest value")
     last: Float64 = column("unit of the counter", "value at the end")
     mean: Float64 = column("unit of the counter", "over time")

@@ -6,12 +6,16 @@ package reads the JSON of a trace, except for the raw arguments of one event.
 
     schema          tables and columns; a new field of trace files is one line there
     vocabulary      spellings of phases, categories and names
-    unpack, text    stored file → text → chunks of whole events
+    unpack, ahead   stored file → text, of which some can be read again
+    chunk, text     text → chunks of whole events
     json_scan       where strings, objects and lists end in damaged text
     repair          almost JSON → JSON
     events, decode  chunk → typed events
-    collect         events → rows of tables, with arguments, times and tracks
+    gather          events → what becomes their rows: arguments, times, tracks; also what another process gathered
+    collect         what was gathered → rows of tables, row group by row group
     table_writer    what rows are handed to: memory, or column_file
+    batches, helper chunks that another process decodes, and that process
+    together        one file, decoded by several processes
     reader          all of it together
     store           a trace: header, strings, tracks, tables
     raw_event       the arguments of one event, from the file

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.trace.column_buffers import JsonTexts, Number, Numbers, Texts
 from torch_tb_profiler.trace.events import TrackArgs, attribute
 from torch_tb_profiler.trace.schema import JSON_TEXT, Column, Table
@@ -42,6 +43,15 @@ class Arguments:
     def add(self, args: Sequence[TrackArgs]) -> None:
         for buffer in self._buffers:
             buffer.add(args)
+
+    def packed(self) -> list[list[bytes]]:
+        """All that was added since, for `put`."""
+        return [buffer.packed() for buffer in self._buffers]
+
+    def put(self, packed: Sequence[Sequence[bytes]], codes: Int32) -> None:
+        """Add what those of another collector had packed; `codes`: what its codes of texts are here."""
+        for buffer, pieces in zip(self._buffers, packed, strict=True):
+            buffer.put(pieces, codes)
 
     def take(self) -> Columns:
         """All that was added since this was last called."""

@@ -16,6 +16,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.arrays.types import Int32
+
 _encode = msgspec.msgpack.Encoder().encode
 _FLOAT = np.dtype([("tag", "u1"), ("value", ">f8")])
 _FLOAT_TAG = b"\xcb"
@@ -106,6 +108,15 @@ class Numbers:
             pieces.clear()
         return taken
 
+    def packed(self) -> list[bytes]:
+        """All that was added since, for `put`."""
+        return [_emptied(pieces) for _, _, pieces in self._columns]
+
+    def put(self, packed: Sequence[bytes], _: Int32) -> None:
+        """Add what other buffers of this kind had packed."""
+        for (_number, _get, pieces), piece in zip(self._columns, packed, strict=True):
+            pieces.append(piece)
+
 
 class Codes(dict[Key, bytes]):
     """A cache of the bytes made for each key; emptied when its keys take more than `_KEPT_BYTES`."""
@@ -136,6 +147,13 @@ class TextCodes:
     def __init__(self) -> None:
         self.texts = [""]
         self._codes: dict[str | None, int] = {"": 0, None: 0}
+        self._packed = 1
+
+    def packed(self) -> list[str]:
+        """The texts that are new since this was last called, by their numbers, which follow."""
+        new = self.texts[self._packed :]
+        self._packed = len(self.texts)
+        return new
 
     def code(self, text: str | None) -> int:
         code = self._codes.get(text)
@@ -145,14 +163,34 @@ class TextCodes:
         return code
 
 
-class Texts:
+class _Codes:
+    """Columns of codes, gathered as records of one int32 for each."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._pieces: list[bytes] = []
+
+    def take(self) -> dict[str, npt.NDArray[np.int32]]:
+        """All that was added since this was last called."""
+        table = np.frombuffer(_emptied(self._pieces), dtype="<i4").reshape(-1, len(self._names))
+        return {name: table[:, i].astype(np.int32) for i, name in enumerate(self._names)}
+
+    def packed(self) -> list[bytes]:
+        """All that was added since, for `put`."""
+        return [_emptied(self._pieces)]
+
+    def put(self, packed: Sequence[bytes], codes: Int32) -> None:
+        """Add what other buffers of this kind had packed; `codes`: what their codes are here."""
+        self._pieces += [codes[np.frombuffer(piece, dtype="<i4")].tobytes() for piece in packed]
+
+
+class Texts(_Codes):
     """Attributes that are texts or None, as columns of their codes."""
 
     def __init__(self, code: Callable[[str | None], int], *names: str) -> None:
-        self._names = names
+        super().__init__(names)
         self._getters = [getter(name) for name in names]
         self._code = code
-        self._pieces: list[bytes] = []
 
     def add(self, objects: Sequence[Any]) -> None:
         columns = [get(objects) for get in self._getters]
@@ -162,21 +200,16 @@ class Texts:
         else:
             self._pieces.append(bytes(4 * len(self._names) * len(objects)))
 
-    def take(self) -> dict[str, npt.NDArray[np.int32]]:
-        """All that was added since this was last called."""
-        return _columns_of_records(self._pieces, self._names)
 
-
-class JsonTexts:
+class JsonTexts(_Codes):
     """Attributes that are JSON text, as columns of their codes; all of an object are looked up in one step."""
 
     def __init__(self, code: Callable[[bytes], int], *names: str) -> None:
-        self._names = names
+        super().__init__(names)
         self._getters = [getter(name) for name in names]
         self._code = code
         self._record = struct.Struct(f"<{len(names)}i")
         self._codes = Codes(self._make, lambda joined: 128 + len(joined))
-        self._pieces: list[bytes] = []
 
     def _make(self, joined: bytes) -> bytes:
         # each object's texts are followed by a separator; all but the first object have one before them, too
@@ -193,13 +226,9 @@ class JsonTexts:
         codes = self._codes
         self._pieces.append(b"".join([codes[key] for key in islice(joined, len(objects))]))
 
-    def take(self) -> dict[str, npt.NDArray[np.int32]]:
-        """All that was added since this was last called."""
-        return _columns_of_records(self._pieces, self._names)
 
-
-def _columns_of_records(pieces: list[bytes], names: Sequence[str]) -> dict[str, npt.NDArray[np.int32]]:
-    """Columns of records of one int32 per name; `pieces` is emptied."""
-    table = np.frombuffer(b"".join(pieces), dtype="<i4").reshape(-1, len(names))
+def _emptied(pieces: list[bytes]) -> bytes:
+    """The pieces as one; the list is emptied."""
+    joined = b"".join(pieces)
     pieces.clear()
-    return {name: table[:, i].astype(np.int32) for i, name in enumerate(names)}
+    return joined

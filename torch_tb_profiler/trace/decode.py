@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.trace.chunk import Chunk
 from torch_tb_profiler.trace.events import Args, Event, event_type
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.notes import Note
@@ -71,14 +72,24 @@ class EventDecoder:
         try:
             return self._chunk.decode(text)
         except msgspec.ValidationError:
-            if self._kinds.are_too_many():
-                raise
+            # refuses damaged text, so that what is said of a chunk does not depend on those before it
             kinds = self._kinds.with_those_of(text)
-            if kinds == self._kinds:
+            if kinds == self._kinds or self._kinds.are_too_many():
                 raise
             self._kinds = kinds
             self._chunk = _decoder(self._exact, kinds)
             return self._chunk.decode(text)
+
+    def alone(self, chunk: Chunk) -> list[Event] | None:
+        """The events of a chunk; None when it takes the text around it to tell what they are."""
+        try:
+            return self.strictly(chunk.text)
+        except msgspec.ValidationError:
+            pass
+        except UNREADABLE:
+            if not chunk.certain:
+                return None
+        return self.repaired(bytes(chunk.text), chunk.offset)
 
     def repaired(self, text: bytes, offset: int) -> list[Event] | None:
         """Decode a chunk (`[event, …]`) that `strictly` refused; None when repairing its text does not make it JSON."""

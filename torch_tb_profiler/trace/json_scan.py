@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +10,14 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.late_pattern import late_pattern
 
 #: what JSON decoders raise. ValueError: text that is not UTF-8, too many digits; RecursionError: nested too deep
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 
-_QUOTE_OR_BRACE = re.compile(rb'["{}]')
-_EVENT_START = re.compile(rb"(?:\}|\A)\s*(?:,\s*)?(?=\{)")
-_LIST_END = re.compile(rb"\}\s*\](?=\s*(?:,\s*\"|\}\s*\Z|\Z))")
+_QUOTE_OR_BRACE = late_pattern(rb'["{}]')
+_EVENT_START = late_pattern(rb"(?:\}|\A)\s*(?:,\s*)?(?=\{)")
+_LIST_END = late_pattern(rb"\}\s*\](?=\s*(?:,\s*\"|\}\s*\Z|\Z))")
 _MAX_CUT_OFF = 64  # each costs a look at the whole text
 _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _loose_strings = json.JSONDecoder(strict=False)

@@ -1,17 +1,51 @@
-"""Objects whose fields are read when they are first used, and then kept."""
+"""Objects whose fields are given when they are made, or read when they are first used, and then kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform as dataclass_transform  # noqa: PLC0414 - others have it from here
+else:
+
+    def dataclass_transform(**_: Any) -> Any:
+        """What it says is for type checkers."""
+        return lambda made: made
+
 
 Late = TypeVar("Late", bound="LateFields")
 
 
-@dataclass(frozen=True)
+class Declared(msgspec.Struct, frozen=True):
+    """The value of a field in its class, until the class is made: what is known of the field."""
+
+    known: Mapping[str, Any]
+
+
 class LateFields:
-    """A base of dataclasses. Two threads may read a field twice; what they get is equal."""
+    """Two threads may read a field twice; what they get is equal.
+
+    A subclass declares its fields, and is made of their values in order or by name. It is no dataclass: there are
+    dozens, and `dataclass` makes and compiles code for each when it is loaded.
+    """
+
+    #: of each field, in order
+    declared: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        own = {name: value.known for name, value in vars(cls).items() if isinstance(value, Declared)}
+        cls.declared = {**cls.declared, **own}
+        for name in own:
+            delattr(cls, name)  # so that one that was not read yet is looked for in `__getattr__`
+
+    def __init__(self, *in_order: Any, **by_name: Any) -> None:
+        given = dict(zip(self.declared, in_order, strict=False)) | by_name
+        if len(in_order) + len(by_name) != len(self.declared) or given.keys() != self.declared.keys():
+            raise TypeError(f"{type(self).__name__} is made of {', '.join(self.declared)}")
+        self.__dict__.update(given)
 
     @classmethod
     def of_fields_read_by(cls: type[Late], names: frozenset[str], read: Callable[[str], Any]) -> Late:
@@ -19,6 +53,9 @@ class LateFields:
         made = object.__new__(cls)
         made.__dict__["_late"] = names, read
         return made
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} does not change: {name} cannot be set")
 
     if not TYPE_CHECKING:  # a type checker would take any name for a field
 

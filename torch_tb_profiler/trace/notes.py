@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.reason import Value
 
 Severity = Literal["info", "warning", "error"]
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """Something that a user should know about a trace.
 
     kind          what it is about, of `docs/health.md`
@@ -32,7 +33,7 @@ class Note:
     touches: tuple[str, ...] = ()
     remedy: str | None = None
     first_offset: int | None = None
-    values: Mapping[str, Value] = field(default_factory=dict)
+    values: Mapping[str, Value] = msgspec.field(default_factory=dict)
 
 
 class Notes:

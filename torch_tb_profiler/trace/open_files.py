@@ -11,7 +11,7 @@ from collections import OrderedDict, deque
 from pathlib import Path
 from typing import NamedTuple
 
-from torch_tb_profiler.regular_files import open_handle
+from torch_tb_profiler.regular_file import open_handle
 
 #: handles of files; most systems give a process 256 or 1,024, for connections, pipes and everything else
 MOST = 64

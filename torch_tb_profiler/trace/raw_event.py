@@ -9,9 +9,9 @@ import numpy as np
 
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.trace.json_scan import UNREADABLE
+from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.trace.store import Trace
-from torch_tb_profiler.trace.text import NotATraceError
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
 
 _BLOCK_BYTES = 1024 * 1024

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,22 +9,27 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.trace.batches import Helpers
+from torch_tb_profiler.trace.chunk import Chunk
 from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_note
 from torch_tb_profiler.trace.header_numbers import leave_out_huge
 from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
+from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.table_writer import MemoryWriter, TableWriter, TraceInfo
-from torch_tb_profiler.trace.text import Chunk, ChunkedText, NotATraceError
+from torch_tb_profiler.trace.text import ChunkedText
+from torch_tb_profiler.trace.together import Together
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
 
 PROGRESS_BYTES = 4 * 1024 * 1024
 
 # Absolute microseconds with a fraction: a double cannot hold them, so their text is read instead.
-_TOO_LONG_FOR_A_DOUBLE = re.compile(rb'"ts"\s*:\s*"?-?\d{14,}\.\d')
+_TOO_LONG_FOR_A_DOUBLE = late_pattern(rb'"ts"\s*:\s*"?-?\d{14,}\.\d')
 
 
 class TraceError(Exception):
@@ -69,14 +73,19 @@ def read_trace(stream: BinaryIO, on_progress: OnProgress | None = None, limits: 
 
 
 def read_to_file(
-    stream: BinaryIO, path: Path, on_progress: OnProgress | None = None, limits: Limits | None = None
+    stream: BinaryIO,
+    path: Path,
+    on_progress: OnProgress | None = None,
+    limits: Limits | None = None,
+    helpers: Helpers | None = None,
 ) -> Trace:
     """Read a chrome trace into a column file, in memory that does not grow with the trace.
 
-    The file appears whole or not at all. Raises TraceError, and OSError when it cannot be written.
+    The file appears whole or not at all. It is the same with any number of helpers, which are closed at the end.
+    Raises TraceError, and OSError when it cannot be written.
     """
     with column_file.Writer(path) as writer:
-        writer.finish(_read(stream, writer, on_progress, limits))
+        writer.finish(_read(stream, writer, on_progress, limits, helpers))
     return column_file.open_trace(path)
 
 
@@ -88,21 +97,39 @@ def _nothing(dropped: int) -> Reason:
     return Reason("no_events", "holds no events: none were recorded, its traceEvents is empty")
 
 
-def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None, limits: Limits | None) -> TraceInfo:
+def _read(
+    stream: BinaryIO,
+    writer: TableWriter,
+    on_progress: OnProgress | None,
+    limits: Limits | None,
+    helpers: Helpers | None = None,
+) -> TraceInfo:
     stored = StoredFile(stream)
     report = on_progress or (lambda _: None)
     notes = Notes()
     try:
         text = ChunkedText(text_of(stored, limits or Limits()))
-        decoder = EventDecoder(exact=_TOO_LONG_FOR_A_DOUBLE.search(text.peek()) is not None, note=notes.add)
+        exact = _TOO_LONG_FOR_A_DOUBLE.search(text.peek()) is not None
+        decoder = EventDecoder(exact=exact, note=notes.add)
         collector = Collector(writer)
         reported = 0
-        for chunk in text.chunks():
-            events, offset, length = decode_chunk(chunk, text, decoder)
-            collector.add(events, offset, length, partial(_decoded, chunk, length))
+
+        def tell() -> None:
+            nonlocal reported
             if stored.bytes_read - reported >= PROGRESS_BYTES:
                 reported = stored.bytes_read
                 report(Progress(reported, collector.count))
+
+        def collect(chunk: Chunk) -> None:
+            events, offset, length = decode_chunk(chunk, text, decoder)
+            collector.add(events, offset, length, partial(_decoded, chunk, length))
+
+        if helpers is not None:
+            Together(text, collector, helpers, exact, notes.add, collect).read(tell)
+        else:
+            for chunk in text.chunks():
+                collect(chunk)
+                tell()
     except NotATraceError as error:
         raise TraceError(error.reason) from None
     if not collector.count:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Callable, Iterable
 from itertools import chain
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.trace.json_scan import inside_strings
 
 
@@ -27,11 +27,11 @@ class Repair(msgspec.Struct, frozen=True):
 TRAILING_COMMAS = "commas after the last element were dropped"
 
 _CONTROL_TO_BLANK = bytes(max(b, 32) for b in range(256))
-_ESCAPE = re.compile(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)')
-_SURROGATE = re.compile(
+_ESCAPE = late_pattern(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)')
+_SURROGATE = late_pattern(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-_BARE_WORD = re.compile(rb"(?:-?Infinity|-?NaN|nan|-?inf|N/A)(?=\s*[,\]}])")
+_BARE_WORD = late_pattern(rb"(?:-?Infinity|-?NaN|nan|-?inf|N/A)(?=\s*[,\]}])")
 _FIRST_LETTERS = [int.from_bytes(letters, "big") for letters in (b"Inf", b"NaN", b"nan", b"inf", b"N/A")]
 _BEFORE_A_WORD, _START_OF_A_WORD = 1, 2
 _AROUND_WORDS = bytes(

@@ -6,23 +6,24 @@ Valid JSON text is copied as it is. Otherwise a document is made of the keys and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, BinaryIO
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
+from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
-from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText, NotATraceError
+from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
 
 BLOCK_BYTES = 256 * 1024
 
-_NOT_BLANK = re.compile(rb"\S")
+_NOT_BLANK = late_pattern(rb"\S")
 _list = msgspec.json.Decoder(list[msgspec.Raw])
 
 

@@ -13,16 +13,17 @@ Conventions
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar, cast, get_type_hints
+from inspect import get_annotations
+from typing import Any, ClassVar, TypeVar, cast
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8, element_of
-from torch_tb_profiler.trace.late_fields import LateFields
+from torch_tb_profiler.arrays.types import ELEMENTS, Float64, Int32, Int64, UInt8
+from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
 
 
 class Phase(IntEnum):
@@ -75,8 +76,7 @@ STRING = "string"
 JSON_TEXT = "string, JSON text"
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """What is declared of one column; `column` says what each field means."""
 
     name: str
@@ -133,7 +133,7 @@ def column(
         "may_be_text": may_be_text,
         "follows": follows,
     }
-    return field(metadata={"column": declared})
+    return Declared(declared)
 
 
 def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -145,10 +145,9 @@ def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 _SCHEMAS: dict[type[Table], tuple[Column, ...]] = {}
-_NAMES: dict[type[Table], tuple[str, ...]] = {}
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(column,))
 class Table(LateFields):
     """Parallel columns of equal length.
 
@@ -172,7 +171,7 @@ class Table(LateFields):
 
     @classmethod
     def column_names(cls) -> tuple[str, ...]:
-        return _NAMES.get(cls) or _NAMES.setdefault(cls, tuple(c.name for c in cls.schema()))
+        return tuple(cls.declared)
 
     @classmethod
     def from_columns(cls: type[AnyTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTable:
@@ -193,6 +192,10 @@ class Table(LateFields):
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         return {name: getattr(self, name) for name in self.column_names()}
 
+    def with_columns(self: AnyTable, **columns: npt.NDArray[Any]) -> AnyTable:
+        """The same with other values in some columns."""
+        return type(self)(**{**self.columns(), **columns})
+
     def take(self: AnyTable, index: npt.NDArray[Any]) -> AnyTable:
         """The rows that `index` (a mask or positions) selects."""
         if index.dtype == np.bool_:
@@ -201,16 +204,14 @@ class Table(LateFields):
 
 
 def _declared(table: type[Table]) -> tuple[Column, ...]:
-    hints = get_type_hints(table).items()
-    types = {name: element for name, hint in hints if (element := element_of(hint)) is not None}
+    # as they are written: `get_type_hints` evaluates each of hundreds
+    written = {name: hint for kind in table.__mro__ for name, hint in get_annotations(kind).items()}
     return tuple(
-        Column(name=f.name, dtype=np.dtype(types[f.name]), **f.metadata["column"])
-        for f in fields(table)
-        if "column" in f.metadata
+        Column(name=name, dtype=np.dtype(ELEMENTS[written[name]]), **declared)
+        for name, declared in table.declared.items()
     )
 
 
-@dataclass(frozen=True)
 class Events(Table):
     """Every event of the file, in file order; the position is the row."""
 
@@ -228,7 +229,6 @@ class Events(Table):
         return self.start + np.maximum(self.duration, 0)
 
 
-@dataclass(frozen=True)
 class Operators(Table):
     """Host ranges that torch records: operators and user annotations."""
 
@@ -251,7 +251,6 @@ class Operators(Table):
     kernel_num_gb: Int32 = column(JSON_TEXT, "GB, as kernel_flop; also profile_bandwidth", source="kernel_num_gb")
 
 
-@dataclass(frozen=True)
 class Launches(Table):
     """Host calls of a device API, runtime and driver."""
 
@@ -263,7 +262,6 @@ class Launches(Table):
     correlation: Int64 = column("id", "the device work it started carries the same", source="correlation", follows=True)
 
 
-@dataclass(frozen=True)
 class DeviceWork(Table):
     """What ran on a device: kernels, copies, sets, and the shadows of user annotations."""
 
@@ -292,7 +290,6 @@ class DeviceWork(Table):
     graph_node_id: Int64 = column("id", "CUDA graphs, since 2026", source="graph node id")
 
 
-@dataclass(frozen=True)
 class PythonFrames(Table):
     """Python frames, recorded with with_stack or with_modules."""
 
@@ -304,7 +301,6 @@ class PythonFrames(Table):
     module_id: Int64 = column("id", "only nn.Module calls", source="Python module id")
 
 
-@dataclass(frozen=True)
 class Memory(Table):
     """Allocations and releases, recorded with profile_memory."""
 
@@ -326,7 +322,6 @@ class OutOfMemory(Memory):
     categories = (Category.OUT_OF_MEMORY,)
 
 
-@dataclass(frozen=True)
 class Flows(Table):
     """Ends of arrows."""
 
@@ -336,7 +331,6 @@ class Flows(Table):
     id: Int64 = column("id", "the event's id, unique only within a category", follows=True)
 
 
-@dataclass(frozen=True)
 class Collectives(Table):
     """Operators and device work that carry the arguments of a collective: `record_param_comms` and its kernels."""
 
@@ -356,7 +350,6 @@ class Collectives(Table):
     comms_id: Int32 = column(JSON_TEXT, "the same on all ranks; since 2026", source="Comms Id")
 
 
-@dataclass(frozen=True)
 class Syncs(Table):
     """Waits that CUPTI recorded: one row per event of the category SYNC that has a kind. Its stream is in `DeviceWork`.
 
@@ -374,7 +367,6 @@ class Syncs(Table):
     )
 
 
-@dataclass(frozen=True)
 class CounterValues(Table):
     """Numbers of counter events, one row for each key of their arguments."""
 
@@ -384,7 +376,6 @@ class CounterValues(Table):
     value: Float64 = column("as the program counts", "finite")
 
 
-@dataclass(frozen=True)
 class Chunks(Table):
     """Where the text of each stretch of events stands in the (uncompressed) file."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import msgspec
@@ -50,7 +49,7 @@ class MemoryWriter:
         for kind in TRACE_TABLES:
             table = kind.concatenate(self._pieces.pop(kind))
             if isinstance(table, Events):
-                table = replace(table, start=from_first_event(table.phase, table.start, described.first_ns))
+                table = table.with_columns(start=from_first_event(table.phase, table.start, described.first_ns))
             tables.append(table)
         return Trace.of_tables(
             tables,

@@ -7,14 +7,16 @@ Text on one line has no such separator: there the cut is made after some `},`, a
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import NUMBERS, Reason, reason_of
+from torch_tb_profiler.trace.ahead import Rereadable
+from torch_tb_profiler.trace.chunk import Chunk
 from torch_tb_profiler.trace.json_scan import (
     UNREADABLE,
     end_of_list,
@@ -23,6 +25,7 @@ from torch_tb_profiler.trace.json_scan import (
     first_object,
     next_event,
 )
+from torch_tb_profiler.trace.not_a_trace import NotATraceError, no_trace_events
 from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
 
@@ -35,46 +38,23 @@ MAX_EVENT_BYTES = 64 * 1024 * 1024
 HOLE = bytes(64)
 
 #: what comes before the events of a document
-ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
-_SEPARATOR = re.compile(rb"\s*,\s*\{")
+ARRAY_START = late_pattern(rb'"traceEvents"\s*:\s*\[')
+_SEPARATOR = late_pattern(rb"\s*,\s*\{")
 #: lists of numbers, where a list of events has objects
-_NUMBERS = re.compile(rb"\[(?:\s*\[)+\s*-?[0-9]")
+_NUMBERS = late_pattern(rb"\[(?:\s*\[)+\s*-?[0-9]")
 #: of a list, to tell what is in it
 _LIST_START_BYTES = 1024
-_TRAILING_COMMA = re.compile(rb",\s*\]")
+_TRAILING_COMMA = late_pattern(rb",\s*\]")
 #: what stands behind the end of a document without a meaning; a file may have room that was never written
 _BLANK = b" \t\r\n\0"
 _BOM = b"\xef\xbb\xbf"
-
-
-class NotATraceError(ValueError):
-    """The text has no list of trace events; the reason says what it has."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
-
-
-class Chunk(msgspec.Struct, frozen=True):
-    """Some events of the list.
-
-    text      `[event, event, …]`, valid only until the next chunk is asked for
-    offset    of the first event in the text of the file
-    certain   false if the cut is a guess: ask for a shorter chunk if this one does not decode
-    last      the last chunk of the file
-    """
-
-    text: memoryview
-    offset: int
-    certain: bool
-    last: bool
 
 
 class ChunkedText:
     """Cuts the text of one trace. Use: `header`, then iterate `chunks()`, then `tail`."""
 
     def __init__(self, stream: Readable) -> None:
-        self._stream = stream
+        self._stream = Rereadable(stream)
         self._buffer = bytearray(CHUNK_BYTES)
         self._start = 0  # of unread text in the buffer
         self._end = 0
@@ -101,6 +81,10 @@ class ChunkedText:
         self._separator = b""
         self._event_close = 0  # bytes of the separator that belong to the event before it
         self._certain = False
+        #: called before the text behind the chunks given so far is taken for anything but chunks; whether it has given
+        #: text back
+        self.settle: Callable[[], bool] = lambda: False
+        self._given = False  # a chunk that was not passed
         self._cut = 0
         self._tries = 0
         self._overwritten = 0
@@ -166,12 +150,12 @@ class ChunkedText:
                 break
         if self._end > MAX_HEADER_BYTES:
             first = f"{MAX_HEADER_BYTES >> 20} MB"
-            raise NotATraceError(_no_trace_events(f"no traceEvents in its first {first}", first))
+            raise NotATraceError(no_trace_events(f"no traceEvents in its first {first}", first))
         if not stripped:
             raise NotATraceError(self.broken or Reason("empty", "is empty"))
         if not stripped.startswith(b"{"):
             raise NotATraceError(Reason("not_json", "is not JSON"))
-        raise NotATraceError(_no_trace_events("it has no traceEvents"))
+        raise NotATraceError(no_trace_events("it has no traceEvents"))
 
     def _read_header(self, text: bytes) -> None:
         keys = text.removeprefix(_BOM)
@@ -200,10 +184,12 @@ class ChunkedText:
     def chunks(self) -> Iterator[Chunk]:
         """The events of the file, chunk by chunk; the consumer may call `shorten` when one does not decode."""
         self._learn_separator()
-        while True:
-            while self._end - self._start < CHUNK_BYTES - 3 and self._fill():
+        while self._pass():
+            while self._end - self._start < CHUNK_BYTES - 2 and self._fill():
                 pass
             hole = self._buffer.find(HOLE, self._start, self._end)
+            if (hole >= 0 or self._ended) and self.settle():
+                continue
             if hole >= 0:
                 yield from self._last_chunk(hole)
                 if self.closed or not self._skip_hole(hole):
@@ -216,14 +202,36 @@ class ChunkedText:
                 continue
             cut = self._find_cut(self._end)
             if cut is None:
-                self._fill()
+                if not self.settle():
+                    self._fill()
                 continue
             self._cut = cut
             self._tries = 0
+            self._given = True
             yield self._chunk(cut)
-            if self.closed:
-                return
-            self._start = self._cut + len(self._separator) - self._event_close - 1
+
+    def _pass(self) -> bool:
+        """Go on behind the chunk that was given last; whether the list goes on there."""
+        if self._given and not self.closed:
+            self._given = False
+            self._start = self._cut + len(self._between)
+        return not self.closed
+
+    def give_back(self, chunks: Sequence[Chunk]) -> Chunk:
+        """Be as when the first of these was given; chunks from it to the one given last, with copies of their text."""
+        self._pass()
+        first = chunks[0]
+        texts = [chunk.text[1:-1] for chunk in chunks]
+        text = self._between.join([*texts, self._buffer[self._start : self._end]])
+        self._stream.give_back(text[first.ahead :])
+        self._buffer = bytearray(first.room)
+        self._start, self._end, self._offset = 1, 1 + first.ahead, first.offset - 1
+        self._buffer[self._start : self._end] = text[: first.ahead]
+        self._ended, self.broken = False, None
+        self._cut = 1 + len(texts[0])
+        self._tries = 0
+        self._given = True
+        return self._chunk(self._cut)
 
     def _chunk(self, cut: int) -> Chunk:
         """The text up to `cut`, where the last event ends, with brackets written around it in the buffer."""
@@ -232,7 +240,14 @@ class ChunkedText:
         self._buffer[start - 1] = 0x5B
         self._overwritten = self._buffer[cut]
         self._buffer[cut] = 0x5D
-        return Chunk(memoryview(self._buffer)[start - 1 : cut + 1], self._offset + start, self._certain, last=False)
+        text = memoryview(self._buffer)[start - 1 : cut + 1]
+        room = len(self._buffer) if self._between else 0
+        return Chunk(text, self._offset + start, self._certain, last=False, ahead=self._end - start, room=room)
+
+    @property
+    def _between(self) -> bytes:
+        """What stands between two chunks; nothing while the separator is assumed."""
+        return self._separator[self._event_close : -1]
 
     def shorten(self) -> Chunk | None:
         """A shorter chunk than the last one, whose cut was a guess; None after `MAX_TRIES`."""
@@ -375,7 +390,3 @@ class ChunkedText:
                     self.more = begin + end
         if self.tail.get("traceEvents"):
             self.more = self.offset + len(text) - len(rest)
-
-
-def _no_trace_events(why: str, first: str = "") -> Reason:
-    return Reason("no_trace_events", f"is not a PyTorch trace: {why}", {"first": first})

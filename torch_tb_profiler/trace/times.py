@@ -44,6 +44,28 @@ class Times:
             self._starts.append(pack_floats(starts))
         self._durations.append(pack_floats([e.dur for e in events]))
 
+    def packed(self) -> list[bytes]:
+        """All that was added since, for `put`."""
+        exact = self._exact_starts
+        parts = (
+            [*self._starts],
+            [ns.tobytes() for ns, _ in exact],
+            [no.tobytes() for _, no in exact],
+            [*self._durations],
+        )
+        for pieces in (self._starts, exact, self._durations):
+            pieces.clear()
+        return [b"".join(pieces) for pieces in parts]
+
+    def put(self, packed: Sequence[bytes]) -> None:
+        """Add what another had packed."""
+        starts, exact, missing, durations = packed
+        if exact:
+            self._exact_starts.append((np.frombuffer(exact, np.int64), np.frombuffer(missing, np.bool_)))
+        else:
+            self._starts.append(starts)
+        self._durations.append(durations)
+
     def take(self, phase: UInt8, category: UInt8) -> tuple[Int64, Int64]:
         """Starts (ns from `origin_us`) and durations (ns) of all that was added since this was last called.
 

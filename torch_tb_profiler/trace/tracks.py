@@ -17,17 +17,35 @@ _MAX_DEVICE_NUMBER = 4096
 _LONGEST_NUMBER = 20  # digits and sign
 
 
+Key = tuple[int | str, int | str]
+
+
+class Described(msgspec.Struct, array_like=True):
+    """Tracks of some events, numbered as others are.
+
+    keys: those that were not among the events before, by their numbers, which follow
+    of_track, of_process: what metadata says, by number and by process
+    """
+
+    keys: list[Key]
+    of_track: list[tuple[int, dict[str, Any]]]
+    of_process: list[tuple[int | str, dict[str, Any]]]
+
+
 class Tracks:
     """The tracks of a trace, numbered in the order in which they are first seen."""
 
     def __init__(self) -> None:
-        self._keys: list[tuple[int | str, int | str]] = []
-        self._codes: dict[tuple[int | str, int | str], int] = {}
+        self._keys: list[Key] = []
+        self._codes: dict[Key, int] = {}
+        self._packed = 0
         self._of_track: dict[int, dict[str, Any]] = {}
         self._of_process: dict[int | str, dict[str, Any]] = {}
 
     def code(self, pid: int | str | None, tid: int | str | None) -> int:
-        key = (number_or_text(pid), number_or_text(tid))
+        return self._code((number_or_text(pid), number_or_text(tid)))
+
+    def _code(self, key: Key) -> int:
         code = self._codes.get(key)
         if code is None:
             code = self._codes[key] = len(self._keys)
@@ -51,6 +69,21 @@ class Tracks:
             self._of_process.setdefault(self._keys[track][0], {})[name] = value
         else:
             self._of_track.setdefault(track, {})[name] = value
+
+    def packed(self) -> Described:
+        """What was seen since, for `put`."""
+        described = Described(self._keys[self._packed :], list(self._of_track.items()), list(self._of_process.items()))
+        self._packed = len(self._keys)
+        self._of_track, self._of_process = {}, {}
+        return described
+
+    def put(self, described: Described, codes: list[int]) -> None:
+        """Add what another has packed. codes: what its numbers are here, by its numbers; it is extended."""
+        codes += map(self._code, described.keys)
+        for track, said in described.of_track:
+            self._of_track.setdefault(codes[track], {}).update(said)
+        for process, said in described.of_process:
+            self._of_process.setdefault(process, {}).update(said)
 
     def devices(self) -> npt.NDArray[np.int64]:
         """Shape (tracks,): the device that the pid names, -1 for none."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from types import ModuleType
 from typing import BinaryIO, Protocol, cast
 
+import msgspec
 import zstandard
 
 from torch_tb_profiler.defaults import EXPANSION
@@ -34,8 +34,7 @@ class UnpackError(OSError):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """How much a file may unpack to.
 
     Traces compress by a factor of about 30, rarely of 100. A file that unpacks to more than `expansion` times its size

@@ -10,15 +10,16 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 from werkzeug import Request
 
 from torch_tb_profiler.analysis.answer import Bytes
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import storage_for
 from torch_tb_profiler.web.failures import respond_failure
@@ -42,7 +43,7 @@ CONTENT_TYPE = "application/octet-stream"
 _PIECE = 256 * 1024
 #: bytes, in UTF-8
 _LONGEST_NAME = 150
-_UNWANTED = re.compile(r"[^\w.\-+=@() ]")
+_UNWANTED = late_pattern(r"[^\w.\-+=@() ]")
 
 
 class DropLimits(msgspec.Struct, frozen=True):

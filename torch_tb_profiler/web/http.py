@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.workspace.answer_store import Packed
 
@@ -21,7 +20,7 @@ N = TypeVar("N", int, None)
 
 #: the largest whole number that is taken where a parameter has no bound of its own
 _MOST = 2**62
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}")
+_WHOLE_NUMBER = late_pattern(r"-?[0-9]{1,19}")
 
 
 class HttpError(Exception):
@@ -88,8 +87,7 @@ def _bounds(least: int, most: int) -> str:
     return f" of at least {least}" if least > -_MOST else ""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """A body and what describes it. One that is packed is sent as it is to clients that take gzip."""
 
     body: bytes | Packed

@@ -128,7 +128,7 @@ class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
     error     why it could not be listed the last time
     why       the same as `error`, for saying it in another language
     runs      in natural order of their names
-    skipped   JSON files outside of all runs that are no traces, and why
+    skipped   JSON files outside all runs that are no traces, and why
     """
 
     version: str

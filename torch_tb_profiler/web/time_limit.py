@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,8 @@ T = TypeVar("T")
 MOST = 64
 #: seconds that a request waits for others to end when there are so many
 PATIENCE = 5.0
+#: after which a thread ends that has nothing to do
+IDLE_SECONDS = 10.0
 
 
 class TimeLimit:
@@ -27,6 +30,9 @@ class TimeLimit:
         self._seconds = seconds
         self._most = most
         self._room = threading.BoundedSemaphore(most)
+        self._waiting: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0  # threads that nothing was given to
 
     def call(self, make: Callable[[], T]) -> T:
         """What `make` gives, and what it raises. Raises HttpError (503) when that takes too long.
@@ -48,7 +54,7 @@ class TimeLimit:
                 self._room.release()
 
         try:
-            threading.Thread(target=work, name="answer", daemon=True).start()
+            self._give(work)
         except RuntimeError:
             self._room.release()
             raise HttpError(503, "the machine has no room for another thread; ask again later") from None
@@ -59,3 +65,30 @@ class TimeLimit:
                 return future.result()
             text = f"computing this takes longer than {self._seconds:g} s; it goes on, so ask again later"
             raise HttpError(503, text) from None
+
+    def _give(self, work: Callable[[], None]) -> None:
+        """To a thread that has nothing to do, else to a new one: to start one takes longer than most answers that
+        are kept. Raises RuntimeError: there can be no other thread.
+        """
+        with self._lock:
+            is_one_idle = self._idle > 0
+            self._idle -= is_one_idle
+        if is_one_idle:
+            self._waiting.put(work)
+        else:
+            threading.Thread(target=self._run, args=(work,), name="answer", daemon=True).start()
+
+    def _run(self, work: Callable[[], None]) -> None:
+        while True:
+            work()
+            del work  # and with it what it has found
+            with self._lock:
+                self._idle += 1
+            try:
+                work = self._waiting.get(timeout=IDLE_SECONDS)
+            except queue.Empty:
+                with self._lock:
+                    if self._idle > 0:
+                        self._idle -= 1
+                        return
+                work = self._waiting.get()  # it was given something at this moment

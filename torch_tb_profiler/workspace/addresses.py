@@ -7,7 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-_CODED = re.compile("%(7e|25)", re.IGNORECASE)
+from torch_tb_profiler.late_pattern import late_pattern
+
+_CODED = late_pattern("%(7e|25)", re.IGNORECASE)
 
 
 class Address(msgspec.Struct, frozen=True):

@@ -17,12 +17,11 @@ import shutil
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION_VARIABLE
+from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.file_names import (
     ANSWERS,
@@ -69,7 +68,7 @@ class Cache:
     ) -> None:
         self.limit = number_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
         if expansion is None:
-            expansion = number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
+            expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
         #: how much the files that come here may unpack to
         self.limits = Limits(expansion=max(1, expansion))
         self._names = FileNames(self.limits.expansion, version)
@@ -294,8 +293,7 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Ca
     return Cache(Path(os.path.expanduser(address)), expansion=expansion)  # noqa: PTH111 - it does not raise
 
 
-@dataclass
-class _Made:
+class _Made(msgspec.Struct):
     """One file that was made of columns, with all its names."""
 
     paths: list[Path]
@@ -304,8 +302,7 @@ class _Made:
     is_timeline: bool = False
 
 
-@dataclass(eq=False)
-class _Unit:
+class _Unit(msgspec.Struct, eq=False):
     """Files of one name: columns, or what one version has made of them.
 
     used: when the last time
@@ -313,10 +310,10 @@ class _Unit:
     """
 
     name: str
-    paths: list[Path] = field(default_factory=list)
+    paths: list[Path] = msgspec.field(default_factory=list)
     size: int = 0
     used: float = 0.0
-    made: list[_Made] = field(default_factory=list)
+    made: list[_Made] = msgspec.field(default_factory=list)
 
     def add(self, path: Path, size: int, used: float, made: list[_Made]) -> None:
         self.made += made

@@ -102,7 +102,7 @@ class Catalog(msgspec.Struct, frozen=True):
     version: `VERSION`
     logdir: its address, without secrets, as `storable` makes it
     made_by: `answers_version` of the code that made the summaries
-    skipped: what lies outside of all runs
+    skipped: what lies outside all runs
     """
 
     version: int

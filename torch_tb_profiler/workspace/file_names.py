@@ -8,8 +8,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from torch_tb_profiler.analysis.shared.peaks import peaks_digest
-from torch_tb_profiler.analysis.shared.thresholds import thresholds
-from torch_tb_profiler.trace import Limits
+from torch_tb_profiler.analysis.shared.thresholds import thresholds_digest
+from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.workspace.identity import RANKS, answers_version, fingerprint
 
 COLUMNS, SUMMARY, ANSWERS, TIMELINE, RANK = ".columns", ".json", ".answers", ".timeline", ".rank"
@@ -42,8 +42,8 @@ class FileNames:
     """
 
     def __init__(self, expansion: int, version: str | None = None) -> None:
-        self._read_with = "" if expansion == Limits.expansion else f"-x{expansion}"
-        self.version = answers_version() + thresholds().digest + peaks_digest() if version is None else version
+        self._read_with = "" if expansion == EXPANSION else f"-x{expansion}"
+        self.version = answers_version() + thresholds_digest() + peaks_digest() if version is None else version
 
     def of(self, key: str, suffix: str) -> str:
         """The file of a trace with this content key."""

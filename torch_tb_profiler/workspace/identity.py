@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from pathlib import Path
 
 from torch_tb_profiler.discovery import Root
@@ -20,7 +20,7 @@ WHOLE_BYTES = 4 * 1024**2
 _PACKAGE = Path(__file__).parents[1]
 
 #: what of the package determines columns, and what besides how the first bytes of a file are judged
-COLUMNS = ("arrays", "defaults.py", "reason.py", "regular_files.py", "trace")
+COLUMNS = ("arrays", "defaults.py", "late_pattern.py", "reason.py", "regular_file.py", "trace")
 CONTENTS = (*COLUMNS, "discovery", "workspace/heads.py", "workspace/head_cache.py")
 #: what does not determine answers: the doors, and where bytes come from
 NOT_ANSWERS = frozenset({"__main__.py", "api", "cli", "ingest", "plugin.py", "plugin_loader.py", "static", "storage"})
@@ -74,23 +74,36 @@ def answers_version() -> str:
 @functools.cache
 def fingerprint(names: tuple[str, ...]) -> bytes:
     """Changes with the content of the Python and TOML files of these names in the package, and with nothing else."""
-    return fingerprint_of(_PACKAGE, names)
+    return _joined(map(_of_package, sorted(names)))
+
+
+@functools.cache
+def _of_package(name: str) -> bytes:
+    """Each part of the package is looked at once, though several fingerprints are made of it."""
+    return _content(f"{_PACKAGE}{os.sep}", name)
 
 
 def fingerprint_of(package: Path, names: Iterable[str]) -> bytes:
     """The same of another folder. Names are those of files or folders in it."""
-    digest = blake2b(digest_size=8)
-    root = f"{package}{os.sep}"
-    # no pathlib: all of the package is some milliseconds this way, and several times as many that way
-    for name in sorted(names):
-        for source in sorted(_sources(root + name)):
-            descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-            try:
-                content = os.read(descriptor, os.fstat(descriptor).st_size)
-            finally:
-                os.close(descriptor)
-            digest.update(f"{source[len(root) :]}\0{len(content)}\0".encode())
-            digest.update(content)
+    return _joined(_content(f"{package}{os.sep}", name) for name in sorted(names))
+
+
+def _joined(digests: Iterable[bytes]) -> bytes:
+    return blake2b(b"".join(digests), digest_size=8).digest()
+
+
+def _content(root: str, name: str) -> bytes:
+    """Of a file or folder below `root`: a digest of the names and contents of its sources."""
+    # all of the package is some milliseconds this way: no pathlib, and a digest that processors know
+    digest = sha256()
+    for source in sorted(_sources(root + name)):
+        descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        try:
+            content = os.read(descriptor, os.fstat(descriptor).st_size)
+        finally:
+            os.close(descriptor)
+        digest.update(f"{source[len(root) :]}\0{len(content)}\0".encode())
+        digest.update(content)
     return digest.digest()
 
 

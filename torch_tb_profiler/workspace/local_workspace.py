@@ -7,10 +7,12 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, named_roots
 from torch_tb_profiler.discovery.names import is_candidate
@@ -25,6 +27,7 @@ from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.models import Models, OpenModel, locked
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Summary
+from torch_tb_profiler.workspace.reading_order import helpers_for, memory_budget, memory_for, processors
 from torch_tb_profiler.workspace.scanner import list_runs
 from torch_tb_profiler.workspace.status import Unavailable
 from torch_tb_profiler.workspace.worker import perform
@@ -58,6 +61,7 @@ class LocalWorkspace:
         self._ids = itertools.count(1)
         self._keys: dict[TraceFile, str] = {}
         self._models = Models(self._cache, OPEN_EVENTS)
+        self._helped = threading.Lock()  # one thread at a time reads with helpers
 
     def read_ahead(self, files: Sequence[TraceFile], workers: int) -> None:
         """Read in worker processes what is not in the cache. What cannot be read says so when it is asked for."""
@@ -76,7 +80,7 @@ class LocalWorkspace:
 
         jobs = [self._job(file) for file in missing]
         keys = {job.id: self._key(file) for job, file in zip(jobs, missing, strict=True)}
-        pool = Pool(min(workers, len(jobs)), heard)
+        pool = Pool(min(workers, len(jobs)), heard, processors=workers)
         try:
             for job in jobs:
                 pool.submit(job)
@@ -145,7 +149,16 @@ class LocalWorkspace:
         """Read the file, unless its columns are in the cache."""
         if self._cache.find(key) is not None:
             return
-        outcome = perform(self._job(file), partial(self._told, file))
+        job = self._job(file)
+        is_helped = self._helped.acquire(blocking=False)
+        try:
+            if is_helped and not job.has_columns:
+                left = memory_budget() - memory_for(file.entry, kind=file.kind)
+                job = msgspec.structs.replace(job, helpers=helpers_for(file.entry, file.kind, processors() - 1, left))
+            outcome = perform(job, partial(self._told, file))
+        finally:
+            if is_helped:
+                self._helped.release()
         self._told(file, outcome)
         if isinstance(outcome, Failed):
             raise Unavailable(f"{file.entry.path} {outcome.reason}")
@@ -170,8 +183,7 @@ class LocalWorkspace:
         return Job.of(next(self._ids), file.entry, target, None, expansion, has_columns, rank, file.kind)
 
 
-@dataclass(frozen=True)
-class LocalTrace:
+class LocalTrace(msgspec.Struct, frozen=True):
     """A trace of a workspace, and how its steps are found."""
 
     workspace: LocalWorkspace

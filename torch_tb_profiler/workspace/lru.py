@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
+
+import msgspec
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-@dataclass
-class _Held(Generic[V]):
+class _Held(msgspec.Struct, Generic[V]):
     """used: when it was asked for last, monotonic seconds."""
 
     value: V

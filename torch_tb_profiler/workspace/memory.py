@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 from threading import Lock, RLock
 from typing import Generic, TypeVar
+
+import msgspec
 
 from torch_tb_profiler.workspace.lru import Lru
 
@@ -13,15 +14,14 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-@dataclass
-class _Making:
+class _Making(msgspec.Struct):
     """A key whose value is being made, or waited for.
 
     users: threads that do
     is_wanted: false when the key was dropped after the making began
     """
 
-    lock: RLock = field(default_factory=RLock)
+    lock: RLock = msgspec.field(default_factory=RLock)
     users: int = 0
     is_wanted: bool = True
 

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
@@ -27,12 +26,11 @@ _numbers = itertools.count()
 _LONG_SECONDS = 0.2
 
 
-@dataclass
-class ModelLock:
+class ModelLock(msgspec.Struct):
     """Of those who ask a model, whose parts are computed when first asked for. number: locks are taken in its order."""
 
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    number: int = field(default_factory=lambda: next(_numbers))
+    lock: threading.RLock = msgspec.field(default_factory=threading.RLock)
+    number: int = msgspec.field(default_factory=lambda: next(_numbers))
 
 
 class OpenModel(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from torch_tb_profiler.regular_files import open_file
+from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage import StorageError, is_local, storage_for, without_slash, writable_storage_for
 from torch_tb_profiler.storage.url import scheme_of
 from torch_tb_profiler.workspace.sealed import PART, part_of

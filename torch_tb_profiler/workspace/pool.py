@@ -15,8 +15,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -25,8 +24,19 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.workspace.give_back import MMAP_THRESHOLD, TRIM_THRESHOLD
 from torch_tb_profiler.workspace.numbers import number_from_environment
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Prepared, decode_message, encode_job
-from torch_tb_profiler.workspace.reading_order import memory_for
+from torch_tb_profiler.workspace.protocol import (
+    Alone,
+    Done,
+    Failed,
+    Job,
+    Message,
+    Prepared,
+    decode_message,
+    encode,
+    encode_job,
+)
+from torch_tb_profiler.workspace.reading_order import PROCESS_BYTES, helpers_for, memory_for
+from torch_tb_profiler.workspace.reading_order import processors as usable_processors
 
 log = logging.getLogger(__name__)
 
@@ -54,19 +64,20 @@ _Process = subprocess.Popen[bytes]
 _WITHDRAWN = Reason("withdrawn", "was withdrawn while it was read")
 
 
-def _variables() -> dict[str, str]:
+def variables() -> dict[str, str]:
+    """Those of the environment of our processes."""
     tunables = filter(None, (os.environ.get("GLIBC_TUNABLES"), VARIABLES["GLIBC_TUNABLES"]))
     return VARIABLES | {"GLIBC_TUNABLES": ":".join(tunables)}
 
 
-@dataclass(eq=False)
-class _Running:
+class _Running(msgspec.Struct, eq=False):
     """A job under way.
 
     process: None until it has one
     heard: when there was a message about it (monotonic seconds)
     ended: why it was ended, if it was
     is_read: whether the columns are there
+    helpers: how many processes help to read it
     """
 
     job: Job
@@ -74,6 +85,15 @@ class _Running:
     process: _Process | None = None
     ended: Reason | None = None
     is_read: bool = False
+    helpers: int = 0
+
+    def go_on_alone(self) -> None:
+        """Without helpers, from now on."""
+        self.helpers = 0
+        if self.process and self.process.stdin:
+            with contextlib.suppress(OSError, ValueError):  # it has just ended
+                self.process.stdin.write(encode(Alone(self.job.id)) + b"\n")
+                self.process.stdin.flush()
 
     def end(self, reason: Reason) -> None:
         """End its process; the supervisor notices, and says why."""
@@ -90,6 +110,8 @@ class Pool:
     withdrawn or the pool was closed.
     patience: seconds without a message after which the process of a job is ended; None for what the environment says
     memory: bytes that all processes together may take, about; a job that needs more runs alone. None for any
+    processors: how many all processes together may use; those that no job wants help to read a large file, until one
+        does. None for as many as workers
     """
 
     def __init__(
@@ -98,8 +120,10 @@ class Pool:
         listener: Callable[[Job, Message | None], None],
         patience: float | None = None,
         memory: int | None = None,
+        processors: int | None = None,
     ) -> None:
         self._listener = listener
+        self._processors = min(workers if processors is None else processors, usable_processors())
         self._memory = memory
         self._patience = (
             number_from_environment(PATIENCE_VARIABLE, PATIENCE_SECONDS, 1) if patience is None else patience
@@ -123,6 +147,9 @@ class Pool:
     def submit(self, job: Job) -> None:
         with self._changed:
             self._jobs.append(job)
+            for running in self._running:
+                if running.helpers and self._free_processors() < 1:
+                    running.go_on_alone()
             self._changed.notify()
 
     def submit_later(self, job: Job) -> None:
@@ -230,23 +257,41 @@ class Pool:
                 job = msgspec.structs.replace(job, answering=None)
             running = _Running(job, time.monotonic(), is_read=job.is_read)
             self._running.add(running)
+            if not self._jobs and not job.is_read and not job.has_columns:
+                left = None if self._memory is None else self._memory - self._memory_of(self._running)
+                running.helpers = helpers_for(job.entry, job.kind, self._free_processors(), left)
             self._started.notify_all()
             return running
 
     def _may_start(self) -> bool:
         """Whether there is a job, and memory for the next one."""
         job = self._jobs[0] if self._jobs else self._later[0] if self._later else None
+        if job is not None and not self._jobs and self._free_processors() < 1 and self._has_helpers():
+            return False  # it is for when there is nothing else to do
         if job is None or self._memory is None or not self._running:
             return job is not None
-        wanted = [job, *(running.job for running in self._running)]
-        return sum(memory_for(each.entry, each.answering is not None, each.kind) for each in wanted) <= self._memory
+        return self._memory_of([_Running(job, 0.0), *self._running]) <= self._memory
+
+    def _has_helpers(self) -> bool:
+        return any(running.helpers for running in self._running)
+
+    def _free_processors(self) -> int:
+        """Those that neither a job has nor its helpers."""
+        return self._processors - sum(1 + running.helpers for running in self._running)
+
+    @staticmethod
+    def _memory_of(wanted: Iterable[_Running]) -> int:
+        return sum(
+            memory_for(each.job.entry, each.job.answering is not None, each.job.kind) + each.helpers * PROCESS_BYTES
+            for each in wanted
+        )
 
     def _start(self) -> _Process:
         process = subprocess.Popen(
             [sys.executable, "-c", _BOOTSTRAP, *sys.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **_variables(), **storage.environment()},
+            env={**os.environ, **variables(), **storage.environment()},
             # Ctrl-C is for the server; a worker ends when its stdin does.
             start_new_session=True,
         )
@@ -267,6 +312,7 @@ class Pool:
             running.process = process
             if running.ended:  # it has not begun
                 return _lost(job.is_read, running.ended)
+            job = msgspec.structs.replace(job, helpers=running.helpers)
         with contextlib.suppress(BrokenPipeError):  # it just died; what follows says so
             process.stdin.write(encode_job(job) + b"\n")
             process.stdin.flush()
@@ -276,7 +322,11 @@ class Pool:
                 message = decode_message(line)
             except msgspec.DecodeError:
                 break  # it died in the middle of a line
-            running.is_read = running.is_read or isinstance(message, Done)
+            if isinstance(message, Done):
+                running.is_read = True
+                with self._changed:
+                    running.helpers = 0
+                    self._changed.notify_all()  # there are processors again
             if isinstance(message, Prepared | Failed) or (isinstance(message, Done) and job.answering is None):
                 return message
             self._tell(job, message)

@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.discovery import TraceKind
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, restored, storable
-from torch_tb_profiler.trace import Limits, Note
+from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.status import OpenTrace
 
 
@@ -49,7 +50,7 @@ class Answering(msgspec.Struct, frozen=True):
     timeline: str
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(msgspec.Struct, frozen=True, tag="job"):
     """Read the file at `url` and write its columns to `target`, then answer.
 
     size, modified_ns, etag: of the file when the job was given
@@ -58,6 +59,7 @@ class Job(msgspec.Struct, frozen=True):
     rank: where is written what the questions about all ranks need of this one; empty for nowhere
     kind: what is in the file
     expansion: to how many times its size the file may unpack
+    helpers: how many processes may help to read it
     """
 
     id: int
@@ -67,11 +69,12 @@ class Job(msgspec.Struct, frozen=True):
     target: str
     answering: Answering | None = None
     is_read: bool = False
-    expansion: int = Limits.expansion
+    expansion: int = EXPANSION
     etag: str = ""
     has_columns: bool = False
     rank: str = ""
     kind: TraceKind = "trace"
+    helpers: int = 0
 
     @classmethod
     def of(
@@ -80,7 +83,7 @@ class Job(msgspec.Struct, frozen=True):
         entry: Entry,
         target: Path,
         answering: Answering | None = None,
-        expansion: int = Limits.expansion,
+        expansion: int = EXPANSION,
         has_columns: bool = False,
         rank: Path | str = "",
         kind: TraceKind = "trace",
@@ -104,6 +107,12 @@ class Job(msgspec.Struct, frozen=True):
     def entry(self) -> Entry:
         """The file as it was when the job was given."""
         return Entry(self.url.rpartition("/")[2], self.url, self.size, self.modified_ns, self.etag)
+
+
+class Alone(msgspec.Struct, frozen=True, tag="alone"):
+    """The job is to go on without helpers: others want their processors."""
+
+    id: int
 
 
 class Reading(msgspec.Struct, frozen=True, tag="reading"):
@@ -165,7 +174,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 Message = Reading | Done | Preparing | Answered | Prepared | Failed
 
 encode = msgspec.json.Encoder().encode
-_decode_job = msgspec.json.Decoder(Job).decode
+_decode_order = msgspec.json.Decoder(Job | Alone).decode
 
 
 def encode_job(job: Job) -> bytes:
@@ -173,9 +182,10 @@ def encode_job(job: Job) -> bytes:
     return encode(_with_places(job, storable))
 
 
-def decode_job(line: bytes) -> Job:
-    """What `encode_job` wrote."""
-    return _with_places(_decode_job(line), restored)
+def decode_order(line: bytes) -> Job | Alone:
+    """What a line for a worker process says."""
+    order: Job | Alone = _decode_order(line)
+    return _with_places(order, restored) if isinstance(order, Job) else order
 
 
 def _with_places(job: Job, changed: Callable[[str], str]) -> Job:

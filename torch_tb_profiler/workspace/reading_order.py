@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import re
 from collections.abc import Sequence
 from typing import TypeVar
 
 from torch_tb_profiler.discovery import TraceFile, TraceKind
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.workspace.numbers import number_from_environment
 
@@ -20,6 +20,10 @@ PROCESS_BYTES, BYTES_OF_PACKED = 60 * 1000**2, 12
 MOST_BYTES = 4 * 1000**3
 #: how many times its packed size a plain file has
 _PLAIN = 15
+#: packed bytes from which on it pays that processes help to read a file: starting one takes as long as reading 2 MB
+LEAST_FOR_HELPERS = 10 * 1000**2
+#: processes that help at most: what only one can do, to unpack, cut, put in order and write, is a fifth of the whole
+MOST_HELPERS = 3
 #: of the process that reads a memory snapshot, and of the one that started it: for each byte of the text (2.3 were
 #: measured of 971 MB), and how many times its packed size a snapshot has
 BYTES_OF_SNAPSHOT, _PACKED_SNAPSHOT = 2.4, 15
@@ -27,7 +31,7 @@ BYTES_OF_SNAPSHOT, _PACKED_SNAPSHOT = 2.4, 15
 _SHARE = 0.5
 
 #: `node1_0`, as torch names workers by default: host, process
-_HOST = re.compile(r"(.*?)[_.-]?\d+")
+_HOST = late_pattern(r"(.*?)[_.-]?\d+")
 
 T = TypeVar("T")
 
@@ -57,11 +61,29 @@ def in_reading_order(files: Sequence[TraceFile], seed: int | None = None) -> lis
 
 def memory_for(entry: Entry, is_answering: bool = False, kind: TraceKind = "trace") -> int:
     """Bytes that a process needs to read a file, about; `is_answering`: and to answer what the pages will ask."""
-    is_packed = entry.path.lower().endswith((".gz", ".zst"))
     if kind == "snapshot":  # answers take less than the process that reads, which has ended by then
-        return 2 * PROCESS_BYTES + int(entry.size * (_PACKED_SNAPSHOT if is_packed else 1) * BYTES_OF_SNAPSHOT)
-    packed = entry.size if is_packed else entry.size // _PLAIN
-    return PROCESS_BYTES + min(packed * BYTES_OF_PACKED * (2 if is_answering else 1), MOST_BYTES)
+        return 2 * PROCESS_BYTES + int(entry.size * (_PACKED_SNAPSHOT if _is_packed(entry) else 1) * BYTES_OF_SNAPSHOT)
+    return PROCESS_BYTES + min(_packed(entry) * BYTES_OF_PACKED * (2 if is_answering else 1), MOST_BYTES)
+
+
+def helpers_for(entry: Entry, kind: TraceKind, processors: int, memory: int | None) -> int:
+    """How many processes may help to read a file.
+
+    processors, memory: what nobody else has; memory in bytes, None for any
+    """
+    if kind != "trace" or _packed(entry) < LEAST_FOR_HELPERS:
+        return 0
+    most = MOST_HELPERS if memory is None else min(MOST_HELPERS, memory // PROCESS_BYTES)
+    return max(0, min(processors, most))
+
+
+def _packed(entry: Entry) -> int:
+    """Bytes of a trace when it is packed, about."""
+    return entry.size if _is_packed(entry) else entry.size // _PLAIN
+
+
+def _is_packed(entry: Entry) -> bool:
+    return entry.path.lower().endswith((".gz", ".zst"))
 
 
 def memory_budget() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import hashlib
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -15,6 +14,7 @@ from torch_tb_profiler.analysis.change.figures import SCHEMA, RecordingFigures, 
 from torch_tb_profiler.analysis.change.named import Named
 from torch_tb_profiler.analysis.change.together import together
 from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
 from torch_tb_profiler.workspace.addresses import address_of
@@ -23,7 +23,7 @@ from torch_tb_profiler.workspace.status import Unavailable
 
 #: of a file; what it begins with tells it from a trace
 FORMAT: Literal["torch-tb-profiler baseline"] = "torch-tb-profiler baseline"
-_BEGIN = re.compile(rb'\s*\{\s*"format"\s*:\s*"torch-tb-profiler')
+_BEGIN = late_pattern(rb'\s*\{\s*"format"\s*:\s*"torch-tb-profiler')
 _HEAD = 200
 
 #: a saved baseline is some ten kilobytes for each recording

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import logging
 import threading
@@ -263,7 +262,7 @@ class Runs:
                             new.append(trace)
                         trace.file = file
                     else:
-                        trace.file = dataclasses.replace(file, entry=trace.file.entry)
+                        trace.file = replace(file, entry=trace.file.entry)
                     self._traces[url] = trace
             gone += before.values()
             self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in runs]

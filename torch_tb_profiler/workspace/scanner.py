@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -113,8 +112,7 @@ class Listing(msgspec.Struct, frozen=True):
         return [entry for _, entries in self.files for entry in entries]
 
 
-@dataclass
-class _Listed:
+class _Listed(msgspec.Struct):
     """One log directory and its last listing.
 
     due: when it is listed again after a failure (monotonic seconds)

@@ -9,7 +9,7 @@ import threading
 from hashlib import blake2b
 from pathlib import Path
 
-from torch_tb_profiler.regular_files import open_file
+from torch_tb_profiler.regular_file import open_file
 
 #: a file is these bytes, the digest of the rest, and the rest
 _MAGIC = b"TTPS1\n"

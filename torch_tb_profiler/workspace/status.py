@@ -112,7 +112,7 @@ class Status(msgspec.Struct, frozen=True):
     scanning: true until it has been listed and its files looked at for the first time
     error: why it could not be listed the last time
     remote: whether a part of it is elsewhere
-    skipped: JSON files outside of all runs that are no traces, and directories that could not be listed
+    skipped: JSON files outside all runs that are no traces, and directories that could not be listed
     """
 
     logdir: str

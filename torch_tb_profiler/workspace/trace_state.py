@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.discovery.names import recorded_ns
@@ -17,8 +18,7 @@ from torch_tb_profiler.workspace.status import State, TraceStatus
 FIRST_RETRY_SECONDS = 5.0
 
 
-@dataclass
-class TraceState:
+class TraceState(msgspec.Struct):
     """One trace file as the workspace knows it. Guarded by the lock of `Runs`."""
 
     id: int

@@ -29,6 +29,7 @@ from torch_tb_profiler.timeline.inputs import inputs_of
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, StoredAnswer, stored
 from torch_tb_profiler.workspace.give_back import give_back
+from torch_tb_profiler.workspace.helpers import HelperProcesses
 from torch_tb_profiler.workspace.protocol import (
     TIMELINE,
     Answered,
@@ -39,7 +40,7 @@ from torch_tb_profiler.workspace.protocol import (
     Prepared,
     Preparing,
     Reading,
-    decode_job,
+    decode_order,
     encode,
 )
 from torch_tb_profiler.workspace.rank_file import write_rank
@@ -56,7 +57,8 @@ Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[
 def main() -> None:
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     replies = _take_stdout()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs), daemon=True).start()
+    alone: set[int] = set()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs, alone), daemon=True).start()
 
     def send(message: Message) -> None:
         try:
@@ -65,14 +67,19 @@ def main() -> None:
             os._exit(0)
 
     while True:
-        send(perform(jobs.get(), send))
+        job = jobs.get()
+        send(perform(job, send, lambda number=job.id: number not in alone))  # type: ignore[misc]
+        alone.discard(job.id)
         give_back()
 
 
-def perform(job: Job, send: Callable[[Message], None]) -> Message:
-    """Do one job. `send` is told how far it is; the outcome is returned."""
+def perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool] = lambda: True) -> Message:
+    """Do one job. `send` is told how far it is; the outcome is returned.
+
+    may_help: whether processes may still help with it
+    """
     with _uncollected():
-        return _perform(job, send)
+        return _perform(job, send, may_help)
 
 
 @contextlib.contextmanager
@@ -88,10 +95,10 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def _perform(job: Job, send: Callable[[Message], None]) -> Message:
+def _perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool]) -> Message:
     if job.is_read:
         return _prepare(job, lambda: Model(column_file.open_trace(Path(job.target))), send)
-    outcome = _read(job, send)
+    outcome = _read(job, send, may_help)
     if isinstance(outcome, Failed):
         return outcome
     done, model = outcome
@@ -101,7 +108,7 @@ def _perform(job: Job, send: Callable[[Message], None]) -> Message:
     return _prepare(job, lambda: model, send)
 
 
-def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Failed:
+def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool]) -> tuple[Done, Model] | Failed:
     began = time.monotonic()
     try:
         storage = storage_for(job.url)
@@ -116,7 +123,8 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
             if job.kind == "snapshot":
                 trace = read_snapshot(stream, job.size, target, progress, limits)
             else:
-                trace = read_to_file(stream, target, progress, limits)
+                with contextlib.closing(HelperProcesses(job.helpers, may_help)) as helpers:
+                    trace = read_to_file(stream, target, progress, limits, helpers if job.helpers else None)
         now = storage.stat(job.url)
         if (now.size, now.modified_ns) != (job.size, job.modified_ns) or (job.etag and now.etag != job.etag):
             target.unlink()
@@ -205,7 +213,12 @@ def _take_stdout() -> BinaryIO:
     return replies
 
 
-def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job]) -> None:
+def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job], alone: set[int]) -> None:
+    """alone: gets the numbers of jobs that are to go on without helpers."""
     for line in stream:
-        jobs.put(decode_job(line))
+        order = decode_order(line)
+        if isinstance(order, Job):
+            jobs.put(order)
+        else:
+            alone.add(order.id)
     os._exit(0)

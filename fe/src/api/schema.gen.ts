@@ -262,14 +262,14 @@ export interface Finding {
   evidence: Evidence[];
   /** how many places there are where it can be seen */
   count: number;
-  /** where in the program; null when that cannot be told */
-  where: Where | null;
-  /** where it can be seen in the trace, the longest first: the first of `count` */
-  instances: Instance[];
   /** a page that says more */
   links: Link[];
   /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
+  /** where in the program; null when that cannot be told */
+  where: Where | null;
+  /** where it can be seen in the trace, the longest first: the first of `count` */
+  instances: Instance[];
 }
 
 /** What removing the cause would save in the average step, by replay (docs/replay.md). Null where it is refused. */
@@ -312,6 +312,16 @@ export interface Evidence {
   gpu: number | null;
 }
 
+/** A page that says more. */
+export interface Link {
+  /** what the text says, for saying it in another language */
+  key: string;
+  /** its title */
+  text: string;
+  /** its address */
+  url: string;
+}
+
 /** A place in the program. What was not recorded is null. */
 export interface Where {
   /** in words, as `aten::copy_ at train.py:12 (train_step)` */
@@ -330,7 +340,7 @@ export interface Where {
   annotation: string | null;
   /** which part of the instances, by time, is there, 0…1 (0…1) */
   share: number;
-  /** the setting of the profiler that would give the line; null when the line is known */
+  /** the setting of the profiler that would give the line; null when the line is known, or it was set */
   missing: string | null;
 }
 
@@ -346,16 +356,6 @@ export interface Instance {
   duration_ns: number;
   /** name of the step that it begins in; null outside of the steps */
   step: string | null;
-}
-
-/** A page that says more. */
-export interface Link {
-  /** what the text says, for saying it in another language */
-  key: string;
-  /** its title */
-  text: string;
-  /** its address */
-  url: string;
 }
 
 /** A rule that could not be applied. */
@@ -386,6 +386,8 @@ export interface TopKernel {
   name: string;
   /** the name that a page has room for */
   short_name: string;
+  /** what it computes, as among kernels; null where the name is of no known family */
+  kind: string | null;
   /** Σ of its durations */
   total_ns: number;
   /** how often it ran */
@@ -1358,7 +1360,7 @@ export interface Peak {
 
 /** A stretch of the main thread in one phase. */
 export interface Stretch {
-  /** name of the step that it begins in; null outside of steps */
+  /** name of the step that it begins in; null outside steps */
   step: string | null;
   /** since the start of the trace (nanoseconds) */
   start_ns: number;
@@ -1410,7 +1412,7 @@ export interface CompiledAnswer {
   compilations: Columns;
   /** a row for each kernel that Inductor generated */
   kernels: Columns;
-  /** a row for each operator outside of compiled code; empty where nothing compiled runs */
+  /** a row for each operator outside compiled code; empty where nothing compiled runs */
   eager: Columns;
 }
 
@@ -1750,7 +1752,7 @@ export interface MemoryOperatorsMeta {
   group_by: string;
   /** which the table is about, null where no memory was recorded */
   device: string | null;
-  /** what happened outside of operators; not there where no memory was recorded */
+  /** what happened outside operators; not there where no memory was recorded */
   unattributed?: MemoryChange;
   /** everything that happened on the device; not there where no memory was recorded */
   all?: MemoryChange;
@@ -1826,7 +1828,7 @@ export interface StacksMeta {
   whole_ns: number;
   /** time of all stacks (nanoseconds) */
   all_ns: number;
-  /** of the device time what was launched outside of all frames, operators and annotations (nanoseconds) */
+  /** of the device time what was launched outside all frames, operators and annotations (nanoseconds) */
   no_stack_ns: number;
   /** how many different stacks have time of this weight, shown or not */
   entries: number;
@@ -3194,14 +3196,14 @@ export interface RunFinding {
   evidence: Evidence[];
   /** how many places there are where it can be seen */
   count: number;
-  /** the ranks that have to change; empty when it is all of them */
-  workers: string[];
-  /** where it can be seen, the most costly first */
-  instances: RunInstance[];
   /** a page that says more */
   links: Link[];
   /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
+  /** the ranks that have to change; empty when it is all of them */
+  workers: string[];
+  /** where it can be seen, the most costly first */
+  instances: RunInstance[];
 }
 
 /** One place in the trace of a rank. */
@@ -4130,7 +4132,7 @@ export interface SliceDetails {
   modules: string[];
   /** of device work the call that started it */
   launch: SliceReference | null;
-  /** device work that was started inside of it */
+  /** device work that was started inside it */
   launched: LaunchedWork;
   /** of device work and of API calls the innermost operator around the call */
   operator: SliceReference | null;
@@ -4146,7 +4148,7 @@ export interface SliceDetails {
   flows: Flow[];
   /** all slices of its name */
   same_name: SameName;
-  /** the name of the step that contains it; of what reaches into several the first of them; null outside of steps */
+  /** the name of the step that contains it; of what reaches into several the first of them; null outside steps */
   step: string | null;
   /** of what reaches into several steps the last of them, else null */
   last_step: string | null;
@@ -4178,7 +4180,7 @@ export interface StackFrame {
   frame: string;
 }
 
-/** Device work that was started inside of a slice. */
+/** Device work that was started inside a slice. */
 export interface LaunchedWork {
   /** how many pieces of it there are */
   total: number;
@@ -4570,7 +4572,7 @@ export interface StatusAnswer {
   why: Why | null;
   /** in natural order of their names */
   runs: RunProgress[];
-  /** JSON files outside of all runs that are no traces, and why */
+  /** JSON files outside all runs that are no traces, and why */
   skipped: SkippedFile[];
 }
 

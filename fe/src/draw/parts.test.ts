@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { partsTexts } from "../i18n";
-import { PART_COLORS, partColor, partName, partNumber, partProperty, phasePart } from "./parts";
+import {
+  kernelColor,
+  PART_COLORS,
+  partColor,
+  partName,
+  partNumber,
+  partProperty,
+  phasePart,
+} from "./parts";
 
 /** Ids as the server has them: parts of the critical path, and causes of `analysis/waterfall/causes.py`. */
 const IDS = [
@@ -31,6 +39,15 @@ it("has a name and a colour for each phase of the program", () => {
   const grey = partColor("idle.unknown");
   expect(phases.filter((id) => partColor(id) === grey)).toEqual(["phase.other"]);
   expect(partColor("phase.loss")).not.toBe(partColor("phase.forward"));
+});
+
+it("gives kernels the colour that their kind has among the parts of a step", () => {
+  expect(kernelColor("communication")).toBe(partColor("exposed_communication"));
+  expect(kernelColor("communication + norm")).toBe(partColor("communication"));
+  expect(kernelColor("attention helper")).toBe(partColor("compute.attention_helper"));
+  expect(kernelColor("norm + quantize")).toBe(partColor("compute.norm"));
+  expect(kernelColor("loss")).toBe(partColor("compute"));
+  expect(kernelColor(null)).toBe(partColor("compute"));
 });
 
 it("takes the longest end of an id that is known, else what stands before it", () => {

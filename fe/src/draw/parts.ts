@@ -128,6 +128,12 @@ export function partColor(id: string): ChartColor {
   return `var(--part-${name}, ${COLORS[name]})`;
 }
 
+/** The colour of a kernel by its kind, such as `gemm` or `communication + norm`, as among the parts of a step. */
+export function kernelColor(kind: string | null): ChartColor {
+  const [first = ""] = (kind ?? "").split(" + ");
+  return partColor(first === "communication" ? first : `compute.${first.replaceAll(" ", "_")}`);
+}
+
 /** Its place in PART_COLORS. */
 export function partNumber(id: string): number {
   return PART_COLORS.indexOf(partColorName(id));

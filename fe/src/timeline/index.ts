@@ -1,5 +1,5 @@
 export { between, isSameSlice, signed } from "./between";
-export { showing } from "./camera";
+export { sameTimes, showing } from "./camera";
 export { COLOR_BY, type ColorBy } from "./colorBy";
 export { derivedTracks, withDerived } from "./derivedTracks";
 export type { DropTarget } from "./dragging";

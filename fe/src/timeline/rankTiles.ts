@@ -157,6 +157,19 @@ export class RankTiles {
     return { start: begin_ns + this.offset, end: end_ns + this.offset };
   }
 
+  /** The same without what the profiler wrote about its own recording, which may lie long after the last event. */
+  get work(): TimeWindow {
+    const own = this.meta.tracks.filter(
+      ({ kind, parent, begin_ns, end_ns }) =>
+        kind === "process" && parent === null && begin_ns < end_ns,
+    );
+    if (own.length === 0) return this.whole;
+    return {
+      start: Math.min(...own.map(({ begin_ns }) => begin_ns)) + this.offset,
+      end: Math.max(...own.map(({ end_ns }) => end_ns)) + this.offset,
+    };
+  }
+
   get missing(): number {
     return this.stores.reduce((sum, { missing }) => sum + missing, 0);
   }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from torch_tb_profiler.analysis.tabular import Tabular
@@ -12,8 +10,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class ApiCalls(Tabular):
+class ApiCalls(Tabular, frozen=True):
     """One row per function and caller, by total_ns, descending. Arrays of shape (rows,), times in ns.
 
     Columns as in `columns.API_CALLS`.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from torch_tb_profiler.analysis.change.shares import Share
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 
 if sys.version_info >= (3, 11):
@@ -27,19 +28,19 @@ _FILE = Path(__file__).with_name("renamed.toml")
 #: parent: what the same outermost operator launched
 How = Literal["name", "place", "launch", "renamed", "parent"]
 
-_COMPILED_GRAPH = re.compile(r"## Call CompiledFxGraph \w+ ##")
-_STEP = re.compile(r"^ProfilerStep#\d+$")
+_COMPILED_GRAPH = late_pattern(r"## Call CompiledFxGraph \w+ ##")
+_STEP = late_pattern(r"^ProfilerStep#\d+$")
 #: of kernels that Inductor wrote: the number of the compilation
-_TRITON_NUMBER = re.compile(r"_\d+$")
+_TRITON_NUMBER = late_pattern(r"_\d+$")
 #: signatures of old Triton kernels look like numbers and are the name
-_SIGNATURE = re.compile(r"^triton__[0-9a-z]+$")
-_HEX = re.compile(r"0x[0-9a-fA-F]+|(?<![0-9A-Za-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}(?![0-9A-Za-z])")
-_CONFIGURATION = re.compile(
+_SIGNATURE = late_pattern(r"^triton__[0-9a-z]+$")
+_HEX = late_pattern(r"0x[0-9a-fA-F]+|(?<![0-9A-Za-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{8,}(?![0-9A-Za-z])")
+_CONFIGURATION = late_pattern(
     r"(?<=[_ ])\d+x\d+(?:x\d+)*(?=_|\b)|(?<=_stage)\d+|(?<=_stages)_?\d+(?:x\d+)?|(?<=_align)\d+"
     r"|(?<=sliced)\d+x\d+|(?<=_warpgroupsize)\d+x\d+x\d+|(?<=_ldg)\d+|(?<=_tilesize)\d+x\d+x\d+"
     r"|(?<=_MT)\d+x\d+x\d+|(?<=_MI)\d+x\d+x\d+|(?<=_splitK)\d+|(?<=_kernel_)\d+x\d+"
 )
-_TEMPLATE = re.compile(r"(?<=[<, (])(?:\([\w: ]+\))?-?\d+(?:u?l{0,2})(?=[,>) ])")
+_TEMPLATE = late_pattern(r"(?<=[<, (])(?:\([\w: ]+\))?-?\d+(?:u?l{0,2})(?=[,>) ])")
 
 
 @lru_cache(maxsize=8192)
@@ -79,8 +80,7 @@ def one_name(operator: str) -> str:
     return _same_operator().get(operator, operator)
 
 
-@dataclass(frozen=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """What is the same work on both sides; one of them is empty where the other side has nothing like it.
 
     how     None where a side is empty

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import difflib
-import re
 from typing import Literal
 
 import msgspec
 
 from torch_tb_profiler.analysis.change.metrics import Metric, known_metrics, metric_of
 from torch_tb_profiler.analysis.units import factor_of
+from torch_tb_profiler.late_pattern import late_pattern
 
 Severity = Literal["fail", "warn"]
 
 #: greedy: names of kernels are full of > and =
-_RULE = re.compile(r"\s*(.+?)\s*(>=|<=|!=|==|>|<|=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%]*)\s*")
+_RULE = late_pattern(r"\s*(.+?)\s*(>=|<=|!=|==|>|<|=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%]*)\s*")
 
 #: the rules that fail and that warn by default
 DEFAULT_FAIL = ("device_busy > 2%", "step_time > 5%", "peak_bytes > 5%", "notes.error > 0")

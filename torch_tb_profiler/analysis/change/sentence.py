@@ -11,10 +11,10 @@ _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 
 #: the step, by verdict
 _SURE = {
-    "regressed": "Longer for certain.",
-    "improved": "Shorter for certain.",
-    "unchanged": "No rise that matters.",
-    "inconclusive": "These steps cannot decide it.",
+    "regressed": "Significantly longer.",
+    "improved": "Significantly shorter.",
+    "unchanged": "No relevant increase.",
+    "inconclusive": "Inconclusive with these steps.",
     "unknown": "Too few steps for a verdict: four on each side are needed.",
 }
 

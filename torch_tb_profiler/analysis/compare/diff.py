@@ -6,12 +6,12 @@ backward, optimizer) are paired in order; what stands between two pairs is compa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.compare.alignment import align
@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_p
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import NodeKind
 from torch_tb_profiler.trace import Category
@@ -34,11 +35,10 @@ _ALL = frozenset(NodeKind)
 #: of these a run has one at a time, so that another name (another loader, another optimizer) is still the same part
 _ROLES = frozenset({NodeKind.STEP, NodeKind.DATALOADER, NodeKind.OPTIMIZER})
 _KINDS = {int(kind): kind for kind in NodeKind}
-_NUMBER = re.compile(r"_\d+(?=\.backward$|$)")
+_NUMBER = late_pattern(r"_\d+(?=\.backward$|$)")
 
 
-@dataclass(frozen=True)
-class Times:
+class Times(msgspec.Struct, frozen=True):
     """Sums over the nodes of one side, ns. `total_ns`: of each node its device time, on the host its duration."""
 
     duration_ns: int
@@ -46,8 +46,7 @@ class Times:
     total_ns: int
 
 
-@dataclass(frozen=True)
-class OperatorSums(Tabular):
+class OperatorSums(Tabular, frozen=True):
     """Operators by name, in the order in which they first returned. Times in ns."""
 
     name: tuple[str, ...]
@@ -65,8 +64,7 @@ class OperatorSums(Tabular):
 SUMS = ("calls", "host_total_ns", "device_total_ns", "host_self_ns", "device_self_ns")
 
 
-@dataclass(frozen=True)
-class KernelSums(Tabular):
+class KernelSums(Tabular, frozen=True):
     """Kernels by name. Times in ns."""
 
     name: tuple[str, ...]
@@ -112,8 +110,7 @@ class Side:
         return self.program.kernels(np.flatnonzero(inside[timed.work_node]))
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(msgspec.Struct, frozen=True):
     """An entry of the comparison."""
 
     path: str
@@ -328,8 +325,7 @@ def below(timed: TimedProgram, nodes: Int64) -> tuple[Int64, Int64]:
 # tables -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Delta(Tabular):
+class Delta(Tabular, frozen=True):
     """A table of both sides by name: of each column its left and right values; by the largest change, descending.
 
     A name that a side does not have counts 0 there.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import log
 from typing import Any, Literal, get_args
 
@@ -42,8 +41,7 @@ class UtilizationChange(msgspec.Struct, frozen=True):
     kernels: FractionChange
 
 
-@dataclass(frozen=True)
-class RooflineDelta(Tabular):
+class RooflineDelta(Tabular, frozen=True):
     """Operators by their shapes on both sides, by the change of lost time per step, then of time, descending.
 
     left, right   the columns `BOTH`; NaN where a side does not have it, or does not know it

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.compare.diff import Side, Times
 
 
-@dataclass(frozen=True)
-class WholeTimes:
+class WholeTimes(msgspec.Struct, frozen=True):
     """A trace as a sum, ns: `whole` is Σ of `parts`, `before` and `rest`, field by field and exactly.
 
     whole    the steps (without any the main thread) on the host, all work on devices
     parts    Σ of the parts that the comparison begins with
     before   work launched before the recording, which is of no step and of no part
-    rest     what is in none of these. On devices what was launched elsewhere: outside of the steps, by other threads.
+    rest     what is in none of these. On devices what was launched elsewhere: outside the steps, by other threads.
              On the host the time of the steps between their parts; negative when parts ran at the same time on several
              threads
     """

@@ -5,7 +5,6 @@ FLOP are those of the scores that are computed: of a causal mask about half. A b
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fractions import Fraction
 from types import MappingProxyType
@@ -18,6 +17,7 @@ from torch_tb_profiler.analysis.flops.arguments import Arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader
 from torch_tb_profiler.analysis.flops.packed import of_packed
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work
+from torch_tb_profiler.late_pattern import late_pattern
 
 #: which corner the diagonal of a causal mask starts in
 Corner = Literal["upper_left", "lower_right"]
@@ -203,7 +203,7 @@ def _dense(given: Arguments) -> Work:
 
 _FLASH = _Attention()
 #: how texts of a number with a fraction, and of one without, look
-_NUMBER, _INTEGER = re.compile(r"-?\d+\.\d*(?:e-?\d+)?|\d+e-\d+"), re.compile(r"-?\d{1,15}")
+_NUMBER, _INTEGER = late_pattern(r"-?\d+\.\d*(?:e-?\d+)?|\d+e-\d+"), late_pattern(r"-?\d{1,15}")
 #: queries, of windows whose rows are counted one by one
 _LONGEST = 2**22
 _BIASED = _Attention(causal=1, bias=3)

@@ -259,7 +259,7 @@ def _embedding_backward(given: Arguments) -> Work:
 
 
 def _pad(given: Arguments) -> Work:
-    """constant_pad_nd: what a copy and a fill inside of it do not do."""
+    """constant_pad_nd: what a copy and a fill inside it do not do."""
     x, pads = given.tensor(0), given.value(1)
     sizes = list(x.dims)
     for place in range(len(pads) // 2):

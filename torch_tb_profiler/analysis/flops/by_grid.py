@@ -6,7 +6,6 @@ Elements are known to within one block, and types by the functor; more than its 
 from __future__ import annotations
 
 import json
-import re
 from math import prod
 
 import numpy as np
@@ -14,14 +13,15 @@ import numpy as np
 from torch_tb_profiler.analysis.flops.calls import Pieces
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
-_VECTORIZED = re.compile(r"\b(?:vectorized|unrolled)_elementwise_kernel<(\d+)?")
-_ELEMENTWISE = re.compile(r"\belementwise_kernel(?:_manual_unroll)?<(\d+), ?(\d+)")
-_GATHER = re.compile(r"\bvectorized_gather_kernel<(\d+)")
+_VECTORIZED = late_pattern(r"\b(?:vectorized|unrolled)_elementwise_kernel<(\d+)?")
+_ELEMENTWISE = late_pattern(r"\belementwise_kernel(?:_manual_unroll)?<(\d+), ?(\d+)")
+_GATHER = late_pattern(r"\bvectorized_gather_kernel<(\d+)")
 _TYPE = r"(?:float|double|c10::BFloat16|c10::Half|unsigned char|signed char|bool|long|int)"
-_FUNCTOR = re.compile(rf"(?:Functor\w*|\w+_op|\w+Op|_impl|_kernel_cuda)<({_TYPE}(?:, ?{_TYPE})*)[,>]")
-_OPERANDS = re.compile(r"[Aa]rray<char ?\*, ?(\d)")
+_FUNCTOR = late_pattern(rf"(?:Functor\w*|\w+_op|\w+Op|_impl|_kernel_cuda)<({_TYPE}(?:, ?{_TYPE})*)[,>]")
+_OPERANDS = late_pattern(r"[Aa]rray<char ?\*, ?(\d)")
 _BYTES = {"float": 4, "double": 8, "c10::BFloat16": 2, "c10::Half": 2, "long": 8, "int": 4}
 
 

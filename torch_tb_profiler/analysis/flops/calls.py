@@ -1,18 +1,17 @@
 """Calls that own device work, and what each of them computes and moves.
 
 A piece of device work belongs to the operator around its launch, or to the nearest one around that whose arguments say
-what it does. FLOP of a call count once: when it owns a piece, and no call inside of it that owns some has FLOP. On
+what it does. FLOP of a call count once: when it owns a piece, and no call inside it that owns some has FLOP. On
 the host, where nothing ran on a device, a piece is the time that an operator took itself.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.bandwidth import OF_PARTS
 from torch_tb_profiler.analysis.flops.derived import derived, repeats
@@ -30,6 +29,7 @@ from torch_tb_profiler.arrays.grouping import first_at, group, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest, on_paths
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
@@ -45,13 +45,12 @@ _MAY_MULTIPLY = frozenset(
     }
 )
 #: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts
-_NO_PRODUCT = re.compile(r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w*(?:Transform|Tiles)")
-_COMPILED = re.compile(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
-_GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
+_NO_PRODUCT = late_pattern(r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w*(?:Transform|Tiles)")
+_COMPILED = late_pattern(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
+_GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True):
     """What took time: kernels that compute, copies and fills; on the host alone operators by themselves. Shape (n,).
 
     place      position in `Model.device_work`; on the host in `OperatorTimes`
@@ -280,7 +279,7 @@ def _first_kernels(model: Model, pieces: Pieces, nodes: Int64, wanted: Bool) -> 
 
 
 def _counted_once(model: Model, node: Int64, work: Int64, works: Sequence[Work]) -> tuple[Int64, tuple[Work, ...]]:
-    """The work of each call: nothing of its own where calls inside of it have FLOP that are counted."""
+    """The work of each call: nothing of its own where calls inside it have FLOP that are counted."""
     flops = np.array([bool(each.flops) or each.limits is not None for each in works] or [False])[work]
     if not len(node):
         return work, tuple(works)

@@ -1,6 +1,6 @@
 """What the arguments of a call leave open and another event of the trace tells.
 
-Before 2024 strides were not recorded: a copy inside of an operator that repeats its input reads each element once.
+Before 2024 strides were not recorded: a copy inside an operator that repeats its input reads each element once.
 
 Before 2023 the settings of a convolution were not recorded: how large its result is, its backward says, which has the
 same sequence number. A list of more than 30 tensors is recorded as an empty one: how many parameters there are, the
@@ -10,7 +10,6 @@ their own: `served`, `lookups`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -27,10 +26,11 @@ from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work,
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
-_CONVOLUTION_BACKWARD = re.compile(r"(?:Cudnn|Miopen|Mkldnn|Slow|Thnn)?\w*Conv\w*Backward\w*")
-_ONE_GRADIENT = re.compile(r"aten::(?:cudnn|miopen)_convolution_backward_(?:weight|input)")
+_CONVOLUTION_BACKWARD = late_pattern(r"(?:Cudnn|Miopen|Mkldnn|Slow|Thnn)?\w*Conv\w*Backward\w*")
+_ONE_GRADIENT = late_pattern(r"aten::(?:cudnn|miopen)_convolution_backward_(?:weight|input)")
 _REPEATS = frozenset(f"aten::{name}" for name in ("repeat_interleave", "repeat", "expand", "contiguous", "tile"))
 _ACCUMULATE = "torch::autograd::AccumulateGrad"
 

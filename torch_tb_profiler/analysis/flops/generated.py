@@ -5,7 +5,6 @@ The profiler writes the arguments of a compiled kernel into an operator of the s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
@@ -14,18 +13,19 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.flops.arguments import ELEMENT_NAMES, ERRORS, Arguments, read_arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader, engine, product
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, not_known, of_product
+from torch_tb_profiler.late_pattern import late_pattern
 
-_POINTWISE = re.compile(r"triton_(?:poi|red|per|for|spl|mix|split_scan)_")
-_TEMPLATE = re.compile(r"triton_(?:tem|mm|bmm|addmm|flex)_")
-_ENGINE = re.compile(
+_POINTWISE = late_pattern(r"triton_(?:poi|red|per|for|spl|mix|split_scan)_")
+_TEMPLATE = late_pattern(r"triton_(?:tem|mm|bmm|addmm|flex)_")
+_ENGINE = late_pattern(
     r"(?i).*(?:cublas_scaled_mm|deep_gemm|gemm_a8w8|gemm_a4w4|gemm_a16w16|hipblaslt_gemm|hipb_mm|cutlass_scaled_mm"
     r"|fp8_gemm|marlin_gemm|w8a8_block_fp8_matmul|fp4_gemm|cutlass_scaled_fp4_mm)"
 )
-_OF_4_BITS = re.compile(r"(?i)fp4|a4w4")
-_EXPERTS = re.compile(r"(?:vllm|sglang|aiter)::(?:(?:in|out)place_fused_experts|fused_moe|fmoe\w*|ck_moe\w*)")
+_OF_4_BITS = late_pattern(r"(?i)fp4|a4w4")
+_EXPERTS = late_pattern(r"(?:vllm|sglang|aiter)::(?:(?:in|out)place_fused_experts|fused_moe|fmoe\w*|ck_moe\w*)")
 #: lookups in tables and what sorts their indices, of FBGEMM
-_LOOKUP = re.compile(r"fbgemm::split_embedding_codegen_lookup_\w+_function")
-_BY_CONTENTS = re.compile(r"fbgemm::|torch::autograd::CppNode<Split")
+_LOOKUP = late_pattern(r"fbgemm::split_embedding_codegen_lookup_\w+_function")
+_BY_CONTENTS = late_pattern(r"fbgemm::|torch::autograd::CppNode<Split")
 
 
 def all_tensors(given: Arguments) -> int | None:

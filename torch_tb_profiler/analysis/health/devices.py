@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator
 
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
 
 _TOUCHES = ("overview", "operators", "kernels")
 
 # Launches only: copies and sets of nothing call the API and run nothing, in every healthy trace.
-_LAUNCH_NAME = re.compile(r"Launch.*Kernel|Kernel.*Launch")
-_GRAPH_NAME = re.compile(r"GraphLaunch")
+_LAUNCH_NAME = late_pattern(r"Launch.*Kernel|Kernel.*Launch")
+_GRAPH_NAME = late_pattern(r"GraphLaunch")
 
 #: CUDA 12.6 Update 2, whose number does not tell it from 12.6, up to the last before 13.1
 _ZERO_TIMESTAMPS = range(12060, 13010)

@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.counters import window
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Note, Severity
 
@@ -19,7 +20,7 @@ LOG_LEVELS = ("ERROR", "WARNING", "INFO")
 MOST_LINES = 3
 LONGEST_LINE = 200
 
-_OUT_OF_RANGE = re.compile(r"out-of-range\s*=\s*([0-9]{1,12})", re.IGNORECASE)
+_OUT_OF_RANGE = late_pattern(r"out-of-range\s*=\s*([0-9]{1,12})", re.IGNORECASE)
 
 
 def log_lines(model: Model, level: str) -> list[str]:
@@ -90,7 +91,7 @@ def _out_of_range(model: Model) -> Iterator[Note]:
         yield Note(
             "out_of_range",
             "info",
-            "The profiler dropped records whose time lies outside of the recording. Those of warm-up steps always are "
+            "The profiler dropped records whose time lies outside the recording. Those of warm-up steps always are "
             "among them; where kernels are missing, this is where they went.",
             count=dropped,
         )

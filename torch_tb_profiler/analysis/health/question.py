@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, TraceMeta
 from torch_tb_profiler.analysis.capture import Capture, capture
@@ -17,8 +18,7 @@ MOST_LOG_LINES = 100
 LONGEST_LOG_LINE = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecordedCapture(Capture):
+class RecordedCapture(Capture, frozen=True, kw_only=True):
     """One recording and its file.
 
     bytes  of the file as stored
@@ -51,7 +51,7 @@ def _health(subject: Subject, _: NoParameters) -> HealthAnswer:
             level.lower(): [line[:LONGEST_LOG_LINE] for line in log_lines(model, level)[:MOST_LOG_LINES]]
             for level in LOG_LEVELS
         },
-        capture=RecordedCapture(bytes=subject.file_bytes, **vars(capture(model))),
+        capture=RecordedCapture(bytes=subject.file_bytes, **asdict(capture(model))),
     )
 
 

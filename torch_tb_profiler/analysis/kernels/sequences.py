@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 
-@dataclass(frozen=True)
-class KernelSequences(Tabular):
+class KernelSequences(Tabular, frozen=True):
     """One row per operator and sequence of kernels, by calls, descending; parallel columns, times in ns.
 
     kernels             names of the kernels in the order of their launches

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -40,8 +39,7 @@ KernelGrouping = Literal["name", "name_op_launch"]
 _Grouping = Literal["name", "name_op_launch", "name_call_launch"]
 
 
-@dataclass(frozen=True)
-class Transfers:
+class Transfers(msgspec.Struct, frozen=True):
     """Copies, fills or waits of one name.
 
     name      of the copy, fill or wait
@@ -68,8 +66,7 @@ class KernelTotals(msgspec.Struct, frozen=True):
     occupancy: Occupancy
 
 
-@dataclass(frozen=True)
-class KernelTable(Tabular):
+class KernelTable(Tabular, frozen=True):
     """Kernels grouped; parallel columns, by total time, descending.
 
     Keys, units and definitions of the columns: `columns.KERNELS`. Columns from `operator` to

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import msgspec
@@ -57,8 +56,7 @@ class MemoryBlocks(msgspec.Struct, frozen=True):
         )
 
 
-@dataclass(frozen=True)
-class BlockTable(Tabular):
+class BlockTable(Tabular, frozen=True):
     """Blocks as they are shown; parallel columns. Keys, units and definitions: `columns.MEMORY`.
 
     Times in ns; -1 when that end was not recorded. `total`: how many there are, of which these are the first.
@@ -96,8 +94,7 @@ class BlockFilter(msgspec.Struct, frozen=True):
     max_bytes: int | None = None
 
 
-@dataclass(frozen=True)
-class AliveTable(Tabular):
+class AliveTable(Tabular, frozen=True):
     """What was in use at a time, the largest blocks first.
 
     known_bytes + unknown_bytes = at.allocated: unknown is what was allocated before the recording began. Without

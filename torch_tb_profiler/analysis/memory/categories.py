@@ -6,7 +6,6 @@ of `torch.profiler._memory_profiler`. Gradients, optimizer state and what is sav
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from typing import Literal, get_args
 
@@ -20,6 +19,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
 MemoryCategory = Literal[
@@ -50,8 +50,8 @@ class StepPart(IntEnum):
     STEP = 3
 
 
-_BACKWARD = re.compile(r"autograd::engine::evaluate_function")
-_STEP = re.compile(r"Optimizer\.(?:step|zero_grad)#")
+_BACKWARD = late_pattern(r"autograd::engine::evaluate_function")
+_STEP = late_pattern(r"Optimizer\.(?:step|zero_grad)#")
 
 _KEPT: dict[StepPart, MemoryCategory] = {
     StepPart.FORWARD: "kept_from_forward",

@@ -91,6 +91,7 @@ MEMORY_CATEGORIES = TraceQuestion(
     tag="memory",
     compute=_categories,
     of_steps=False,
+    bundle="memory",
     first=(NoParameters(),),
     report=({},),
 )

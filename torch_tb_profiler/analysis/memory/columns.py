@@ -63,7 +63,7 @@ MEMORY = by_key(
         "Outside operators",
         "number",
         "bytes",
-        "Allocations and releases outside of every operator, such as releases when Python drops a tensor. Σ self + "
+        "Allocations and releases outside all operators, such as releases when Python drops a tensor. Σ self + "
         "this = everything recorded on the device, exactly.",
     ),
     Definition("device", "Device", "string", None, "Where the memory is: CPU, or type and number of the device."),
@@ -72,7 +72,7 @@ MEMORY = by_key(
         "Operator",
         "string",
         None,
-        "The innermost operator that made the allocation; empty when it was made outside of operators, or before "
+        "The innermost operator that made the allocation; empty when it was made outside operators, or before "
         "the recording began.",
     ),
     Definition(
@@ -127,15 +127,16 @@ MEMORY = by_key(
         "Peak",
         "number",
         "bytes",
-        "Most memory in use at once, and when that was first reached. Taken from every record, not from what is drawn.",
+        "The highest memory in use, and when it was first reached. Taken from every record, not from the drawing.",
     ),
     Definition(
         "baseline",
         "Before the recording",
         "number",
         "bytes",
-        "Memory in use before the first record: parameters, optimizer state, whatever was there already. Memory in "
-        "use at the end = this + Σ allocated − Σ released, exactly, unless something changed without a record.",
+        "Memory in use before the first record: parameters, optimizer state and anything else already allocated. "
+        "Memory in use at the end = this + Σ allocated − Σ released, exactly, unless something changed without a "
+        "record.",
     ),
     Definition(
         "unrecorded",
@@ -167,7 +168,7 @@ MEMORY_MODULES = by_key(
         "string",
         None,
         "The innermost module in whose forward it was allocated, or in the backward of one of its operators; empty "
-        "outside of modules.",
+        "outside modules.",
     ),
     Definition("bytes", "Size", "number", "bytes", "Σ bytes of its blocks in use at the peak."),
     Definition("blocks", "Blocks", "number", "count", "How many blocks that is."),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -15,7 +13,7 @@ from torch_tb_profiler.analysis.memory.records import (
     MemoryRecords,
     memory_records,
 )
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -31,8 +29,7 @@ class MemoryAt(msgspec.Struct, frozen=True):
     reserved: int
 
 
-@dataclass(frozen=True)
-class MemoryCurve(Tabular):
+class MemoryCurve(Tabular, frozen=True):
     """The memory of one device: a step function, in bytes; parallel arrays in time order.
 
     position   index into `MemoryRecords`
@@ -94,7 +91,7 @@ class MemoryBins(msgspec.Struct, frozen=True):
     records: Int64
 
 
-@remembered
+@pinned
 def memory_curves(model: Model) -> MemoryCurves:
     """The memory in use on each device, as the allocators counted it."""
     records = memory_records(model)

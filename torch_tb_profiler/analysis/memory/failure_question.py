@@ -60,6 +60,7 @@ MEMORY_FAILURES = TraceQuestion(
     tag="memory",
     compute=_failures,
     of_steps=False,
+    bundle="memory",
     first=(NoParameters(),),
     report=({},),
 )

@@ -6,20 +6,21 @@ Without the blocks it cannot be said which pieces were free; a memory snapshot c
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
 from torch_tb_profiler.analysis.memory.records import CPU
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.byte_text import size
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
 
 FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
-"""What decides: enough was free inside of what PyTorch had reserved, but in pieces, or of other streams or pools; a
+"""What decides: enough was free inside what PyTorch had reserved, but in pieces, or of other streams or pools; a
 limit below the device's memory; memory that is not PyTorch's; nothing was free; memory of the host; the numbers do not
 say."""
 
@@ -27,8 +28,7 @@ say."""
 OUTSIDE_SHARE = 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """One failed allocation. Bytes; null is not known.
 
     reason         what decides
@@ -131,44 +131,44 @@ def failures(model: Model) -> tuple[Failure, ...]:
 #: of MPS KB is 1,024 bytes, too
 _UNITS = {"bytes": 1, "B": 1} | {f"{k}{b}": 1 << 10 * (n + 1) for n, k in enumerate("KMGT") for b in ("iB", "B")}
 _SIZE = r"([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]i?B|B)"
-_RUN_OUT = re.compile(
+_RUN_OUT = late_pattern(
     r"out of memory|exceed allowed memory|can't allocate memory|not enough memory|OutOfMemoryError", re.IGNORECASE
 )
-_REQUESTED = re.compile(rf"(?:tried to allocate|\bRequested *:) {_SIZE}", re.IGNORECASE)
-_MPS = re.compile(r"\bMPS backend out of memory")
-_HOST = re.compile(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
-_DEVICE = re.compile(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
+_REQUESTED = late_pattern(rf"(?:tried to allocate|\bRequested *:) {_SIZE}", re.IGNORECASE)
+_MPS = late_pattern(r"\bMPS backend out of memory")
+_HOST = late_pattern(r"DefaultCPUAllocator|CPU allocator", re.IGNORECASE)
+_DEVICE = late_pattern(r"\b(?:GPU|XPU|NPU|device) ?:?([0-9]{1,4})\b", re.IGNORECASE)
 #: since torch 2.1, then before, then of backend:cudaMallocAsync, of MPS
 _FIELDS: dict[str, tuple[re.Pattern[str], ...]] = {
     "device_total": (
-        re.compile(rf"total capacity of {_SIZE}"),
-        re.compile(rf"{_SIZE} total capacity"),
-        re.compile(rf"Device limit *: {_SIZE}"),
+        late_pattern(rf"total capacity of {_SIZE}"),
+        late_pattern(rf"{_SIZE} total capacity"),
+        late_pattern(rf"Device limit *: {_SIZE}"),
     ),
     "device_free": (
-        re.compile(rf"of which {_SIZE} is free"),
-        re.compile(rf"already allocated; (?:{_SIZE} current active; )?{_SIZE} free"),
-        re.compile(rf"Free \(according to CUDA\) *: {_SIZE}"),
+        late_pattern(rf"of which {_SIZE} is free"),
+        late_pattern(rf"already allocated; (?:{_SIZE} current active; )?{_SIZE} free"),
+        late_pattern(rf"Free \(according to CUDA\) *: {_SIZE}"),
     ),
     "allocated": (
-        re.compile(rf"{_SIZE} is allocated by PyTorch"),
-        re.compile(rf"{_SIZE} already allocated"),
-        re.compile(rf"Currently allocated *: {_SIZE}"),
-        re.compile(rf"MPS allocated: {_SIZE}"),
+        late_pattern(rf"{_SIZE} is allocated by PyTorch"),
+        late_pattern(rf"{_SIZE} already allocated"),
+        late_pattern(rf"Currently allocated *: {_SIZE}"),
+        late_pattern(rf"MPS allocated: {_SIZE}"),
     ),
-    "unallocated": (re.compile(rf"{_SIZE} is reserved by PyTorch but unallocated"),),
-    "reserved": (re.compile(rf"{_SIZE} reserved in total by PyTorch"),),
-    "of_process": (re.compile(rf"this process has {_SIZE} memory in use"),),
+    "unallocated": (late_pattern(rf"{_SIZE} is reserved by PyTorch but unallocated"),),
+    "reserved": (late_pattern(rf"{_SIZE} reserved in total by PyTorch"),),
+    "of_process": (late_pattern(rf"this process has {_SIZE} memory in use"),),
     "limit": (
-        re.compile(rf"{_SIZE} allowed"),
-        re.compile(rf"user-supplied memory fraction\) *: {_SIZE}"),
-        re.compile(rf"max allowed: {_SIZE}"),
+        late_pattern(rf"{_SIZE} allowed"),
+        late_pattern(rf"user-supplied memory fraction\) *: {_SIZE}"),
+        late_pattern(rf"max allowed: {_SIZE}"),
     ),
-    "private_pools": (re.compile(rf"{_SIZE} allocated in private pools"),),
+    "private_pools": (late_pattern(rf"{_SIZE} allocated in private pools"),),
 }
 #: what cudaMallocAsync calls a limit where there is none
 _NO_LIMIT = 1 << 60
-_OTHER_PROCESS = re.compile(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
+_OTHER_PROCESS = late_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
 
 def failure_of_text(text: str) -> Failure | None:
@@ -217,7 +217,7 @@ def _bytes(number: str, unit: str) -> int:
 
 def said_of_failure(failure: Failure) -> str:
     """The same in a sentence or two."""
-    asked = "An allocation failed" if failure.requested is None else f"{size(failure.requested)} were asked for"
+    asked = "An allocation failed" if failure.requested is None else f"{size(failure.requested)} was requested"
     if failure.reason == "host":
         return (
             f"Memory of the host: {asked}. The system had no more; a smaller batch or fewer worker processes need less."
@@ -225,9 +225,10 @@ def said_of_failure(failure: Failure) -> str:
     unallocated = size(failure.unallocated or 0)
     if failure.reason == "pieces":
         return (
-            f"Free in pieces: {asked}; {unallocated} were reserved by PyTorch and not in use, but not in one piece "
+            f"Free in pieces: {asked}; {unallocated} was reserved by PyTorch and not in use, but not in one piece "
             "that this request could use (or of other streams or pools). Try "
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot names who keeps the pieces apart."
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot shows which allocations keep the "
+            "pieces apart."
         )
     if failure.reason == "limit":
         allowed = f" of {size(failure.limit)}" if failure.limit is not None else ""
@@ -240,12 +241,12 @@ def said_of_failure(failure: Failure) -> str:
             f"{size(failure.of_others)} of it of other processes" if failure.of_others else "NCCL, the context, others"
         )
         return (
-            f"Held outside of PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
+            f"Held outside PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
             f"({whose}). End what else runs on the device."
         )
     if failure.reason == "full":
         return (
-            f"Full: {asked}; {size(failure.allocated or 0)} were in use by tensors and {unallocated} reserved besides. "
-            "A memory snapshot names who holds it."
+            f"Full: {asked}; {size(failure.allocated or 0)} was in use by tensors and {unallocated} reserved besides. "
+            "A memory snapshot shows what holds it."
         )
     return f"{asked}; the numbers do not say why it failed. A memory snapshot would."

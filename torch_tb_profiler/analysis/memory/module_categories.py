@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
@@ -38,8 +37,7 @@ class RecordModules(msgspec.Struct, frozen=True):
     source: Source | None
 
 
-@dataclass(frozen=True)
-class MemoryModules(Tabular):
+class MemoryModules(Tabular, frozen=True):
     """What was in use at the peak of a device, a row for each module, the most bytes first.
 
     Columns of categories: bytes. Σ bytes + unknown_bytes = peak.

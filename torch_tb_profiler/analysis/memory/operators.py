@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
@@ -10,9 +9,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.records import MemoryDevice, MemoryRecords, memory_records
-from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
+from torch_tb_profiler.analysis.shared.operator_times import OperatorNodes, operator_nodes
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group, sums_at
 from torch_tb_profiler.arrays.order import stable_order
@@ -33,8 +32,7 @@ class MemoryChange(msgspec.Struct, frozen=True):
     allocation_size: int
 
 
-@dataclass(frozen=True)
-class MemoryOperators(Tabular):
+class MemoryOperators(Tabular, frozen=True):
     """Operators that changed the memory of one device; parallel columns, by self size increase, descending.
 
     Keys, units and definitions of the columns: `columns.MEMORY`.
@@ -86,7 +84,7 @@ def _of_everything(model: Model) -> tuple[MemoryOperators, ...]:
 
 
 def _tables(model: Model, start_ns: int | None, end_ns: int | None) -> tuple[MemoryOperators, ...]:
-    records, calls = memory_records(model), operator_calls(model)
+    records, calls = memory_records(model), operator_nodes(model)
     window = np.zeros(len(records), np.bool_)
     window[records.within(start_ns, end_ns)] = True
     touching = _touching(model, start_ns, end_ns)
@@ -100,7 +98,7 @@ def _tables(model: Model, start_ns: int | None, end_ns: int | None) -> tuple[Mem
 def _table(
     model: Model, records: MemoryRecords, device: MemoryDevice, chosen: Bool, groups: Groups, touching: Bool
 ) -> MemoryOperators:
-    calls, tree = operator_calls(model), model.tree
+    calls, tree = operator_nodes(model), model.tree
     position = np.flatnonzero(chosen)
     inside = position[records.node[position] >= 0]
     forest = call_forest(model)
@@ -150,7 +148,7 @@ def _change(records: MemoryRecords, position: Int64) -> MemoryChange:
 
 def _touching(model: Model, start_ns: int | None, end_ns: int | None) -> Bool:
     """Which calls begin before the end of a time range and end after its start."""
-    tree, node = model.tree, operator_calls(model).node
+    tree, node = model.tree, operator_nodes(model).node
     touching = np.ones(len(node), np.bool_)
     if start_ns is not None:
         touching &= tree.end[node] >= start_ns
@@ -162,7 +160,7 @@ def _touching(model: Model, start_ns: int | None, end_ns: int | None) -> Bool:
 @remembered
 def _outermost(model: Model) -> Bool:
     """Which calls are not inside another call of the same operator: what happens in them is counted there."""
-    calls: OperatorCalls = operator_calls(model)
+    calls: OperatorNodes = operator_nodes(model)
     name = model.tree.name[calls.node].astype(np.int64)
     order = stable_order(name)
     node, after = calls.node[order], call_forest(model).after[calls.node[order]]

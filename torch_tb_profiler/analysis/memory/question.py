@@ -176,7 +176,7 @@ class MemoryOperatorsMeta(TableMeta, frozen=True, kw_only=True):
     devices       whose memory was recorded: accelerators, then the CPU
     group_by      what makes a row: always name
     device        which the table is about, null where no memory was recorded
-    unattributed  what happened outside of operators; not there where no memory was recorded
+    unattributed  what happened outside operators; not there where no memory was recorded
     all           everything that happened on the device; not there where no memory was recorded
     """
 
@@ -347,6 +347,7 @@ MEMORY_CURVE = TraceQuestion(
     tag="memory",
     compute=_curve,
     of_steps=False,
+    bundle="memory",
     first=(Bins(),),
     report=({},),
 )
@@ -371,6 +372,7 @@ MEMORY_OPERATORS = TraceQuestion(
     tag="memory",
     compute=_operators,
     of_steps=False,
+    bundle="memory",
     first=_of_first_device(lambda device: OnDevice(device=device)),
 )
 

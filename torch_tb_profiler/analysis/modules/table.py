@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -23,8 +21,7 @@ from torch_tb_profiler.model.modules import hook_name, lightning_hooks, module_n
 from torch_tb_profiler.model.program_tree import NodeKind, Source
 
 
-@dataclass(frozen=True)
-class ModuleTable(Tabular):
+class ModuleTable(Tabular, frozen=True):
     """The hierarchy of modules: one entry per path of names (and ids) from an outermost module; all its calls together.
 
     In preorder, siblings in the order of their first calls. Keys, units and definitions of the columns:
@@ -55,8 +52,7 @@ class ModuleTable(Tabular):
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class HookTable(Tabular):
+class HookTable(Tabular, frozen=True):
     """Lightning's hooks by name, by total time, descending. Times in ns on the host."""
 
     name: tuple[str, ...]
@@ -107,8 +103,7 @@ def _lightning(model: Model) -> ModuleTable:
     return _table("lightning", model, timed, calls, path, parent, np.zeros(len(model.trace.events), np.int64))
 
 
-@dataclass(frozen=True)
-class _Calls:
+class _Calls(msgspec.Struct, frozen=True):
     """Module calls, in preorder. node: in the program tree; outer: the call around it, an index here, -1."""
 
     node: Int64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import msgspec
@@ -26,8 +25,7 @@ from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, enco
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class KnownOperators:
+class KnownOperators(msgspec.Struct, frozen=True):
     """details: see there; about: the trace; unattributed: device work that no operator launched; size: bytes, about."""
 
     details: OperatorDetails
@@ -78,7 +76,7 @@ def _read(stored: bytes) -> KnownOperators:
 
 
 def _columns(table: Any) -> dict[str, Any]:
-    return {field.name: getattr(table, field.name) for field in fields(table)}
+    return {name: getattr(table, name) for name in table.__struct_fields__}
 
 
 KNOWN_OPERATORS = Part(name="known operators", make=_kept, read=_read)

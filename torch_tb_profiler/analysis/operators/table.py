@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import msgspec
@@ -28,8 +27,7 @@ from torch_tb_profiler.trace import Category, Strings
 OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack"]
 
 
-@dataclass(frozen=True)
-class OperatorTable(Tabular):
+class OperatorTable(Tabular, frozen=True):
     """Operators grouped; parallel columns, by device self time, else host self time, descending.
 
     Keys, units and definitions of the columns: `columns.OPERATORS`. `input_shape` and `call_stack` are None
@@ -68,8 +66,7 @@ class OperatorTable(Tabular):
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class LaunchedKernels(Tabular):
+class LaunchedKernels(Tabular, frozen=True):
     """The kernels that one operator launched itself; by total time, descending. Times in ns."""
 
     name: tuple[str, ...]
@@ -84,8 +81,7 @@ class LaunchedKernels(Tabular):
         return len(self.name)
 
 
-@dataclass(frozen=True)
-class CallGroups:
+class CallGroups(msgspec.Struct, frozen=True):
     """Calls of operators with the same name, shapes and stack; parallel arrays, by the first call in the old order.
 
     name, shape      string codes
@@ -118,7 +114,7 @@ class CallGroups:
 
     def merged(self, keys: Sequence[str], chosen: Int64 | None = None) -> CallGroups:
         """Those that have the keys in common together, of all or some; what is no key is that of the first."""
-        columns: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        columns: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
         if chosen is not None:
             columns = {name: values[chosen] for name, values in columns.items()}
         groups = group([columns[key] for key in keys])
@@ -142,8 +138,7 @@ _SUMS = (
 )
 
 
-@dataclass(frozen=True)
-class LaunchGroups:
+class LaunchGroups(msgspec.Struct, frozen=True):
     """Kernels of the same name that calls with the same name and shapes launched; parallel arrays, by the first.
 
     operator, shape, kernel  string codes
@@ -158,8 +153,7 @@ class LaunchGroups:
     min_ns: Int64
 
 
-@dataclass(frozen=True)
-class OperatorDetails:
+class OperatorDetails(msgspec.Struct, frozen=True):
     """What there is to know about operators without the trace: small, however many calls there were.
 
     strings, stacks  of the codes and numbers in `groups` and `launched`

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -30,8 +28,7 @@ DEVICE_CATEGORIES = frozenset({"kernel", "memcpy", "memset", "runtime"})
 TOP = 5
 
 
-@dataclass(frozen=True)
-class StepTimes(Tabular):
+class StepTimes(Tabular, frozen=True):
     """The steps and how each is shared out. All times in ns; `start_ns` from the start of the trace.
 
     `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly. A
@@ -84,18 +81,19 @@ class TopKernel(msgspec.Struct, frozen=True):
 
     name        of the kernel
     short_name  the name that a page has room for
+    kind        what it computes, as among kernels; null where the name is of no known family
     total_ns    Σ of its durations
     calls       how often it ran
     """
 
     name: str
     short_name: str
+    kind: str | None
     total_ns: int
     calls: int
 
 
-@dataclass(frozen=True)
-class Overview(Tabular):
+class Overview(Tabular, frozen=True):
     """The answer of the overview. Its data frame is the steps."""
 
     device_type: str
@@ -130,6 +128,7 @@ def overview(model: Model) -> Overview:
             TopKernel(
                 kernels_by_name.name[i],
                 kernels_by_name.short_name[i],
+                kernels_by_name.kind[i],
                 int(kernels_by_name.total_ns[i]),
                 int(kernels_by_name.calls[i]),
             )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
-_BEGIN, _END = re.compile(r"\w+StreamBeginCapture"), re.compile(r"\w+StreamEndCapture")
+_BEGIN, _END = late_pattern(r"\w+StreamBeginCapture"), late_pattern(r"\w+StreamEndCapture")
 
 
 class Capturing(msgspec.Struct, frozen=True):

@@ -97,7 +97,7 @@ REGIONS = by_key(
     Definition("id", "Code", "string", None, "Frame / code: a code above 0 is the frame compiled again."),
     Definition("calls", "Calls", "number", "count", "Calls of the compiled code."),
     Definition("outer_calls", "Outermost", "number", "count", "Those that are in no other compiled code."),
-    Definition("host_ns", "Host", "number", "ns", "Σ durations of the calls, with compiled code inside of them."),
+    Definition("host_ns", "Host", "number", "ns", "Σ durations of the calls, with compiled code inside them."),
     Definition("overhead_ns", "Around graphs", "number", "ns", "In the bytecode and the wrapper before the graph."),
     Definition("body_ns", "Graph", "number", "ns", "In the bodies of its graphs."),
     Definition("eager_ns", "Eager inside", "number", "ns", "In operators that are in the region and in no graph."),
@@ -108,7 +108,7 @@ REGIONS = by_key(
 EAGER = by_key(
     "eager",
     Definition("name", "Operator", "string", None, "Outermost operator; empty for work that none launched."),
-    Definition("calls", "Calls", "number", "count", "Calls outside of compiled code in the steps."),
+    Definition("calls", "Calls", "number", "count", "Calls outside compiled code in the steps."),
     Definition("host_ns", "Host", "number", "ns", "Σ durations of these."),
     Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched in them."),
     Definition("row", "Longest call", "number", None, "Event of the longest of these on the host."),

@@ -70,7 +70,7 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
     regions       a row for each compiled code
     compilations  a row for each compilation
     kernels       a row for each kernel that Inductor generated
-    eager         a row for each operator outside of compiled code; empty where nothing compiled runs
+    eager         a row for each operator outside compiled code; empty where nothing compiled runs
     """
 
     meta: TraceMeta

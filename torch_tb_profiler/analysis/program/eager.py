@@ -1,8 +1,6 @@
-"""What a program that is compiled runs outside of compiled code: the eager remainder."""
+"""What a program that is compiled runs outside compiled code: the eager remainder."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,9 +15,8 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class EagerOperators(Tabular):
-    """One row per name of an operator outside of compiled code, by time on devices, else on the host, descending.
+class EagerOperators(Tabular, frozen=True):
+    """One row per name of an operator outside compiled code, by time on devices, else on the host, descending.
 
     Keys, units and definitions of the columns: `columns.EAGER`. The last row may be work that no operator launched.
     """

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -23,6 +21,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at, sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import NN_MODULE
 from torch_tb_profiler.trace import Category
@@ -33,17 +32,18 @@ How = Literal["names", "ranges", "modules", "embedding", "stages"]
 
 _OF_STEPS = frozenset({Phase.PREFILL, Phase.DECODE, Phase.MIXED, Phase.DRAFT, Phase.VERIFY, Phase.DENOISE, Phase.OTHER})
 _OF_LOOPS = frozenset({Phase.PREFILL, Phase.DECODE})
-_LANGUAGE = re.compile(r"nn\.Module: \w*(?:ForCausalLM|LMHeadModel|ForConditionalGeneration)\w*$")
-_TEXT = re.compile(r"nn\.Module: (?:CLIPTextModel\w*|T5EncoderModel|\w*TextModel\w*|\w*TextEncoder\w*)_\d+$")
-_DENOISER = re.compile(r"nn\.Module: (?:UNet2DConditionModel|\w*Transformer2DModel\w*|\w*DiT\w*|OptimizedModule)_\d+$")
-_IMAGE = re.compile(r"nn\.Module: (?:Decoder|AutoencoderKL\w*)_\d+$")
+_LANGUAGE = late_pattern(r"nn\.Module: \w*(?:ForCausalLM|LMHeadModel|ForConditionalGeneration)\w*$")
+_TEXT = late_pattern(r"nn\.Module: (?:CLIPTextModel\w*|T5EncoderModel|\w*TextModel\w*|\w*TextEncoder\w*)_\d+$")
+_DENOISER = late_pattern(
+    r"nn\.Module: (?:UNet2DConditionModel|\w*Transformer2DModel\w*|\w*DiT\w*|OptimizedModule)_\d+$"
+)
+_IMAGE = late_pattern(r"nn\.Module: (?:Decoder|AutoencoderKL\w*)_\d+$")
 #: the frames of a call of `generate`
-_GENERATE = re.compile(r"(?:^|/)transformers/generation/utils\.py\(")
-_GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
+_GENERATE = late_pattern(r"(?:^|/)transformers/generation/utils\.py\(")
+_GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
 
 
-@dataclass(frozen=True)
-class EngineSteps(Tabular):
+class EngineSteps(Tabular, frozen=True):
     """One row per step, in the order of time. Times in ns; -1 for what is not known.
 
     Keys, units and definitions of the columns: `columns.ENGINE_STEPS`.

@@ -6,13 +6,13 @@ tokens the pass has.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import msgspec
 
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.shared.vllm_steps import SUM, VLLM_STEP
+from torch_tb_profiler.late_pattern import late_pattern
 
 
 class EngineStep(msgspec.Struct, frozen=True):
@@ -38,21 +38,21 @@ class EngineStep(msgspec.Struct, frozen=True):
     padded: int | None = None
 
 
-_VLLM_OLD = re.compile(r"execute_new_(?P<new>[0-9]{1,15})_cached_(?P<cached>[0-9]{1,15})$")
-_VLLM_SCOPE = re.compile(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule>schedule): ")
-_SGLANG = re.compile(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
-_ATOM = re.compile(
+_VLLM_OLD = late_pattern(r"execute_new_(?P<new>[0-9]{1,15})_cached_(?P<cached>[0-9]{1,15})$")
+_VLLM_SCOPE = late_pattern(r"(?:v2_)?gpu_model_runner: (?P<what>\w+)$|(?P<schedule>schedule): ")
+_SGLANG = late_pattern(r"step\[(?P<mode>[A-Z_0-9]+)(?P<rest>(?: \w+=[^\s\]]+)*)\]$")
+_ATOM = late_pattern(
     r"(?:(?P<dummy>dummy_)?(?:eager_)?(?P<mode>prefill|decode)|propose_(?:eagle|dspark))"
     r"\[(?P<rest>[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*)\]$"
 )
-_TENSORRT = re.compile(
+_TENSORRT = late_pattern(
     r"\[Executor\] _forward_step(?: [0-9]{1,15})?: (?P<c>[0-9]{1,15}) ctx reqs, "
     r"(?:(?P<t>[0-9]{1,15}) ctx tokens?, )?(?P<g>[0-9]{1,15}) gen(?:eration)? reqs"
 )
-_XDIT = re.compile(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
-_FIELD = re.compile(r"(?P<key>\w+)=(?P<value>\[[^\]]*\]|[^\s\],]+)")
+_XDIT = late_pattern(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
+_FIELD = late_pattern(r"(?P<key>\w+)=(?P<value>\[[^\]]*\]|[^\s\],]+)")
 #: what is read as a number; longer ones are none of an engine
-_NUMBER = re.compile(r"[0-9]{1,15}")
+_NUMBER = late_pattern(r"[0-9]{1,15}")
 
 _SCOPES = {
     "sample": Phase.SAMPLE,

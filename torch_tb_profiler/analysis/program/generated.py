@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -12,10 +9,11 @@ from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
-_GENERATED = re.compile(
+_GENERATED = late_pattern(
     r"(?:graph_[0-9]+_)?(?P<backend>triton|cpp)_(?:(?P<kind>poi|red|per|tem|for)_)?fused_(?P<operators>\w*?)_?(?P<number>[0-9]+)$"
 )
 _KINDS = {
@@ -27,8 +25,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class GeneratedKernels(Tabular):
+class GeneratedKernels(Tabular, frozen=True):
     """One row per kernel that a compiler generated, by time, descending. Keys, units: `columns.GENERATED`."""
 
     name: tuple[str, ...]

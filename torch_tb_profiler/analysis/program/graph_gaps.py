@@ -1,8 +1,6 @@
-"""When a device waits around the nodes of graphs: inside of a replay, and from one replay to the next."""
+"""When a device waits around the nodes of graphs: inside a replay, and from one replay to the next."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -72,8 +70,7 @@ def graph_gaps(model: Model) -> GraphGaps:
     )
 
 
-@dataclass(frozen=True)
-class GapTable(Tabular):
+class GapTable(Tabular, frozen=True):
     """One row per gap longer than rounding, the longest first. Keys, units and definitions: `columns.GRAPH_GAPS`."""
 
     where: tuple[str, ...]

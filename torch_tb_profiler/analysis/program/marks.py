@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import msgspec
@@ -17,6 +16,7 @@ from torch_tb_profiler.analysis.shared.backward import autograd_nodes, recompute
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE
@@ -24,9 +24,9 @@ from torch_tb_profiler.model.open_ranges import still_open
 from torch_tb_profiler.trace import Category, Strings
 
 #: a module of a loss
-_LOSS_MODULE = re.compile(r"nn\.Module: \w*Loss(?:_\d+)?$")
+_LOSS_MODULE = late_pattern(r"nn\.Module: \w*Loss(?:_\d+)?$")
 #: loss functions of torch
-_LOSS_FRAME = re.compile(
+_LOSS_FRAME = late_pattern(
     r"(?:^|/)torch/nn/functional\.py\(\d+\): (?:cross_entropy|\w*_loss|binary_cross_entropy(?:_with_logits)?|kl_div)$"
 )
 _STEPS = (Phase.PREFILL, Phase.DECODE, Phase.MIXED, Phase.DRAFT, Phase.VERIFY)
@@ -150,7 +150,7 @@ def _of_ranges(model: Model, tree: CallTree) -> _Ranges:
 
 
 def _of_frames(strings: Strings, frames: FrameTree) -> tuple[_Ranges, bool]:
-    """Frames of torch, outermost modules, loss functions outside of modules."""
+    """Frames of torch, outermost modules, loss functions outside modules."""
     phase, evidence = np.full((2, len(frames)), -1, np.int8)
     has_backward = False
     if len(frames):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -20,21 +17,21 @@ from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nest
 from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.open_ranges import still_open
 
 _FORWARD = (CODE[Phase.FORWARD], CODE[Phase.LOSS])
 _BACKWARD = (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE])
 #: what runs when the gradients of ranks are joined
-_SYNCHRONISES = re.compile(
+_SYNCHRONISES = late_pattern(
     r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::copy|(?:nccl|gloo|mpi|ucc|xccl|hccl):\w*reduce"
     r"|FSDP::post_backward_reduce|c10d::(?:allreduce|reduce_scatter|_reduce_scatter)"
 )
-_STEP = re.compile(r"Optimizer\.step#(?P<kind>\w+)\.step$")
+_STEP = late_pattern(r"Optimizer\.step#(?P<kind>\w+)\.step$")
 
 
-@dataclass(frozen=True)
-class MicroBatches(Tabular):
+class MicroBatches(Tabular, frozen=True):
     """One row per backward pass of the steps that are chosen, in the order of time. Times in ns.
 
     step            index into the steps
@@ -60,8 +57,7 @@ class MicroBatches(Tabular):
         return len(self.step)
 
 
-@dataclass(frozen=True)
-class Optimizers(Tabular):
+class Optimizers(Tabular, frozen=True):
     """One row per optimizer, by its class and its turn in the step. Times in ns.
 
     name        class, with a number from the second of a class on: `AdamW`, `SGD`, `AdamW 2`

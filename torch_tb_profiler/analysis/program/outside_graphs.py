@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from torch_tb_profiler.analysis.program.replayed import replayed_rows
@@ -14,8 +12,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class OutsideGraphs(Tabular):
+class OutsideGraphs(Tabular, frozen=True):
     """Device work that no graph replayed, by name, by time, descending. Keys, units: `columns.OUTSIDE_GRAPHS`."""
 
     name: tuple[str, ...]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -27,8 +25,7 @@ from torch_tb_profiler.model import Model
 _OTHER = CODE[Phase.OTHER]
 
 
-@dataclass(frozen=True)
-class PhaseTimes:
+class PhaseTimes(msgspec.Struct, frozen=True):
     """Time of each step by phase, in ns. Shapes are (steps, phases) where nothing else is said.
 
     phases            those that occur, in the order of `Phase`

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -11,7 +9,7 @@ from torch_tb_profiler.analysis.program.backward_runs import Runs, backward_runs
 from torch_tb_profiler.analysis.program.hulls import Hulls, hulls
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.marks import Marks, marks
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
@@ -21,8 +19,7 @@ from torch_tb_profiler.model import Model
 _OTHER, _NO_LAUNCH = CODE[Phase.OTHER], CODE[Phase.NO_LAUNCH]
 
 
-@dataclass(frozen=True)
-class Segments:
+class Segments(msgspec.Struct, frozen=True):
     """All time of the main thread, cut wherever its phase changes. Parallel; sorted, without gaps between them.
 
     start, end   ns
@@ -55,7 +52,7 @@ class Phases(msgspec.Struct, frozen=True):
         return _at(self.main, self.marks, self.hulls, track, time)
 
 
-@remembered
+@pinned
 def _phases(model: Model) -> Phases:
     main = main_lane(model)
     marked = marks(model)

@@ -114,7 +114,7 @@ class BackwardShare(Answer, frozen=True, kw_only=True):
 class Stretch(Answer, frozen=True, kw_only=True):
     """A stretch of the main thread in one phase.
 
-    step         name of the step that it begins in; null outside of steps
+    step         name of the step that it begins in; null outside steps
     start_ns     since the start of the trace
     duration_ns  how long it lasts
     evidence     how the phase is known

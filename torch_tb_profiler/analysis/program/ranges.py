@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -26,6 +23,7 @@ from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.paths import paths
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.open_ranges import still_open
@@ -33,13 +31,12 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 
 #: what differs from call to call: numbers, addresses, hashes
-_VARYING = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b|(?<=CompiledFxGraph )\w+|\d+(?:\.\d+)?")
-_COMPILING = re.compile(r"\(dynamo_timed\)$|_data: .*compile_id=|^compile_attempt_")
+_VARYING = late_pattern(r"0x[0-9a-fA-F]+|\b[0-9a-f]{12,}\b|(?<=CompiledFxGraph )\w+|\d+(?:\.\d+)?")
+_COMPILING = late_pattern(r"\(dynamo_timed\)$|_data: .*compile_id=|^compile_attempt_")
 _FOLDED = "torch.compile …"
 
 
-@dataclass(frozen=True)
-class RangeTable(Tabular):
+class RangeTable(Tabular, frozen=True):
     """One row per path of names, in preorder, siblings by the time of their first call.
 
     Keys, units and definitions of the columns: `columns.RANGES`; the longest call: its event and begin.
@@ -73,8 +70,7 @@ class RangeTable(Tabular):
         return len(self.id)
 
 
-@dataclass(frozen=True)
-class RangeCalls(Tabular):
+class RangeCalls(Tabular, frozen=True):
     """The calls of one entry, in the order of time. Keys, units and definitions: `columns.CALLS_OF_RANGE`."""
 
     row: Int64

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -17,22 +14,22 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import descending, group, sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
-_OVERHEAD = re.compile(r"Pregraph bytecode$|AOTDispatcher Runtime Wrapper Prologue$")
+_OVERHEAD = late_pattern(r"Pregraph bytecode$|AOTDispatcher Runtime Wrapper Prologue$")
 _LOOKUP = "TorchDynamo Cache Lookup"
 #: the compilation of one code of one frame: `…compile_id=2/1`
-_COMPILE_ID = re.compile(r"entire_frame_compile_data: .*compile_id=(?P<id>!?[0-9/]+)")
-_COMPILATION = re.compile(r"_compile(?:\.compile_inner)? \(dynamo_timed\)$|entire_frame_compile\b")
+_COMPILE_ID = late_pattern(r"entire_frame_compile_data: .*compile_id=(?P<id>!?[0-9/]+)")
+_COMPILATION = late_pattern(r"_compile(?:\.compile_inner)? \(dynamo_timed\)$|entire_frame_compile\b")
 #: in a region, but no operators of the program
-COMPILING = re.compile(r"\(dynamo_timed\)$|entire_frame_compile|^dynamo$|^TorchDynamo Cache Lookup$")
+COMPILING = late_pattern(r"\(dynamo_timed\)$|entire_frame_compile|^dynamo$|^TorchDynamo Cache Lookup$")
 #: the passes of a training graph: the backward one is in no region
-_PASS = re.compile(r"CompiledFunction(?:Backward)?[0-9]*$")
-_RESTART = re.compile(r"compile_attempt_(?P<number>[0-9]{1,6})")
+_PASS = late_pattern(r"CompiledFunction(?:Backward)?[0-9]*$")
+_RESTART = late_pattern(r"compile_attempt_(?P<number>[0-9]{1,6})")
 
 
-@dataclass(frozen=True)
-class RegionTable(Tabular):
+class RegionTable(Tabular, frozen=True):
     """One row per compiled code, by host time, descending. Times in ns, of the steps that are chosen.
 
     Keys, units and definitions of the columns: `columns.REGIONS`.
@@ -55,8 +52,7 @@ class RegionTable(Tabular):
         return len(self.id)
 
 
-@dataclass(frozen=True)
-class CompilationTable(Tabular):
+class CompilationTable(Tabular, frozen=True):
     """One row per compilation, in the order of time. Keys, units and definitions: `columns.COMPILATIONS`."""
 
     id: tuple[str | None, ...]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from torch_tb_profiler.analysis.program.graph_gaps import graph_gaps
@@ -22,8 +20,7 @@ from torch_tb_profiler.trace import Category
 _UNNAMED = "(capture)"
 
 
-@dataclass(frozen=True)
-class GraphTable(Tabular):
+class GraphTable(Tabular, frozen=True):
     """One row per graph: replays that run the same sequence of nodes. By device time, descending. Times in ns.
 
     Keys, units and definitions of the columns: `columns.GRAPHS`.
@@ -45,8 +42,7 @@ class GraphTable(Tabular):
         return len(self.graph)
 
 
-@dataclass(frozen=True)
-class GraphNodes(Tabular):
+class GraphNodes(Tabular, frozen=True):
     """The nodes of one graph, in their order. Keys, units and definitions of the columns: `columns.GRAPH_NODES`."""
 
     position: Int64
@@ -61,8 +57,7 @@ class GraphNodes(Tabular):
         return len(self.position)
 
 
-@dataclass(frozen=True)
-class CaptureTable(Tabular):
+class CaptureTable(Tabular, frozen=True):
     """One row per capture, in the order of time. Keys, units and definitions of the columns: `columns.CAPTURES`."""
 
     name: tuple[str, ...]
@@ -164,7 +159,7 @@ def captures(model: Model) -> CaptureTable:
 
 
 def outside_ns(model: Model) -> tuple[int, int]:
-    """Device time in replays and outside of them, Σ durations in ns, of the steps that are chosen."""
+    """Device time in replays and outside them, Σ durations in ns, of the steps that are chosen."""
     inside = model.in_steps
     rows = inside.device_work.row[inside.is_work]
     every = int(np.maximum(model.trace.events.duration[rows], 0).sum())

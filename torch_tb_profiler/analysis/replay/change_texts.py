@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -32,15 +31,16 @@ from torch_tb_profiler.analysis.replay.changes import (
 from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES
 from torch_tb_profiler.analysis.replay.where import calls_of_module
 from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 #: longest text, most changes
 LONGEST, MOST = 4_000, 24
 LARGEST_FACTOR = 100.0
-_FACTOR = re.compile(r"(?:0|[1-9]\d{0,2})(?:\.\d{1,6})?", re.ASCII)
-_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_ESCAPE = re.compile(rb"%([0-9A-Fa-f]{2})")
+_FACTOR = late_pattern(r"(?:0|[1-9]\d{0,2})(?:\.\d{1,6})?", re.ASCII)
+_BAD_ESCAPE = late_pattern(r"%(?![0-9A-Fa-f]{2})")
+_ESCAPE = late_pattern(rb"%([0-9A-Fa-f]{2})")
 
 Naming = Literal["none", "optional", "required"]
 
@@ -93,8 +93,7 @@ _CATEGORIES: dict[str, tuple[Category, ...]] = {
 _BY_KEY = {kind.key: kind for kind in KINDS}
 
 
-@dataclass(frozen=True)
-class AskedChange:
+class AskedChange(msgspec.Struct, frozen=True):
     """One change as it was asked for.
 
     text      in its normal form: two texts that mean the same are the same

@@ -128,6 +128,15 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
         """ns: what was before the first step is never changed."""
         return int(self.steps.host_start[0]) if len(self.steps) else 0
 
+    @property
+    def work_since(self) -> int:
+        """ns: work on devices that began before is never changed.
+
+        A first step begins when the devices are done with what was launched earlier: were that shorter while the
+        beginning stays, the step would seem to become shorter by as much.
+        """
+        return int(self.steps.start[0]) if len(self.steps) else 0
+
     @cached_property
     def lane_counts(self) -> Bool:
         """Shape (lane edges,): those that end after the first step has begun."""

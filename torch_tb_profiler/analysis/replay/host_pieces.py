@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from torch_tb_profiler.analysis.replay.host_time import LABELS, HostTime
 from torch_tb_profiler.analysis.replay.stretches import Stretches, lanes_of
 from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
@@ -16,7 +20,7 @@ from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 class HostPieces(msgspec.Struct, frozen=True):
     """Work of host threads, without waiting, each piece in one lane edge and of one label. Parallel, shape (pieces,).
 
-    By lane and start, disjoint. Time outside of all lane edges, before the first node of a lane or after its last, is
+    By lane and start, disjoint. Time outside all lane edges, before the first node of a lane or after its last, is
     left out.
 
     lane         index into Trace.tracks
@@ -80,7 +84,7 @@ def host_pieces(host: HostTime, waits: Stretches, point_lane: Int64, point_time:
     point_lane, point_time    shape (points,), by lane and time
     lane_from                 shape (lane edges,): the point where each begins; it ends at the next of its lane
     """
-    points, begin = len(point_time), np.int8(1)
+    points = len(point_time)
     cut_lane: Int64 = np.concatenate((point_lane, waits.lane, waits.lane)).astype(np.int64)
     cut_time = np.concatenate((point_time, waits.start, waits.end))
     order = stable_order(cut_time)
@@ -90,25 +94,32 @@ def host_pieces(host: HostTime, waits: Stretches, point_lane: Int64, point_time:
     after = _begun(host, cut_lane, cut_time)
     size = len(host.start) + len(order)
     at_cut = after + np.arange(len(order))
-    is_piece = np.ones(size, np.bool_)
-    is_piece[at_cut] = False
-    of_point, of_wait = np.zeros(size, np.bool_), np.zeros(size, np.int8)
-    of_point[at_cut[order < points]] = True
-    of_wait[at_cut[(order >= points) & (order < points + len(waits))]] = begin
-    of_wait[at_cut[order >= points + len(waits)]] = -begin
-    time, lane = np.empty(size, np.int64), np.empty(size, np.int32)
-    time[is_piece], time[at_cut] = host.start, cut_time
-    lane[is_piece], lane[at_cut] = host.lane, cut_lane
-    piece = np.cumsum(is_piece, dtype=np.int32) - 1
-    point = np.cumsum(of_point, dtype=np.int32) - 1
-    edge_after = np.full(points + 1, -1, np.int32)
+    counts = np.ones(size, np.bool_)
+    counts[at_cut] = False
+    time, label = np.empty(size, np.int64), np.empty(size, np.int8)
+    time[counts], label[counts] = host.start, host.label
+    time[at_cut] = cut_time
+    # behind a cut goes on what has begun on its lane, if anything has
+    label[at_cut] = take_known(host.label, after - 1)
+    counts[at_cut] = take_known(host.lane, after - 1, -1) == cut_lane
+    if len(waits):
+        waiting = np.cumsum((order >= points).astype(np.int64) - 2 * (order >= points + len(waits)))
+        counts &= _held(at_cut, waiting <= 0, True, size)
+    # an edge goes from one point of a lane to the next, so that all moments between them are of its lane
+    edge_after = np.full(points, -1, np.int32)
     edge_after[lane_from] = np.arange(len(lane_from))
-    known = (piece >= 0) & (point >= 0) & (edge_after[point] >= 0) & (np.cumsum(of_wait, dtype=np.int32) <= 0)
-    known[:-1] &= (lane[1:] == lane[:-1]) & (time[1:] > time[:-1])
-    known[-1:] = False
-    at = np.flatnonzero(known)
-    at = at[(host.lane[piece[at]] == lane[at]) & (point_lane[point[at]] == lane[at])]
-    return HostPieces(lane[at], time[at], time[at + 1], host.label[piece[at]], edge_after[point[at]])
+    at_point = at_cut[order < points]
+    edge, lane = _held(at_point, edge_after, -1, size), _held(at_point, point_lane.astype(np.int32), -1, size)
+    counts &= edge >= 0
+    counts[:-1] &= time[1:] > time[:-1]
+    counts[-1:] = False
+    return HostPieces(lane[counts], time[counts], time[1:][counts[:-1]], label[counts], edge[counts])
+
+
+def _held(at: Int64, values: npt.NDArray[Any], before: int, size: int) -> npt.NDArray[Any]:
+    """What holds at each of `size` moments: from each of `at`, ascending, its value on, and before them `before`."""
+    lengths = np.diff(np.concatenate(([0], at, [size])))
+    return np.repeat(np.append(np.array([before], values.dtype), values), lengths)
 
 
 def _begun(host: HostTime, lane: Int64, time: Int64) -> Int64:

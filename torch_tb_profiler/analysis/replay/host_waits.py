@@ -140,6 +140,9 @@ def blocking_copies(trace: Trace, items: Items, calls: Calls) -> HostWait:
     within = items.end[chosen] <= calls.end[call]
     names = trace.events.name[items.row[chosen]]
     waits = trace.strings.where(_waits, names)[names]
+    # ROCm does not say which memory of the host it is: of a large copy, a call that is as long as it does
+    large = trace.device_work.bytes[items.work[chosen]] > STAGED_BYTES
+    waits |= trace.strings.where(_of_unknown_memory, names)[names] & large
     waits &= ~_staged(trace, items, chosen) | (_free_since(items)[chosen] > calls.start[call])
     kept: Bool = within & (synchronous[calls.name[call]] | (asynchronous[calls.name[call]] & waits))
     return HostWait(call[kept], chosen[kept], calls.release[call[kept]])
@@ -169,6 +172,10 @@ def _waits(name: str) -> bool:
     if "Pinned" in name or "DtoD" in name or "PtoP" in name or "DeviceToDevice" in name:
         return False
     return "DtoH" in name or "DeviceToHost" in name or "Pageable" in name
+
+
+def _of_unknown_memory(name: str) -> bool:
+    return ("HtoD" in name or "HostToDevice" in name) and "Pinned" not in name and "Pageable" not in name
 
 
 def full_queue(items: Items, calls: Calls, launched: Launched) -> HostWait:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
@@ -30,8 +29,7 @@ class Work(IntEnum):
     HOST_COLLECTIVE = 3
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(msgspec.Struct, frozen=True):
     """Pieces of work, by start: kernels, copies, sets, and collectives that run on the host. Parallel, shape (items,).
 
     row               the event

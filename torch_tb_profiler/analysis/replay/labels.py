@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.nesting import Nesting, to_root
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category, Trace
 
@@ -28,10 +29,10 @@ class Label(IntEnum):
 
 
 #: calls that wait for a stream, an event or a device
-SYNCHRONIZE = re.compile(r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$")
-ALLOCATOR = re.compile(r"Malloc|Free(?!ze)|HostAlloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap")
+SYNCHRONIZE = late_pattern(r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$")
+ALLOCATOR = late_pattern(r"Malloc|Free(?!ze)|HostAlloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap")
 #: ranges of collectives that run on the host
-HOST_COLLECTIVE = re.compile(r"(?:gloo|mpi|ucc):")
+HOST_COLLECTIVE = late_pattern(r"(?:gloo|mpi|ucc):")
 API_CATEGORIES = (Category.RUNTIME, Category.DRIVER)
 HOST_CATEGORIES = (Category.USER_ANNOTATION, Category.OPERATOR, *API_CATEGORIES)
 

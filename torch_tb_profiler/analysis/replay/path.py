@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
@@ -49,8 +50,7 @@ _OF_EDGE = {
 }
 
 
-@dataclass(frozen=True)
-class Segments:
+class Segments(msgspec.Struct, frozen=True):
     """Pieces of the path, from the end of each step back to its beginning. Parallel, shape (segments,).
 
     step            index of the step
@@ -127,8 +127,8 @@ def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> Cri
 
 def _walk(graph: Graph, time: Int64, cause: Int64, chosen: list[int]) -> tuple[Int64, Int64, Int64]:
     """Edges of the path with their step, and from when on they count, ns."""
-    # the last one stands for "no cause": it is before every floor
-    times, causes = [*time.tolist(), -1], np.append(graph.source, -1)[cause].tolist()
+    # the last one stands for "no cause": it is before every floor; as views, because a path meets only some nodes
+    times, causes = np.append(time, -1).data, np.append(graph.source, -1)[cause].data
     ends = graph.ends.tolist()
     found: list[int] = []
     counts = []
@@ -169,7 +169,7 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
         _some_segments(scenario, step[some], edge[some], _lengths(scenario, of_item, edge[some], since[some]))
         for some in _some(len(step))
     ]
-    return Segments(*(np.concatenate([getattr(each, part.name) for each in found]) for part in fields(Segments)))
+    return Segments(*(np.concatenate([getattr(each, name) for each in found]) for name in Segments.__struct_fields__))
 
 
 def _lengths(scenario: Scenario, of_item: Int64, edge: Int64, since: Int64) -> Int64:

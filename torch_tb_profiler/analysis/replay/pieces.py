@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.edges import Edge
@@ -24,8 +24,7 @@ _UNEXPLAINED = PARTS.index("unexplained")
 _OF_CALLS = (Edge.SYNC, Edge.BLOCKING_COPY, Edge.FULL_QUEUE)
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True):
     """Disjoint, in order of time; from the first step to the last one they leave no gap. Parallel, shape (pieces,).
 
     start, end   ns, as in the trace
@@ -51,7 +50,7 @@ class Pieces:
 
     def take(self, chosen: Int64) -> Pieces:
         """Some of them."""
-        return Pieces(*(values[chosen] for values in vars(self).values()))
+        return Pieces(*(values[chosen] for values in asdict(self).values()))
 
 
 def pieces_of(model: Model, path: CriticalPath) -> Pieces:
@@ -65,7 +64,9 @@ def pieces_of(model: Model, path: CriticalPath) -> Pieces:
         _on_devices(model, graph, segments, np.flatnonzero(~on_host)),
         _on_threads(model, graph, segments, on_host),
     ]
-    both = Pieces(*(np.concatenate(columns) for columns in zip(*(vars(each).values() for each in found), strict=True)))
+    both = Pieces(
+        *(np.concatenate(columns) for columns in zip(*(asdict(each).values() for each in found), strict=True))
+    )
     return both.take(np.flatnonzero(both.end > both.start)).take(np.argsort(both.start[both.end > both.start]))
 
 

@@ -32,7 +32,7 @@ def pinned_copies(trace: Trace, graph: Graph, change: Pinned) -> Effect:
     items = graph.items
     code = trace.events.name[items.row]
     pageable: Bool = trace.strings.where(lambda name: "Pageable" in name, code)[code]
-    chosen = (items.kind == Work.COPY) & (items.call >= 0) & (items.start >= graph.since) & pageable
+    chosen = (items.kind == Work.COPY) & (items.call >= 0) & (items.start >= graph.work_since) & pageable
     if change.rows is not None:
         of_rows = np.zeros(len(items), np.bool_)
         found = items_of_rows(graph, known_rows(trace, change.rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -188,8 +187,7 @@ class WhichPieces(msgspec.Struct, frozen=True):
     step: Annotated[str | None, Meta(description="Only of this step; without it of all that are chosen.")] = None
 
 
-@dataclass(frozen=True)
-class Pieces(Tabular):
+class Pieces(Tabular, frozen=True):
     """The path piece by piece, by step and start. Parallel."""
 
     missing_below_zero = ("row",)

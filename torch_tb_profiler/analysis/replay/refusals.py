@@ -116,7 +116,8 @@ def _lost(trace: Trace, graph: Graph) -> list[Refusal]:
             text = f"{100 * share:.0f} % of the work begins before its launch: the clocks do not agree."
             found.append(Refusal("clocks", "everything", text, share))
     starts = trace.strings.where(lambda name: "LaunchKernel" in name or "GraphLaunch" in name, calls.name)[calls.name]
-    starts &= _outermost(graph)
+    # what is launched after the steps, in one that is left out, may run after the recording
+    starts &= _outermost(graph) & (calls.start < graph.steps.host_end[-1])
     if starts.any() and (items.kind == Work.KERNEL).any():
         share = float(np.count_nonzero(starts & (calls.release < 0))) / int(np.count_nonzero(starts))
         if share > MOST_WITHOUT_WORK:
@@ -129,7 +130,7 @@ def _lost(trace: Trace, graph: Graph) -> list[Refusal]:
 
 def _outermost(graph: Graph) -> Bool:
     """Shape (calls,): calls that started something, and those that were to, and share their correlation with no call of
-    another name that did: the driver's call inside of the runtime's.
+    another name that did: the driver's call inside the runtime's.
     """
     calls = graph.calls
     does = calls.release >= 0

@@ -95,8 +95,7 @@ class Saving(msgspec.Struct, frozen=True):
     only_first: bool = False
 
 
-@dataclass(frozen=True)
-class Savings:
+class Savings(msgspec.Struct, frozen=True):
     """What several changes save, each after those before it, of which each saved most then; refused ones last.
 
     together_ns   all that are listed and not refused at once; what `after_others` adds up to

@@ -63,7 +63,7 @@ class Scenario(msgspec.Struct, frozen=True, dict=True):
         for each in work:
             if each.less:
                 found[each.item] -= each.less
-        counts = self.graph.items.start >= self.graph.since
+        counts = self.graph.items.start >= self.graph.work_since
         return np.where(counts, np.maximum(found, 0), duration)
 
     @cached_property

@@ -228,23 +228,32 @@ def _runs(roots: int, one: Int64, other: Int64, one_edge: Int64, other_edge: Int
         (before >= roots) & (one != other) & (uses[before] == 1) & lasting & stays[np.maximum(before - roots, -1)]
         for before in (one, other)
     )
-    goes = np.flatnonzero(from_one | from_other)
-    ones, others = one.tolist(), other.tolist()
+    # from which of them, if it may be either: from one where that is possible
+    goes = np.concatenate((np.flatnonzero(from_one), np.flatnonzero(from_other)))
+    is_one = np.arange(len(goes)) < np.count_nonzero(from_one)
+    by_goal = stable_order(goes)
+    goes, is_one = goes[by_goal], is_one[by_goal]
+    before, by = np.where(is_one, one[goes], other[goes]) - roots, np.where(is_one, other[goes], one[goes])
     turned: list[int] = []
-    for c, first, second in zip(goes.tolist(), from_one[goes].tolist(), from_other[goes].tolist(), strict=True):
-        for is_one, before, by in ((True, ones[c], others[c]), (False, others[c], ones[c])):
-            if not (first if is_one else second):
-                continue
-            p = before - roots
-            if same[p] < 0 and by in (ones[p], others[p]):
-                same[p] = by
-                if others[p] != by:
-                    turned.append(p)
-            if same[p] == by:
-                run[c], same[c] = run[p], by
-                if not is_one:
-                    turned.append(c)
-                break
+    for c, p, constant, from_the_one, is_p_one, is_p_other in zip(
+        goes.tolist(),
+        before.tolist(),
+        by.tolist(),
+        is_one.tolist(),
+        (by == one[before]).tolist(),
+        (by == other[before]).tolist(),
+        strict=True,
+    ):
+        if run[c] != c:
+            continue
+        if same[p] < 0 and (is_p_one or is_p_other):
+            same[p] = constant
+            if not is_p_other:
+                turned.append(p)
+        if same[p] == constant:
+            run[c], same[c] = run[p], constant
+            if not from_the_one:
+                turned.append(c)
     goes_on_from_one[turned] = False
     # by the number of their first, then in order: what a run needs came before its first
     of = np.array(run, np.int64)
@@ -283,12 +292,10 @@ def _paths(alone: Int64, cause: Int64) -> _Paths:
     """
     place = places_of(alone, len(cause))
     above = place[cause[alone]]  # -1: the cause is no node of a path
-    size = [1] * len(alone)
-    parents = above.tolist()
-    for at in range(len(parents) - 1, -1, -1):
-        if parents[at] >= 0:
-            size[parents[at]] += size[at]
     follows = np.flatnonzero(above >= 0)
+    size = [1] * len(alone)
+    for at, up in zip(follows[::-1].tolist(), above[follows[::-1]].tolist(), strict=True):
+        size[up] += size[at]
     # the last one written is the one with most behind it
     follows = follows[np.argsort(np.array(size, np.int64)[follows], kind="stable")]
     main = np.full(len(alone), -1, np.int64)

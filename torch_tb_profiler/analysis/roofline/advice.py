@@ -5,7 +5,6 @@ Products of matrices alone; what is near its roof, or too short for its duration
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from math import ceil
 from typing import Literal, get_args
@@ -22,6 +21,7 @@ from torch_tb_profiler.arrays.grouping import first_at, group
 from torch_tb_profiler.arrays.lookup import places_of, take_known
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
 #: alignment: rows do not begin at 16 bytes; few_rows: at most 16 rows, which the memory bounds: batch; split_k: fewer
@@ -42,8 +42,8 @@ _LONG = 8
 _MOST_WAVES, _LEAST_LOST = 4, 0.15
 #: how many small products in a row are many
 _MANY = 8
-_TILE = re.compile(r"tilesize(\d+)x(\d+)x|_MT(\d+)x(\d+)x|nvjet_\w*?_(\d+)x(\d+)|gemm\w*?_(\d{2,3})x(\d{2,3})(?=_|$)")
-_SPLIT = re.compile(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
+_TILE = late_pattern(r"tilesize(\d+)x(\d+)x|_MT(\d+)x(\d+)x|nvjet_\w*?_(\d+)x(\d+)|gemm\w*?_(\d{2,3})x(\d{2,3})(?=_|$)")
+_SPLIT = late_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
 
 
 @remembered

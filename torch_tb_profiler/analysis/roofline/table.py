@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -41,8 +40,7 @@ _NOT_KNOWN = "(not known)"
 _NO_PRODUCTS = "(no products)"
 
 
-@dataclass(frozen=True)
-class RooflineTable(Tabular):
+class RooflineTable(Tabular, frozen=True):
     """One row per group, by lost time, then time, descending. Columns: `columns.ROOFLINE`; NaN and None: not known.
 
     input_shape  None unless grouped by shapes

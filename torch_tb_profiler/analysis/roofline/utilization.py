@@ -7,7 +7,6 @@ is executed: also what is computed a second time in the backward pass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -97,8 +96,7 @@ class OfPhase(msgspec.Struct, frozen=True):
     time_ns: float
 
 
-@dataclass(frozen=True)
-class StepFlops:
+class StepFlops(msgspec.Struct, frozen=True):
     """FLOP of the average step, and utilizations.
 
     steps       how many there are

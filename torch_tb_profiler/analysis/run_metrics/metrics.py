@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+
+import msgspec
 
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_summary, mean_known, step_use
 from torch_tb_profiler.analysis.memory.curve import memory_curves
@@ -15,8 +16,7 @@ from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 
 
-@dataclass(frozen=True)
-class Figures:
+class Figures(msgspec.Struct, frozen=True):
     """One trace in a row of numbers; None where it does not say, or has no steps.
 
     Times are means over the steps, in ns; shares 0…1, see `analysis.device_use.DeviceSummary`. Definitions:
@@ -76,8 +76,7 @@ class Figures:
     top_kernel: str | None
 
 
-@dataclass(frozen=True)
-class FigureTable(Tabular):
+class FigureTable(Tabular, frozen=True):
     """The figures of several traces: which, and a column for each field of `Figures`."""
 
     run: tuple[str, ...]
@@ -92,7 +91,7 @@ class FigureTable(Tabular):
 
     def to_columns(self) -> dict[str, object]:
         names = {"run": self.run, "worker": self.worker, "span": self.span}
-        return names | {f.name: tuple(getattr(one, f.name) for one in self.figures) for f in fields(Figures)}
+        return names | {name: tuple(getattr(one, name) for one in self.figures) for name in Figures.__struct_fields__}
 
 
 def figures(model: Model) -> Figures:

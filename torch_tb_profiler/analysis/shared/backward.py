@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -11,6 +9,7 @@ from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import EVALUATE
 
@@ -19,7 +18,7 @@ LEAST = 5
 
 
 #: an operator of the backward pass as torch named it before 1.11
-_OLD_NODE = re.compile(r"\w*Backward\d*$|torch::autograd::AccumulateGrad$")
+_OLD_NODE = late_pattern(r"\w*Backward\d*$|torch::autograd::AccumulateGrad$")
 
 
 @remembered

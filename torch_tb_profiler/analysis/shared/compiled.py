@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -11,6 +9,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import last_started, nearest
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree
 
@@ -19,9 +18,9 @@ REGION = "Torch-Compiled Region"
 COMPILED_BACKWARD = f"{REGION}: !"
 BODY = "## Call CompiledFxGraph"
 #: outermost of these a compilation is: of Dynamo, of one graph, or of a kernel
-_COMPILING = re.compile(r"dynamo$|entire_frame_compile\b|.*\(dynamo_timed\)$|_compile(?:\.|$)")
-_RESUME = re.compile(r"torch_dynamo_resume_in_(?P<function>\w+?)_at_(?P<line>\d+)$")
-_REGION_ID = re.compile(r"Torch-Compiled Region: (?:!\d+/)?(?P<frame>\d+)/(?P<code>\d+)")
+_COMPILING = late_pattern(r"dynamo$|entire_frame_compile\b|.*\(dynamo_timed\)$|_compile(?:\.|$)")
+_RESUME = late_pattern(r"torch_dynamo_resume_in_(?P<function>\w+?)_at_(?P<line>\d+)$")
+_REGION_ID = late_pattern(r"Torch-Compiled Region: (?:!\d+/)?(?P<frame>\d+)/(?P<code>\d+)")
 
 
 class Compiled(msgspec.Struct, frozen=True):

@@ -6,8 +6,6 @@ and how long a collective runs depends on the other ranks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -23,8 +21,7 @@ from torch_tb_profiler.trace.schema import DeviceWork
 COMPUTED_SHARED_MEMORY = 49_152
 
 
-@dataclass(frozen=True)
-class TensorCores:
+class TensorCores(msgspec.Struct, frozen=True):
     """Parts of the time of compute kernels, 0…1; the three add up to 1. None without such time.
 
     yes      part of kernels known to use tensor cores, 0…1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -36,8 +34,7 @@ class Launchers(msgspec.Struct, frozen=True):
         return code < len(self.strings)
 
 
-@dataclass(frozen=True)
-class Unattributed:
+class Unattributed(msgspec.Struct, frozen=True):
     """Device work that no operator launched, by its owner.
 
     owner      in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none

@@ -42,12 +42,32 @@ class OperatorTimes(msgspec.Struct, frozen=True):
         return len(self.node)
 
 
+class OperatorNodes(msgspec.Struct, frozen=True):
+    """Where the calls of operators are in the call tree.
+
+    node, of_node   as in `OperatorTimes`
+    """
+
+    node: Int64
+    of_node: Int64
+
+
+@remembered
+def operator_nodes(model: Model) -> OperatorNodes:
+    """One entry per call of an operator, for those that need none of its times."""
+    tree, head = model.tree, model.call_heads
+    nodes = len(tree)
+    kept = np.flatnonzero(tree.is_operator & (head[:-1] == np.arange(nodes)))
+    return OperatorNodes(kept, places_of(kept, nodes + 1)[head])
+
+
 @remembered
 def operator_times(model: Model) -> OperatorTimes:
     """Self and total times of every call of an operator, exact."""
     tree, durations = model.tree, model.trace.events.duration
     nodes, head = len(tree), model.call_heads
-    kept = np.flatnonzero(tree.is_operator & (head[:-1] == np.arange(nodes)))
+    calls = operator_nodes(model)
+    kept = calls.node
     caller = nearest(tree.parent, tree.is_operator, tree.parent[kept])
     called = np.flatnonzero(caller >= 0)
     below = kept[called]
@@ -61,7 +81,7 @@ def operator_times(model: Model) -> OperatorTimes:
     device_self = sums_at(head[model.device_links.operator_node[owned]], work_ns, nodes)
     return OperatorTimes(
         node=kept,
-        of_node=places_of(kept, nodes + 1)[head],
+        of_node=calls.of_node,
         host_total=host_total,
         host_self=host_total - inside[kept] - api_self[kept],
         api_self=api_self[kept],

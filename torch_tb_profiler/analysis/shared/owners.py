@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -12,6 +9,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import module_name
 from torch_tb_profiler.model.owners import How, Why
@@ -26,7 +24,7 @@ REASONS = {
     Why.LAUNCH_LOST: "its launch was lost",
 }
 
-_GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
+_GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
 _STEP_TEMPLATE = "ProfilerStep#…"
 
 
@@ -58,8 +56,7 @@ class OwnerNames(msgspec.Struct, frozen=True):
     names: tuple[OwnerName, ...]
 
 
-@dataclass(frozen=True)
-class OwnerShares:
+class OwnerShares(msgspec.Struct, frozen=True):
     """Shares of the device time, 0 … 1; `linked` + `inferred` + `unowned` = 1.
 
     linked    of what follows from a launch in the trace

@@ -22,6 +22,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
+from torch_tb_profiler.late_pattern import late_pattern
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ SPREAD = 0.15
 _WHOLE = 0.95
 
 #: names of parts of a device
-_SLICE = re.compile(r"\bMIG \d|^GRID ")
+_SLICE = late_pattern(r"\bMIG \d|^GRID ")
 
 Source = Literal["data_sheet", "tables", "user", "architecture"]
 

@@ -45,12 +45,17 @@ def thresholds() -> Thresholds:
     """The limits, with those of the file that the environment names. One that is wrong is logged, and left out."""
     named = os.environ.get(VARIABLE, "")
     if not named:
-        return _read(_OWN.read_text("utf-8"), "")
+        return _read("")
     try:
         return thresholds_with(named)
     except ThresholdError as error:
         _warn(str(error))
-        return _read(_OWN.read_text("utf-8"), "")
+        return _read("")
+
+
+def thresholds_digest() -> str:
+    """`thresholds().digest`, without reading the limits where no file changes them."""
+    return thresholds().digest if os.environ.get(VARIABLE, "") else ""
 
 
 def thresholds_with(file: str | os.PathLike[str]) -> Thresholds:
@@ -59,7 +64,7 @@ def thresholds_with(file: str | os.PathLike[str]) -> Thresholds:
         text = Path(file).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ThresholdError(f"{file} cannot be read: {error}") from error
-    return _read(_OWN.read_text("utf-8"), text)
+    return _read(text)
 
 
 @lru_cache(maxsize=16)
@@ -69,8 +74,8 @@ def _warn(text: str) -> None:
 
 
 @lru_cache(maxsize=4)
-def _read(own: str, users: str) -> Thresholds:
-    given = toml_of(own)
+def _read(users: str) -> Thresholds:
+    given = toml_of(_OWN.read_text("utf-8"))
     limits: dict[str, dict[str, float]] = {key: value for key, value in given.items() if key != "mute"}
     mute = set(given["mute"])
     if not users:

@@ -14,6 +14,6 @@ SLICES = by_key(
     Definition("track", "Track", "string", None, "Where it ran: process and thread of the host, or device and stream."),
     Definition("start_ns", "Start", "number", "ns", "Time since the start of the trace."),
     Definition(
-        "duration_ns", "Duration", "number", "ns", "From its start to its end, with everything that ran inside of it."
+        "duration_ns", "Duration", "number", "ns", "From its start to its end, with everything that ran inside it."
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -26,8 +25,7 @@ else:
 _FRAMES = (Category.SPAN,)
 
 
-@dataclass(frozen=True)
-class SliceTable(Tabular):
+class SliceTable(Tabular, frozen=True):
     """A page of slices, the longest first; of equal length the earlier first. Parallel columns.
 
     row            number of the event in its file

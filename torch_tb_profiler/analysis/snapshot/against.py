@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -19,8 +18,7 @@ from torch_tb_profiler.arrays.types import Int64
 AgainstBy = Literal["line", "stack", "size", "module", "annotation"]
 
 
-@dataclass(frozen=True)
-class AgainstRows(Tabular):
+class AgainstRows(Tabular, frozen=True):
     """A row for each line, stack, size, module or annotation of either snapshot; what differs most is first.
 
     name           the line, module or annotation; of stacks and sizes the line of the first allocation

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import msgspec
@@ -28,8 +27,7 @@ NO_MODULE = "(in no module)"
 NO_ANNOTATION = "(in no annotation)"
 
 
-@dataclass(frozen=True)
-class AliveRows(Tabular):
+class AliveRows(Tabular, frozen=True):
     """Allocations in use, a row for each stack, line, size, stream, module or annotation, the most bytes first.
 
     group             the module (`file: function`) or the annotation; empty where it is grouped by something else

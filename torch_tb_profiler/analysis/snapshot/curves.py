@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -20,8 +18,7 @@ _TAKEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
 _GIVEN = (Action.SEGMENT_FREE, Action.SEGMENT_UNMAP)
 
 
-@dataclass(frozen=True)
-class Curves:
+class Curves(msgspec.Struct, frozen=True):
     """Bytes of one device, shape (records + 1,): the first before the first record, then after each of them.
 
     requested        what was asked for and is not released

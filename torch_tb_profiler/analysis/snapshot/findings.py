@@ -6,9 +6,9 @@ What a failed allocation needs is said by `oom`. What a trace says of memory has
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
@@ -32,8 +32,7 @@ SnapshotSeverity = Literal["low", "medium", "high"]
 SECTION = "snapshot_"
 
 
-@dataclass(frozen=True)
-class SnapshotFinding:
+class SnapshotFinding(msgspec.Struct, frozen=True):
     """Something to change.
 
     id        the rule

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -14,6 +12,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME, Annotations
 
@@ -22,8 +21,8 @@ StepRule = Literal["profiler_step", "optimizer", "none"]
 #: a stack grows when it leaves something behind in this many steps
 LEAST_STEPS = 3
 
-_STEP = re.compile(r"ProfilerStep\*?#\d+")
-_OPTIMIZER = re.compile(r"Optimizer\.step#")
+_STEP = late_pattern(r"ProfilerStep\*?#\d+")
+_OPTIMIZER = late_pattern(r"Optimizer\.step#")
 
 
 class StepEnds(msgspec.Struct, frozen=True):
@@ -48,8 +47,7 @@ class Growing(msgspec.Struct, frozen=True):
     steps: Count
 
 
-@dataclass(frozen=True)
-class Growth:
+class Growth(msgspec.Struct, frozen=True):
     """What grows on one device.
 
     device    number of the device

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
@@ -17,8 +17,7 @@ _TAKEN = (Action.SEGMENT_ALLOC, Action.SEGMENT_MAP)
 _GIVEN = (Action.SEGMENT_FREE, Action.SEGMENT_UNMAP)
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """Segments of one device after a record, by address, and the pieces they are cut into, by segment and address.
 
     position        of the record
@@ -61,8 +60,7 @@ class Layout:
         return int(self.piece_bytes[self.is_free].max(initial=0))
 
 
-@dataclass
-class _Segment:
+class _Segment(msgspec.Struct):
     bytes: int
     stream: int
     small: bool
@@ -226,8 +224,7 @@ class _Ranges:
         return {start: self._found[start] for start in self._starts}
 
 
-@dataclass(frozen=True)
-class PoolRow:
+class PoolRow(msgspec.Struct, frozen=True):
     """Segments of one pool, stream and size class at a moment.
 
     pool         what it is called

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
@@ -21,8 +20,7 @@ CHURN_BYTES = 1 << 20
 CHURN_NS = 100_000
 
 
-@dataclass(frozen=True)
-class LifetimeRows(Tabular):
+class LifetimeRows(Tabular, frozen=True):
     """One row per stack of what was allocated during the recording, by bytes, descending.
 
     stack         row of stacks

@@ -6,7 +6,6 @@ the one at which most records of the trace meet one of the snapshot of the same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -36,8 +35,7 @@ _VOTERS = 4000
 _MOST_PAIRS = 2_000_000
 
 
-@dataclass(frozen=True)
-class SnapshotLink:
+class SnapshotLink(msgspec.Struct, frozen=True):
     """How a snapshot and a trace belong together.
 
     reason     whether they do, else why not

@@ -6,7 +6,6 @@ are those around the record in the trace: also of a backward pass, whose threads
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import msgspec
@@ -30,8 +29,7 @@ NOT_LINKED = "(not in the trace)"
 NO_OPERATOR = "(in no operator)"
 
 
-@dataclass(frozen=True)
-class LinkedAliveRows(Tabular):
+class LinkedAliveRows(Tabular, frozen=True):
     """Allocations in use, a row for each module, annotation or operator of the trace, the most bytes first.
 
     linked_blocks, linked_bytes  of those that were found in the trace; the others are one row

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -26,8 +26,7 @@ BEFORE = -1
 _ACTIONS = (Action.ALLOC, Action.FREE_REQUESTED, Action.FREE_COMPLETED)
 
 
-@dataclass(frozen=True)
-class Lives:
+class Lives(msgspec.Struct, frozen=True):
     """Allocations of one device, parallel arrays, in the order of their births; those from before come first.
 
     address        where it is
@@ -55,7 +54,7 @@ class Lives:
     stream: Int64
     context: Int64
     missing: tuple[str, ...] = ()
-    contradictions: Mapping[str, int] = field(default_factory=dict)
+    contradictions: Mapping[str, int] = msgspec.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.address)
@@ -120,7 +119,7 @@ def lives_of(device: DeviceSnapshot) -> Lives:
     return Lives(**columns, missing=missing, contradictions=told)
 
 
-_COLUMNS = tuple(Lives.__dataclass_fields__)[:10]
+_COLUMNS = tuple(Lives.__struct_fields__)[:10]
 
 
 def _ends(life: Int64, order: Int64, chosen: Bool, count: int, wrong: Counter[str]) -> Int64:

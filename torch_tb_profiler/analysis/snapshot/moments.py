@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Ns
@@ -21,8 +21,7 @@ MomentKind = Literal["start", "peak", "reserved_peak", "snapshot", "oom", "end",
 MOST_OF_A_KIND = 50
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """A moment worth looking at.
 
     kind       what it is

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -45,8 +44,7 @@ class Holder(msgspec.Struct, frozen=True):
     joins: Bytes
 
 
-@dataclass(frozen=True)
-class Oom:
+class Oom(msgspec.Struct, frozen=True):
     """One failed allocation.
 
     device             number of the device

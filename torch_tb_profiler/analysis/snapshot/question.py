@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -42,6 +41,7 @@ from torch_tb_profiler.analysis.snapshot.timeline import Axis, BandBy, columns_o
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action, Annotations
 
@@ -49,7 +49,7 @@ TAG = "memory snapshots"
 MOST_COLUMNS = 2000
 #: of annotations and of segments that are taken or given back
 MOST_MARKS = 400
-_SHOWN = re.compile(r"ProfilerStep|Optimizer\.(?:step|zero_grad)")
+_SHOWN = late_pattern(r"ProfilerStep|Optimizer\.(?:step|zero_grad)")
 
 
 class WhichWindow(OfDevice, frozen=True):

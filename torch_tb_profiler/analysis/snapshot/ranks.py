@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
@@ -45,8 +44,7 @@ class SnapshotFigures(msgspec.Struct, frozen=True):
     bytes: Sequence[Bytes]
 
 
-@dataclass(frozen=True)
-class RankRows(Tabular):
+class RankRows(Tabular, frozen=True):
     """One row per snapshot, what is furthest from the median first.
 
     place           of the snapshot in those that were given

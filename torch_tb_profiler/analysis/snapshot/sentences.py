@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, Snapshot
 
 def said_of_oom(oom: Oom) -> str:
     """Why an allocation failed."""
-    asked = f"{size(oom.requested)} were asked for at {oom.line}"
-    free = f"{size(oom.free)} were free in {oom.pieces} pieces, the largest of {size(oom.largest)}"
+    asked = f"{size(oom.requested)} was requested at {oom.line}"
+    free = f"{size(oom.free)} was free in {oom.pieces} pieces, the largest of {size(oom.largest)}"
     if oom.reason == "fragmented":
         held = _held(oom.holders)
         helps = " It would have had room with expandable_segments:True." if oom.expandable_helps else ""
@@ -27,7 +27,7 @@ def said_of_oom(oom: Oom) -> str:
         return f"Released memory was not free yet: {asked}; {size(oom.pending)} waited for another stream."
     if oom.reason == "unknown":
         return (
-            f"Full, or a limit: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved were in use, {free}. "
+            f"Full, or a limit: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved was in use, {free}. "
             "The file does not say what the device had free."
         )
     if oom.reason == "limit":
@@ -35,7 +35,7 @@ def said_of_oom(oom: Oom) -> str:
             f"A limit: {asked}; the device had {size(oom.device_free or 0)} free, so a limit of the process, a part of "
             "a device or a capture kept it from being taken."
         )
-    return f"Full: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved were in use, {free}."
+    return f"Full: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved was in use, {free}."
 
 
 def _held(holders: Sequence[Holder]) -> str:
@@ -47,21 +47,21 @@ def _held(holders: Sequence[Holder]) -> str:
 
 def said_of_inferred_oom(found: InferredOom) -> str:
     """Why memory ran out, if it did: the file does not say so."""
-    text = "If it was taken when memory ran out, which a file without a history does not say: "
-    free = f"{size(found.free)} were free in {found.pieces} pieces, the largest of {size(found.largest)}"
-    used = f"{size(found.in_use)} of {size(found.reserved)} reserved were in use"
+    text = "If the snapshot was taken when memory ran out, which a file without a history does not tell: "
+    free = f"{size(found.free)} was free in {found.pieces} pieces, the largest of {size(found.largest)}"
+    used = f"{size(found.in_use)} of {size(found.reserved)} reserved was in use"
     if found.reason == "fragmented":
-        return f"{text}fragmented; {used}, {free}, so that more than this was asked for.{_held(found.holders)}"
+        return f"{text}fragmented; {used}, {free}, so more than this was requested.{_held(found.holders)}"
     return f"{text}full; {used}, {free}."
 
 
 def said_of_device(device: SnapshotDevice) -> str:
     """What was most, when, and what is left."""
     reserved = max(moment.reserved for moment in device.moments)
-    text = f"At most {size(device.peak_requested)} were requested, and {size(reserved)} reserved"
+    text = f"At most {size(device.peak_requested)} was requested, and {size(reserved)} reserved"
     if device.entries:
         text += f", in {device.entries:,} record{'s' if device.entries > 1 else ''}"
-    text += f"; {size(device.requested)} were in use at the end."
+    text += f"; {size(device.requested)} was in use at the end."
     if device.growth.per_step:
         text += f" Memory grows by {size(device.growth.per_step)} per step ({device.growth.steps} steps)."
     return text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import msgspec
 
@@ -71,8 +70,7 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
     inferred_oom: InferredOom | None
 
 
-@dataclass(frozen=True)
-class MemorySnapshot:
+class MemorySnapshot(msgspec.Struct, frozen=True):
     """A snapshot: its devices, the one with most records first; failed allocations; what of the file is wrong.
 
     findings        what to change

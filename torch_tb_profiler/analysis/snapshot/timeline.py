@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -28,8 +27,7 @@ MOST_LIVES = 20_000
 _OTHERS = "(others)"
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(msgspec.Struct, frozen=True):
     """A window in columns. Parallel: where each begins, and what was in use in it.
 
     position   the record of the column at which most was in use: what is drawn is what is alive after it

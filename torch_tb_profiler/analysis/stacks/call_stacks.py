@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -16,8 +14,7 @@ from torch_tb_profiler.model.frame_names import SOURCE_FRAME
 from torch_tb_profiler.trace import Strings
 
 
-@dataclass(frozen=True)
-class Stacks:
+class Stacks(msgspec.Struct, frozen=True):
     """Distinct call stacks; number 0 is the empty one, "not known". Whom a stack was called from stands before it.
 
     parent    shape (stacks,): the stack without its innermost frame, -1 when `frame` is a whole recorded stack

@@ -6,8 +6,6 @@ recorded. So the stacks are sorted as texts, read from their ends upwards, and o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -157,8 +155,7 @@ class Callers:
         return _Part(self._walks, self._hashes, ends, self._spent[chosen], before)
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """Of `Callers` what lies below one entry. state: before the entry."""
 
     walks: Upward

@@ -28,7 +28,7 @@ STACKS = by_key(
         "string",
         None,
         "frame (Python function), builtin (function in C), module (call of nn.Module), annotation, operator, device "
-        "(kernel, copy or fill), other (an API call outside of all these), smaller (entries folded together).",
+        "(kernel, copy or fill), other (an API call outside all these), smaller (entries folded together).",
     ),
     Definition(
         "self_ns",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct_places
@@ -26,13 +26,12 @@ _FEW = 30
 NEVER_SEEN = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True)
-class Labels:
+class Labels(msgspec.Struct, frozen=True):
     """What can stand in a stack: names with their kinds, numbered."""
 
-    names: list[str] = field(default_factory=list)
-    kinds: list[EntryKind] = field(default_factory=list)
-    numbers: dict[tuple[str, EntryKind], int] = field(default_factory=dict)
+    names: list[str] = msgspec.field(default_factory=list)
+    kinds: list[EntryKind] = msgspec.field(default_factory=list)
+    numbers: dict[tuple[str, EntryKind], int] = msgspec.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -57,8 +56,7 @@ class Labels:
         return np.array([int.from_bytes(blake2b(text, digest_size=8).digest(), "little") for text in texts], np.uint64)
 
 
-@dataclass(frozen=True)
-class StackEntries:
+class StackEntries(msgspec.Struct, frozen=True):
     """Entries of stacks: what is innermost, and the entry of what is around it. Times in ns.
 
     parent  shape (entries,): -1 at the top; after merging, parents stand before their children
@@ -83,8 +81,7 @@ class StackEntries:
         return self.self_host if weight == "host" else self.self_device
 
 
-@dataclass(frozen=True)
-class EntryColumns:
+class EntryColumns(msgspec.Struct, frozen=True):
     """Of entries, before they are merged."""
 
     parent: Int64
@@ -102,7 +99,7 @@ class EntryColumns:
 
     @classmethod
     def joined(cls, *pieces: EntryColumns) -> EntryColumns:
-        return cls(*(np.concatenate([getattr(p, name) for p in pieces]) for name in cls.__dataclass_fields__))
+        return cls(*(np.concatenate([getattr(p, name) for p in pieces]) for name in cls.__struct_fields__))
 
 
 def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool) -> StackEntries:

@@ -84,7 +84,7 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     root         id of the only entry that is shown with what is below it, 0 for everything
     whole_ns     time of what is shown
     all_ns       time of all stacks
-    no_stack_ns  of the device time what was launched outside of all frames, operators and annotations
+    no_stack_ns  of the device time what was launched outside all frames, operators and annotations
     entries      how many different stacks have time of this weight, shown or not
     limit_ns     entries with less are folded together
     has_frames   whether Python frames were recorded

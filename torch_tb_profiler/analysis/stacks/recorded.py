@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.shared.backward_links import selected_links
@@ -14,6 +12,7 @@ from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryColumns, 
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
 from torch_tb_profiler.model.stack_contexts import stack_contexts
@@ -23,7 +22,7 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 ANY_STEP = "ProfilerStep#…"
 
 #: of bound methods; another object is no other stack
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_ADDRESS = late_pattern(r" at 0x[0-9a-fA-F]+")
 
 
 #: between an operator and what its backward ran

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import msgspec
@@ -22,8 +21,7 @@ Direction = Literal["top_down", "bottom_up"]
 SMALLER = "(smaller)"
 
 
-@dataclass(frozen=True)
-class StackTable(Tabular):
+class StackTable(Tabular, frozen=True):
     """StackEntries as a tree in preorder, siblings as they were first seen; parallel columns, times in ns.
 
     Definitions of the columns: `definitions.STACKS`. `parent` is a row of this table, -1 at the top. Of every row,
@@ -32,7 +30,7 @@ class StackTable(Tabular):
     above        the entries around what was asked for, from the top down; None when it is everything
     whole_ns     time of what is shown: of all stacks, or of the entry asked for
     all_ns       time of all stacks
-    no_stack_ns  the part of the device time that was launched outside of all frames, operators and annotations
+    no_stack_ns  the part of the device time that was launched outside all frames, operators and annotations
     entries      different stacks with any time of this weight, shown or not, seen from the top
     limit_ns     entries with less are folded together
     """

@@ -78,7 +78,7 @@ IDLE = (
     ),
     Meaning("idle.host.launch", f"{_HOST} was in a launch call of usual length."),
     Meaning("idle.host.api", f"{_HOST} was in another call of the device's API."),
-    Meaning("idle.host.operator", f"{_HOST} was in an operator, outside of calls of the device's API."),
+    Meaning("idle.host.operator", f"{_HOST} was in an operator, outside calls of the device's API."),
     Meaning("idle.host.collective", f"{_HOST} waited for a collective that runs on the host (gloo, MPI, UCC)."),
     Meaning(
         "idle.host.python",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
 
 import numpy as np
 
@@ -75,7 +74,7 @@ def pieces_of(model: Model, found: Waterfall, cause: str) -> Gaps:
     codes = [at for at, meaning in enumerate(BUSY) if is_below(meaning.cause, cause) and meaning.cause in found.causes]
     if codes:
         parts += [_busy_pieces(model, found, device, codes) for device in found.devices]
-    every = Gaps(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Gaps)})
+    every = Gaps(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in Gaps.__struct_fields__})
     return every.take(descending(every.duration_ns))
 
 

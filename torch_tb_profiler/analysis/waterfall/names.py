@@ -1,4 +1,4 @@
-"""What the parts of a step are called, and their colours, where they are shown outside of the page.
+"""What the parts of a step are called, and their colours, where they are shown outside the page.
 
 The page has the same in `fe/src/i18n/en/parts.ts` and `fe/src/draw/parts.ts`; a test compares them.
 """
@@ -25,8 +25,8 @@ _NAMES: Final[Mapping[str, str]] = {
     "dependency": "Waits for another stream",
     "dependency.communication": "Waits for communication",
     "profiler": "Profiler",
-    "sync": "Synchronisation",
-    "sync.relaunch": "Relaunch after a synchronisation",
+    "sync": "Synchronization",
+    "sync.relaunch": "Relaunch after a synchronization",
     "input": "Input data",
     "compile": "Compilation",
     "gc": "Garbage collection",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Literal
 
 import msgspec
@@ -43,8 +42,7 @@ MOST_DEVICES = 64
 Basis = Literal["devices", "host"]
 
 
-@dataclass(frozen=True)
-class Gaps(Tabular):
+class Gaps(Tabular, frozen=True):
     """Pieces of idle time with one cause each, by device and start; of a host, of all its time. Times in ns.
 
     start_ns, duration_ns   within one step
@@ -74,11 +72,10 @@ class Gaps(Tabular):
 
     def take(self, chosen: Bool | Int64) -> Gaps:
         """Some of them."""
-        return Gaps(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return Gaps(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
-@dataclass(frozen=True)
-class Waterfall:
+class Waterfall(msgspec.Struct, frozen=True):
     """The parts of each step; parallel to the steps of the model.
 
     basis     devices, or the main thread of the host where no device ran kernels

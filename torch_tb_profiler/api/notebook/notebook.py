@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
+
+import msgspec
 
 from torch_tb_profiler.api.errors import one_of
 from torch_tb_profiler.api.notebook.frame import Frame, check_height
@@ -35,8 +36,7 @@ View = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(msgspec.Struct, frozen=True):
     """What a page is about.
 
     path   as it was opened, for people

@@ -68,7 +68,7 @@ class CacheFacts(msgspec.Struct, frozen=True):
 class SkippedFile(msgspec.Struct, frozen=True):
     """A file that looks like a trace and was not taken, and why.
 
-    run     the run that it lies in; null outside of all runs
+    run     the run that it lies in; null outside all runs
     file    its path below the run or the log directory
     reason  why
     """

@@ -188,7 +188,7 @@ def _timeline(path: Path) -> MemoryTimeline | None:
 def _of_timeline(found: MemoryTimeline) -> str:
     at = found.bytes[found.peak]
     after = (int(found.time_ns[found.peak]) - int(found.time_ns[0])) / 1e6
-    lines = [f"At most {size(int(at.sum()))} were in use, {after:.3f} ms after the first record:"]
+    lines = [f"At most {size(int(at.sum()))} was in use, {after:.3f} ms after the first record:"]
     largest = [place for place in np.argsort(-at, kind="stable").tolist() if at[place]]
     lines += [f"  {size(int(at[place])):>12}  {CATEGORIES[place]}" for place in largest]
     return "\n".join(map(safe, lines))

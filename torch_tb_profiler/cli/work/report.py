@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
 from torch_tb_profiler.cli.errors import UserError

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.idle import CAUSES
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
@@ -144,12 +144,12 @@ def _with_depth(table: Table[TableMeta], parent: Int64) -> Table[TableMeta]:
     for row, above in enumerate(parent.tolist()):  # in preorder: what is around a row stands before it
         if above >= 0:
             depth[row] = depth[above] + 1
-    return replace(table, columns=[*table.columns, DEPTH], values={**table.values, "depth": depth})
+    return replace(table, columns=[*table.columns, DEPTH], given={**table.given, "depth": depth})
 
 
 def _ranges(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
     found = _answer(of, subject, own)
-    place = {number: row for row, number in enumerate(np.ma.getdata(found.values["id"]).tolist())}
+    place = {number: row for row, number in enumerate(found.given["id"].tolist())}
     parents = np.ma.filled(found.values["parent"], -1).tolist()
     return _with_depth(found, np.array([place.get(number, -1) for number in parents], np.int64))
 

@@ -29,6 +29,7 @@ from torch_tb_profiler.insights.rules import (
     grad_recorded,
     graph_breaks,
     host_allocation,
+    host_code,
     host_dispatch,
     input_annotation,
     late_gathers,
@@ -142,6 +143,7 @@ RULES: tuple[Rule, ...] = (
     gathered_experts.RULE,
     api_calls.RULE,
     first_launches.RULE,
+    host_code.RULE,
     host_dispatch.RULE,
     device_idle.RULE,
 )

@@ -15,23 +15,24 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.late_pattern import late_pattern
 
 #: calls that are listed one by one
 MOST = 3
 #: of these runtimes it is known which calls only do what their name says
-_KNOWN = re.compile(r"^(?:cuda[A-Z]|cu[A-Z]|hip[A-Z]|ze[A-Z]|ur[A-Z]|nccl[A-Z])")
+_KNOWN = late_pattern(r"^(?:cuda[A-Z]|cu[A-Z]|hip[A-Z]|ze[A-Z]|ur[A-Z]|nccl[A-Z])")
 #: work without a record of it
-_STARTS = re.compile(r"Launch|emcpy|emset|Mem(?:cpy|set)|Enqueue|AppendMemory")
+_STARTS = late_pattern(r"Launch|emcpy|emset|Mem(?:cpy|set)|Enqueue|AppendMemory")
 #: kinds of calls by their names
 _KINDS: Mapping[str, re.Pattern[str]] = {
-    "graph": re.compile(r"Graph(?!Launch)|Capture"),
-    "module": re.compile(r"Module|Library|FatBinary|FuncGet|FuncLoad|KernelGet|LinkCreate|LinkAdd|LinkComplete"),
-    "query": re.compile(r"(?:Event|Stream)(?:Query|GetStatus)|EventHostIsSignaled"),
-    "setup": re.compile(
+    "graph": late_pattern(r"Graph(?!Launch)|Capture"),
+    "module": late_pattern(r"Module|Library|FatBinary|FuncGet|FuncLoad|KernelGet|LinkCreate|LinkAdd|LinkComplete"),
+    "query": late_pattern(r"(?:Event|Stream)(?:Query|GetStatus)|EventHostIsSignaled"),
+    "setup": late_pattern(
         r"Init|PriorityRange|GetDeviceProperties|DeviceGet|SetDevice|GetDevice|StreamCreate|CtxCreate|PrimaryCtx|Peer|"
         r"DriverGet|RuntimeGet"
     ),
-    "event": re.compile(r"Event(?:Create|Destroy|Record)|StreamWaitEvent|EventElapsed"),
+    "event": late_pattern(r"Event(?:Create|Destroy|Record)|StreamWaitEvent|EventElapsed"),
 }
 _ADVICE: Mapping[str, str] = {
     "graph": (
@@ -116,4 +117,4 @@ def _of_call(facts: Facts, name: str, rows: Int32) -> Found:
     )
 
 
-RULE = Rule("api_calls", "R65", (STEPS, CALLS), _find)
+RULE = Rule("api_calls", "R65", (STEPS, CALLS), _find, replay=True)

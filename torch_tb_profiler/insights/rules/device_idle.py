@@ -12,12 +12,14 @@ from torch_tb_profiler.analysis.replay.refusals import USELESS, Refusal
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
 from torch_tb_profiler.arrays.distinct import distinct_first
-from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.places import is_known, running_at
+from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL
+from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
 
 _UNKNOWN = "The device idles, and the trace does not show why"
 _DO_LESS = (
@@ -31,7 +33,8 @@ _RECORD_MORE = (
 
 
 def _find(facts: Facts) -> Sequence[Found]:
-    least = facts.limit("device_idle", "least_idle_share")
+    # what the profiler's own work takes of it is not the program's
+    least = facts.limit("device_idle", "least_idle_share") + facts.share(profiler_ns(facts))
     idle = {
         use.id: (use.busy, use.computing)
         for use in device_use(facts.model)
@@ -45,22 +48,27 @@ def _find(facts: Facts) -> Sequence[Found]:
     mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
     share = f"{listed} {'is' if len(names) == 1 else 'are'} idle {100 * mean:.0f} % of the time"
     is_unknown = unknown > USELESS
+    # a silent thread is in Python, mostly: the host is what the device waits for, but in what cannot be said
+    is_silent = 2 * unknown > mean
+    place_rows, place_ns = (NO_ROWS, None) if is_silent else _meanwhile(facts)
     return (
         Found(
             title=_UNKNOWN if is_unknown else "The device waits for the host",
             detail=(
                 f"{share}. For {100 * unknown:.0f} % of the steps nothing recorded says what it waits for."
-                if is_unknown
+                if is_unknown or is_silent
                 else f"{share}, while the host prepares the next work."
             ),
-            advice=_RECORD_MORE if is_unknown else _DO_LESS,
+            advice=_RECORD_MORE if is_unknown or is_silent else _DO_LESS,
             rows=_next_work(facts),
+            place_rows=place_rows,
+            place_ns=place_ns,
             values={
                 "gpus": ", ".join(str(number) for number in idle),
                 "idle": mean,
-                **({"unknown": unknown} if is_unknown else {}),
+                **({"unknown": unknown} if is_unknown else {"silent": unknown} if is_silent else {}),
             },
-            changes=(scale("python", 0.5), scale("operator", 0.5)),
+            changes=beside_profiler(facts, (scale("python", 0.5), scale("operator", 0.5))),
             refused=(
                 Refusal(
                     "idle_unknown",
@@ -71,7 +79,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 if is_unknown
                 else None
             ),
-            confidence="medium",
+            confidence="low" if is_silent else "medium",
             evidence=tuple(
                 evidence
                 for number, (busy, computing) in idle.items()
@@ -92,6 +100,20 @@ def _next_work(facts: Facts) -> Int32:
     first = np.sort(distinct_first(closing)[1])
     found: Int32 = facts.trace.device_work.row[closing[first]]
     return found
+
+
+def _meanwhile(facts: Facts) -> tuple[Int32, Int64]:
+    """What the host was doing in the middle of each piece of idle time on its account, and how long the piece is, ns.
+
+    Nothing where most of that time is in no operator, frame or annotation: what is left would be named for it.
+    """
+    gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
+    rows = running_at(facts.model, gaps.track.astype(np.int32), gaps.start_ns + gaps.duration_ns // 2)
+    known = rows >= 0
+    known[known] = is_known(facts.model, rows[known])
+    if 2 * int(gaps.duration_ns[known].sum()) < int(gaps.duration_ns.sum()):
+        known[:] = False
+    return rows[known], gaps.duration_ns[known]
 
 
 RULE = Rule("device_idle", "R59", (STEPS, DEVICE), _find, general=True)

@@ -70,4 +70,4 @@ def _of_group(facts: Facts, group: Waits) -> Found:
     )
 
 
-RULE = Rule("dynamic_shapes", "R11", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("dynamic_shapes", "R11", (STEPS, DEVICE, CALLS), _find, replay=True)

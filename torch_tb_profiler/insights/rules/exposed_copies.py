@@ -73,4 +73,4 @@ def _of(facts: Facts, found: Copies) -> Found:
     )
 
 
-RULE = Rule("exposed_copies", "R6", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("exposed_copies", "R6", (STEPS, DEVICE, CALLS), _find, replay=True)

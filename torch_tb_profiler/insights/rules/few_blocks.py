@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,13 +14,14 @@ from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.blocks import Blocks, blocks_of
 from torch_tb_profiler.insights.shared.products import SHORTEST_NS
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 from torch_tb_profiler.model.kernel_names.short import short_name
 
 _ID = "few_blocks"
 #: they launch as many blocks as the device holds, or fewer, and each takes one tile after the other
-_PERSISTENT = re.compile(
+_PERSISTENT = late_pattern(
     r"nvjet|sm90_xmma|sm100|cutlass3x|WarpSpecialized|FlashAttn(?:Fwd|Bwd)Sm|enable_sm90|(?i:persistent|stream_?k)"
 )
 #: they wait on purpose

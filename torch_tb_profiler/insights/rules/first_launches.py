@@ -79,4 +79,4 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-RULE = Rule("first_launches", "R66", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("first_launches", "R66", (STEPS, DEVICE, CALLS), _find, replay=True)

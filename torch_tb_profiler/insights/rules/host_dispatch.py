@@ -117,4 +117,4 @@ def _self_times(facts: Facts) -> tuple[Int32, Int64]:
     return rows[inside], own[own > 0][inside]
 
 
-RULE = Rule("host_dispatch", "R14", (STEPS, HOST, DEVICE), _find, replaces=("device_idle",), general=True)
+RULE = Rule("host_dispatch", "R14", (STEPS, HOST, DEVICE), _find, replaces=("device_idle",), general=True, replay=True)

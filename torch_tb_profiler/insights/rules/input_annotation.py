@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.inputs import main_lane
@@ -13,6 +12,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.loading import (
+    LOADING,
     batch_evidence,
     beyond,
     launch_inside,
@@ -23,18 +23,10 @@ from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.model import DATALOADER_NAME
 
-#: names that people and frameworks give to it, whole words
-_NAME = re.compile(
-    r"(?:^|[^a-z])(?:(?:load|fetch|get|read|next|prepare|wait_for)_?(?:next_?)?(?:train_?)?(?:batch(?:es)?|data|inputs?|"
-    r"samples?)|data_?(?:load(?:er|ing)?|fetch(?:ing)?)|(?:train_?)?dataloader_?next|input_?pipeline|"
-    r"(?:batch|data|next)_?wait)(?![a-z])",
-    re.IGNORECASE,
-)
-
 
 def _find(facts: Facts) -> Sequence[Found]:
     model = facts.model
-    rows = outermost(model, model.annotation_rows(_NAME.search))
+    rows = outermost(model, model.annotation_rows(LOADING.search))
     rows = rows[(facts.step_of(rows) >= 0) & (facts.trace.events.track[rows] == main_lane(model))]
     rows = facts.longest_first(rows[~_around_loader(model, rows)]) if len(rows) else rows
     took, n = facts.duration(rows), facts.steps

@@ -110,5 +110,10 @@ def _waited(facts: Facts, rows: Int32) -> int:
 
 
 RULE = Rule(
-    "launch_blocking", "R12", (STEPS, DEVICE, CALLS), _find, replaces=("sync_points", "logging_reads", "dynamic_shapes")
+    "launch_blocking",
+    "R12",
+    (STEPS, DEVICE, CALLS),
+    _find,
+    replaces=("sync_points", "logging_reads", "dynamic_shapes"),
+    replay=True,
 )

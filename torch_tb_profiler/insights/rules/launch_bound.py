@@ -74,4 +74,6 @@ _ADVICE = {
     ),
 }
 
-RULE = Rule("launch_bound", "R13", (STEPS, DEVICE, CALLS), _find, replaces=("device_idle", "host_dispatch"))
+RULE = Rule(
+    "launch_bound", "R13", (STEPS, DEVICE, CALLS), _find, replaces=("device_idle", "host_dispatch"), replay=True
+)

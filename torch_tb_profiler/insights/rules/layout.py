@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -17,12 +16,13 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 _ID = "layout"
 #: between N C H W and N H W C, which libraries do around convolutions
-_CONVERSION = re.compile(r"nchwToNhwc|nhwcToNchw|tensorTransform|^batched_transpose_|transpose_(?:NCHW|CNHW|packed)")
+_CONVERSION = late_pattern(r"nchwToNhwc|nhwcToNchw|tensorTransform|^batched_transpose_|transpose_(?:NCHW|CNHW|packed)")
 #: places that have a finding of their own
 PLACES = 3
 #: operators that copy a tensor only to have its elements one behind the other

@@ -56,4 +56,4 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-RULE = Rule("logging_reads", "R10", (STEPS, DEVICE, CALLS, FRAMES), _find)
+RULE = Rule("logging_reads", "R10", (STEPS, DEVICE, CALLS, FRAMES), _find, replay=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.tensor_cores import Use
 from torch_tb_profiler.arrays.order import median
-from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
@@ -88,10 +88,11 @@ def _as_aligned(products: Products) -> Float64:
     """
     alike = products.alike
     aligned, flops = (products.of_shapes(name)[alike.first] for name in ("aligned", "flops"))
-    needed = needed_of(alike.element)
-    good = (aligned >= needed) & (alike.efficiency > 0)
+    # without strides the shape of what is transposed says too little: the kernel's name knows
+    odd = (aligned < needed_of(alike.element)) | _in_pieces(products)
+    good = ~odd & (alike.efficiency > 0)
     usual = np.full(len(alike) + 1, np.nan)  # the last is that of no group
-    for at in np.flatnonzero(aligned < needed).tolist():
+    for at in np.flatnonzero(odd).tolist():
         size = int(flops[at])
         of_type = good & (alike.element == alike.element[at])
         like = of_type & (flops > size // _ALIKE) & (flops // _ALIKE < size)
@@ -102,6 +103,15 @@ def _as_aligned(products: Products) -> Float64:
             usual[at] = min(median(alike.efficiency[like]), 1.0)
     least: Float64 = products.least_ns() / usual[alike.of]
     return least
+
+
+def _in_pieces(products: Products) -> Bool:
+    """Shape (groups of `products.alike`,): whether a kernel of theirs loads in pieces, by its name."""
+    alike = products.alike
+    group = np.append(alike.of, -1)[products.kernels.call[products.chosen[loads_pieces(products)]]]
+    found = np.zeros(len(alike), np.bool_)
+    found[group[group >= 0]] = True
+    return found
 
 
 def _worst(products: Products, kernels: Int64) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,11 +15,12 @@ from torch_tb_profiler.insights.needs import COMMUNICATION, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.collective_calls import CollectiveCalls, collective_calls, steps_with
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK
+from torch_tb_profiler.late_pattern import late_pattern
 
-_FUNCTION = re.compile(
+_FUNCTION = late_pattern(
     r"distributed/distributed_c10d\.py\(\d+\): (?:(?:all_)?gather_object|(?:broadcast|scatter|send|recv)_object_list)$"
 )
-_READS = re.compile(r"Synchronize|Memcpy")
+_READS = late_pattern(r"Synchronize|Memcpy")
 #: numbers that are sent before the objects: how long each is
 _MOST_LENGTHS = 1024
 

@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.replay.changes import pinned
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
-from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of, heavy_places
+from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of, heavy_places, unseen_rate
 from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
 from torch_tb_profiler.insights.shared.recurring import is_loop_known
 from torch_tb_profiler.insights.shared.wording import ms
@@ -26,6 +26,7 @@ def _of(facts: Facts, found: Copies) -> Found:
     rows = facts.longest_first(found.row)
     n, size, took = facts.steps, float(found.bytes.sum()), float(found.duration_ns.sum())
     loader = len(facts.model.dataloader_rows) > 0
+    rate = unseen_rate(facts, "HtoD")
     return Found(
         title="Data is copied from pageable memory",
         detail=(
@@ -40,7 +41,7 @@ def _of(facts: Facts, found: Copies) -> Found:
         ),
         values={"bytes": size / n, "ns": took / n, "rate": size / took, "loader": loader},
         rows=rows,
-        changes=(pinned("HtoD", rows=rows),),
+        changes=(pinned("HtoD", rows=rows, rate=rate),),
         evidence=(
             Evidence("copies_per_step", "These copies, average per step", took / n, "ns", "kernels"),
             Evidence("copied_bytes", "Bytes, average per step", size / n, "bytes", "kernels"),
@@ -50,8 +51,8 @@ def _of(facts: Facts, found: Copies) -> Found:
             Evidence("copy_count", "Copies, average per step", len(rows) / n, "count", "trace"),
         ),
         links=(PINNED_MEMORY,),
-        confidence="high" if is_loop_known(facts) else "medium",
+        confidence="high" if is_loop_known(facts) and rate is None else "medium",
     )
 
 
-RULE = Rule("pageable_input", "R5", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("pageable_input", "R5", (STEPS, DEVICE, CALLS), _find, replay=True)

@@ -50,4 +50,4 @@ def _of(facts: Facts, found: Copies) -> Found:
     )
 
 
-RULE = Rule("pageable_output", "R8", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("pageable_output", "R8", (STEPS, DEVICE, CALLS), _find, replay=True)

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import OVERHEAD, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.profiler_time import profiler_ns, profiler_rows
 from torch_tb_profiler.insights.shared.wording import ms
-from torch_tb_profiler.trace import Category
-
-#: CUPTI tells these as overhead, too: they are the program's own
-_NOT_OF_PROFILER = ("Lazy Function Loading", "Module Loading", "Command Buffer Full", "Driver Compiler", "UVM")
 
 
 def _find(facts: Facts) -> Sequence[Found]:
     events, strings, steps = facts.trace.events, facts.trace.strings, facts.model.steps
-    rows = np.flatnonzero((events.category == Category.OVERHEAD) & (events.duration > 0)).astype(np.int32)
-    own = strings.where(lambda name: not any(part in name for part in _NOT_OF_PROFILER), events.name[rows])
-    rows = rows[own[events.name[rows]]]
-    windows = intervals.union(steps.start, steps.end)
-    inside = intervals.intersection(intervals.union(events.start[rows], events.end[rows]), windows)
-    spent = int((inside.end - inside.start).sum())
+    rows, spent = profiler_rows(facts.model), profiler_ns(facts)
     share = facts.share(spent)
     if share < facts.limit("profiler_overhead", "least_share"):
         return ()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import among
@@ -19,8 +19,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.process_groups import ProcessGroup
 
 
-@dataclass(frozen=True)
-class Slow:
+class Slow(msgspec.Struct, frozen=True):
     """Operations slower than any link.
 
     calls           how many

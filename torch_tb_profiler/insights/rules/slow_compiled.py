@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,12 +16,15 @@ from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.late_pattern import late_pattern
 
 _ID = "slow_compiled"
 #: kernels that Inductor makes of operators with one number for each element, and of reductions
-_COMPILED = re.compile(r"triton_(?:poi|red|per)_")
+_COMPILED = late_pattern(r"triton_(?:poi|red|per)_")
 #: what reads here and there, or draws random numbers, does not come near to the bandwidth
-_NOT_BY_BANDWIDTH = re.compile(r"index|gather|scatter|embedding|upsample|grid_sampler|pool|rand|dropout|bernoulli|sort")
+_NOT_BY_BANDWIDTH = late_pattern(
+    r"index|gather|scatter|embedding|upsample|grid_sampler|pool|rand|dropout|bernoulli|sort"
+)
 
 
 def _find(facts: Facts) -> Sequence[Found]:

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.program.engine_question import engine_gaps
 from torch_tb_profiler.analysis.replay.changes import ScaleHost
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
+from torch_tb_profiler.insights.places import running_at
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.links import TUNING_GUIDE
 from torch_tb_profiler.insights.shared.wording import ms
@@ -53,6 +54,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         for start, gap in zip(ends.tolist(), steps.gap_ns[between].tolist(), strict=True)
     ]
     mean = spent / len(between)
+    middle = ends + steps.gap_ns[between] // 2
+    meanwhile = running_at(facts.model, np.full(len(middle), found.track, np.int32), middle)
     return (
         Found(
             title="Time passes between the steps of inference",
@@ -63,6 +66,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             advice=_ADVICE[most],
             values={"share": share, "mean_ns": mean, "most": most, "on_device": on_device},
             rows=facts.longest_first(steps.row[between][steps.row[between] >= 0].astype(np.int32)),
+            place_rows=meanwhile[meanwhile >= 0],
+            place_ns=steps.gap_ns[between][meanwhile >= 0],
             changes=(ScaleHost(0.0, intervals=tuple(stretches)),),
             confidence="medium",
             evidence=(
@@ -74,4 +79,4 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-RULE = Rule("step_gaps", "R67", (STEPS, HOST), _find)
+RULE = Rule("step_gaps", "R67", (STEPS, HOST), _find, replaces=("host_code",))

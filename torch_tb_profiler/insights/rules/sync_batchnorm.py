@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import kernels
@@ -11,8 +10,9 @@ from torch_tb_profiler.insights.needs import COMMUNICATION, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.collective_calls import collective_calls
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK
+from torch_tb_profiler.late_pattern import late_pattern
 
-_NAME = re.compile(r"^SyncBatchNorm(?:Backward)?$")
+_NAME = late_pattern(r"^SyncBatchNorm(?:Backward)?$")
 
 
 def is_sync_batchnorm(name: str) -> bool:

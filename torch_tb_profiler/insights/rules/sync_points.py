@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -26,6 +25,7 @@ from torch_tb_profiler.insights.shared.waits import (
     waits,
 )
 from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.late_pattern import late_pattern
 
 #: by what the program asked for
 _ADVICE: Mapping[str, str] = {
@@ -78,7 +78,7 @@ _OF: Mapping[WaitedFor, str] = {
     WaitedFor.DEVICE: "device",
     WaitedFor.STREAM: "stream",
 }
-GRAD_SCALER = re.compile(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
+GRAD_SCALER = late_pattern(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
 _LINKS = {
     "copy_back": PINNED_MEMORY,
     "copy_to": PINNED_MEMORY,
@@ -129,6 +129,8 @@ def _of_line(facts: Facts, group: Waits) -> Found:
         },
         rows=group.longest,
         changes=(without("sync", rows=group.row),),
+        # less is what any program waits for that uses a value once a step
+        least_share=facts.limit("sync_points", "least_share"),
         confidence="medium" if how in ("operator", "runtime") else "high",
         evidence=wait_evidence(facts, group, call),
         links=(_LINKS.get(how, SYNC_DEBUG),),
@@ -151,4 +153,4 @@ def _how(facts: Facts, group: Waits, call: str) -> str:
     return _OF[kind] if is_torch and kind in (WaitedFor.DEVICE, WaitedFor.STREAM) else "runtime"
 
 
-RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find, replay=True)

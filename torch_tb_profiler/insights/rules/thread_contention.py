@@ -83,4 +83,4 @@ def _beside_others(lane: Int64, start: Int64, end: Int64, lanes: Int64) -> Bool:
     return found
 
 
-RULE = Rule("thread_contention", "R17", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("thread_contention", "R17", (STEPS, DEVICE, CALLS), _find, replay=True)

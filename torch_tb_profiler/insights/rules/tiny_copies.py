@@ -143,4 +143,4 @@ def _whose(facts: Facts, found: Copies) -> str:
     return "gradients" if facts.is_training and not on_main.any() else "program"
 
 
-RULE = Rule("tiny_copies", "R7", (STEPS, DEVICE, CALLS), _find)
+RULE = Rule("tiny_copies", "R7", (STEPS, DEVICE, CALLS), _find, replay=True)

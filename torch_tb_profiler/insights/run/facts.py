@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 
 import msgspec
@@ -32,10 +31,10 @@ from torch_tb_profiler.ranks.slow_ranks import slow_ranks
 from torch_tb_profiler.ranks.step_grid import StepGrid
 from torch_tb_profiler.ranks.stragglers import Spent, spent_of
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
+from torch_tb_profiler.trace.schema import Table
 
 
-@dataclass(frozen=True)
-class OfRank:
+class OfRank(msgspec.Struct, frozen=True):
     """What a rule about one trace found on a rank.
 
     rule    its id
@@ -47,8 +46,7 @@ class OfRank:
     effects: tuple[Effect, ...]
 
 
-@dataclass(frozen=True)
-class RunRank:
+class RunRank(msgspec.Struct, frozen=True):
     """What is kept of a rank: not its trace, since a run may have many.
 
     reliefs   by resource, what relieving it does
@@ -140,8 +138,8 @@ def _bytes(value: object, seen: set[int]) -> int:
         return sum(_bytes(each, seen) for each in value)
     if isinstance(value, msgspec.Struct):
         return sum(_bytes(getattr(value, name), seen) for name in value.__struct_fields__)
-    if is_dataclass(value):
-        return sum(_bytes(getattr(value, each.name), seen) for each in fields(value))
+    if isinstance(value, Table):
+        return sum(_bytes(column, seen) for column in value.columns().values())
     return 0
 
 
@@ -149,8 +147,7 @@ def _bytes(value: object, seen: set[int]) -> int:
 Remedy = tuple[tuple[Effect, ...], ...]
 
 
-@dataclass(frozen=True)
-class RunFacts:
+class RunFacts(msgspec.Struct, frozen=True, dict=True):
     """All ranks of a run that were loaded."""
 
     ranks: tuple[RunRank, ...]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, MeanNs
@@ -23,8 +23,7 @@ from torch_tb_profiler.insights.run.rule import RunFinding, RunFound, RunRule
 _REPLAYS = 40
 
 
-@dataclass(frozen=True)
-class RunDiagnosis:
+class RunDiagnosis(msgspec.Struct, frozen=True):
     """What is known of why the steps of all ranks take as long as they do.
 
     loaded        how many ranks were replayed together

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.insights.run.facts import RunFacts
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunFinding(Cause):
+class RunFinding(Cause, frozen=True, kw_only=True):
     """A cause of lost time in a run of several ranks. What it saves is of the average step of all ranks, when all are
     replayed together.
 

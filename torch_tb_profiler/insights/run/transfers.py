@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.effects import Effect, OnWork
@@ -15,8 +14,7 @@ from torch_tb_profiler.insights.shared.bus import bus_bytes
 from torch_tb_profiler.model.process_groups import ProcessGroup
 
 
-@dataclass(frozen=True)
-class Transfers:
+class Transfers(msgspec.Struct, frozen=True):
     """Operations of the steps, of groups whose ranks are all loaded: a row for each operation and rank. Shape (n,).
 
     groups        those that `group` counts
@@ -45,7 +43,7 @@ class Transfers:
 
     def take(self, chosen: Bool | Int64) -> Transfers:
         """Some of them."""
-        columns = {each.name: getattr(self, each.name)[chosen] for each in fields(self) if each.name != "groups"}
+        columns = {name: getattr(self, name)[chosen] for name in self.__struct_fields__ if name != "groups"}
         return Transfers(self.groups, **columns)
 
     @property

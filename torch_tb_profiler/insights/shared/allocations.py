@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, fields
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -15,16 +13,16 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared.loading import outermost
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
 #: memory pools of the driver: their calls are queued like kernels, and are meant to be called often
-_QUEUED = re.compile(r"Async")
-_RELEASES = re.compile(r"Free|Unmap|Unregister|Release")
-_OF_HOST = re.compile(r"Host|Register")
+_QUEUED = late_pattern(r"Async")
+_RELEASES = late_pattern(r"Free|Unmap|Unregister|Release")
+_OF_HOST = late_pattern(r"Host|Register")
 
 
-@dataclass(frozen=True)
-class Allocations:
+class Allocations(msgspec.Struct, frozen=True):
     """Outermost calls, by thread and start. Parallel, shape (n,).
 
     row           the call
@@ -45,7 +43,7 @@ class Allocations:
 
     def take(self, chosen: Bool | Int64) -> Allocations:
         """Some of them."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        columns = {name: getattr(self, name) for name in self.__struct_fields__}
         share = columns.pop("asking_share")
         return Allocations(**{name: column[chosen] for name, column in columns.items()}, asking_share=share)
 

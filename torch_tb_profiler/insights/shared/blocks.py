@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
@@ -15,8 +14,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.trace import Category
 
 
-@dataclass(frozen=True)
-class Blocks:
+class Blocks(msgspec.Struct, frozen=True):
     """Compute kernels of the steps whose grid is known. Parallel, shape (n,).
 
     place       position in `Model.device_work`

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from enum import IntEnum
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -53,8 +53,7 @@ _DIRECTIONS = (
 _MEMORY = ((HostMemory.PAGEABLE, ("Pageable",)), (HostMemory.PINNED, ("Pinned",)))
 
 
-@dataclass(frozen=True)
-class Copies:
+class Copies(msgspec.Struct, frozen=True):
     """Copies, by start. Parallel, shape (copies,).
 
     row          the event on the device
@@ -87,7 +86,7 @@ class Copies:
 
     def take(self, chosen: Bool | Int64) -> Copies:
         """Some of them."""
-        return Copies(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return Copies(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
 def copies_of(facts: Facts) -> Copies:

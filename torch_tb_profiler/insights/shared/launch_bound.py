@@ -81,7 +81,10 @@ def unknown_idle(facts: Facts) -> float:
 
 
 def most_idle(facts: Facts) -> float:
-    """Share of the steps in which the device that idles most does, 0…1; 1 without devices."""
+    """Share of the steps in which the device that idles most does, 0…1; 1 without devices. What the profiler's own work
+    takes of it is left out.
+    """
     found = waterfall(facts.model)
     total = int(found.step_ns.sum())
-    return max((int(ns.sum()) / total for ns in found.of("idle")), default=1.0) if total and found.devices else 1.0
+    idle = found.of("idle") - found.of("idle.profiler")
+    return max((int(ns.sum()) / total for ns in idle), default=1.0) if total and found.devices else 1.0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -19,16 +19,24 @@ from torch_tb_profiler.arrays.order import median, percentile, stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import is_own_code
 from torch_tb_profiler.trace import Category
 
 #: also of what derives from them, as the StatefulDataLoader of torchdata
-_SYNCHRONOUS = re.compile(r"SingleProcessDataLoaderIter\.")
-_WORKERS = re.compile(r"MultiProcessingDataLoaderIter\.")
+_SYNCHRONOUS = late_pattern(r"SingleProcessDataLoaderIter\.")
+_WORKERS = late_pattern(r"MultiProcessingDataLoaderIter\.")
 #: the frame of torch that makes an iterator with its workers; those that persist are only told to begin again
-_MADE = re.compile(
+_MADE = late_pattern(
     r"(?:^|/)(?:torch/utils/data/|torchdata/stateful_dataloader/stateful_)dataloader\.py\(\d+\): _get_iterator$"
+)
+#: names that people and frameworks give to loading, whole words
+LOADING = re.compile(
+    r"(?:^|[^a-z])(?:(?:load|fetch|get|read|next|prepare|wait_for)_?(?:next_?)?(?:train_?)?(?:batch(?:es)?|data|inputs?|"
+    r"samples?)|data_?(?:load(?:er|ing)?|fetch(?:ing)?)|(?:train_?)?dataloader_?next|input_?pipeline|"
+    r"(?:batch|data|next)_?wait)(?![a-z])",
+    re.IGNORECASE,
 )
 #: what a batch of workers takes as usual is told from so many
 FEWEST = 4
@@ -40,8 +48,7 @@ DATA_LOADING = Link(
 )
 
 
-@dataclass(frozen=True)
-class Fetches:
+class Fetches(msgspec.Struct, frozen=True):
     """The outermost ranges in which the program fetches its next batch, by thread and start. Parallel, shape (n,).
 
     row            the range
@@ -63,7 +70,7 @@ class Fetches:
 
     def take(self, chosen: Bool | Int64) -> Fetches:
         """Some of them."""
-        return Fetches(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return Fetches(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
 def fetches_of(facts: Facts) -> Fetches:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -14,11 +12,12 @@ from torch_tb_profiler.arrays.distinct import distinct, distinct_counts
 from torch_tb_profiler.arrays.intervals import Coverage, subtraction, total, union, union_of
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 
 #: what the schedules of torch.distributed.pipelining write around the forward pass of a microbatch on a stage
-_FORWARD = re.compile(r"(?:Forward |PP:(?P<stage>\d+)F)(?P<microbatch>\d+)")
+_FORWARD = late_pattern(r"(?:Forward |PP:(?P<stage>\d+)F)(?P<microbatch>\d+)")
 
 
 class Stage(msgspec.Struct, frozen=True):

@@ -6,7 +6,6 @@ divided by the part of it that good kernels reach.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -25,13 +24,14 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import FindingConfidence
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 #: no kernel is expected to become shorter than this, ns: it has to start, and to fill the device
 SHORTEST_NS = 3_000
 #: a matrix with at most this many rows is skinny: tensor cores multiply tiles of at least 16
 SKINNY = 16
-_FEW_ROWS = re.compile(r"gemmSN_|gemmk1_|gemv")
+_FEW_ROWS = late_pattern(r"gemmSN_|gemmk1_|gemv")
 
 _ELEMENT: Mapping[str, ElementType] = {each: each for each in ("fp32", "tf32", "bf16", "fp16", "fp8", "int8")}
 

@@ -19,10 +19,11 @@ MOST_PLACES = 3
 OWN_SHARE = 0.2
 
 
-def recurring(facts: Facts, rows: Int32) -> Bool:
+def recurring(facts: Facts, rows: Int32, place: Int64 | None = None) -> Bool:
     """Which of some events of the steps are of a place that the program comes to again and again.
 
-    rows   shape (n,): calls, or device work
+    rows    shape (n,): calls, or device work
+    place   shape (n,): a number for each, the same for those of one place; by operator, line and annotation without it
     In two steps, of five and more in three: steps that were found by what repeats may be parts of the program's own.
     In a single marked step all. Without any step known, at three moments between which kernels run: the weights that a
     model begins with are copied once, with no kernel in between.
@@ -32,7 +33,7 @@ def recurring(facts: Facts, rows: Int32) -> Bool:
     model, n = facts.model, facts.steps
     if n == 1 and is_loop_known(facts):
         return np.ones(len(rows), np.bool_)
-    place = places_in_code(facts, rows)
+    place = places_in_code(facts, rows) if place is None else place
     if n > 1:
         when, least = facts.step_of(rows), 2 if n < 5 else BURSTS
     else:

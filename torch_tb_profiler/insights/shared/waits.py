@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
@@ -73,8 +73,7 @@ class WaitedFor(IntEnum):
     STREAM = 8  # that a stream or an event is done, outside of operators
 
 
-@dataclass(frozen=True)
-class Waits:
+class Waits(msgspec.Struct, frozen=True):
     """Calls that wait for the device, or for their own copy, whether or not they had to. Parallel, shape (n,), by row.
 
     row        the call
@@ -109,7 +108,7 @@ class Waits:
 
     def take(self, chosen: Bool | Int64) -> Waits:
         """Some of them."""
-        return Waits(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+        return Waits(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
 @remembered

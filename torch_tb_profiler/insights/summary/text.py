@@ -12,6 +12,8 @@ from torch_tb_profiler.insights.summary.summary import (
 
 #: parts of the average step in the text
 MOST_PARTS = 6
+#: of what a finding saves alone, below which what it saves after others does not stand for it
+_LITTLE = 0.5
 
 
 def as_text(found: SummaryAnswer) -> str:
@@ -47,7 +49,11 @@ def _finding_line(found: SummaryFinding) -> str:
     saving = found.saving
     if saving is None or saving.after_others_ns is None:
         return f"{found.title}{where}"
-    return f"{found.title}{where}: {'at most' if saving.bound else 'about'} {_time(saving.after_others_ns)} a step"
+    kind, after, alone = "at most" if saving.bound else "about", saving.after_others_ns, saving.alone_ns or 0.0
+    if after < _LITTLE * alone:
+        # another finding has most of it: what is left says nothing of how much the cause matters
+        return f"{found.title}{where}: {kind} {_time(alone)} a step alone, {_time(after)} after those above"
+    return f"{found.title}{where}: {kind} {_time(after)} a step"
 
 
 def _title(trace: SummaryTrace) -> str:

@@ -220,7 +220,7 @@ def _name(each: ChangedName, is_kernel: bool) -> NameTold:
 def _notes(found: ChangeAnswer) -> list[str]:
     notes = []
     if found.step is not None and found.step.verdict == "inconclusive":
-        notes.append("These steps cannot decide it: record ten steps, and three recordings on each side.")
+        notes.append("Inconclusive with these steps: record ten steps, and three recordings on each side.")
     if found.step is None:
         notes.append("A side has no steps: nothing can be compared.")
     return notes

@@ -67,7 +67,7 @@ class PlaceTold(msgspec.Struct, frozen=True, kw_only=True):
 
     row          number of the event
     name         of the event
-    step         in which it begins; null outside of steps
+    step         in which it begins; null outside steps
     start_ms     since the start of the trace
     duration_ms  of the event
     """

@@ -55,7 +55,7 @@ def _traces(catalog: Catalog, asked: WhichTraces) -> TracesTold:
     left = len(found) - asked.offset - len(rows)
     notes = []
     if listing.outside:
-        notes.append(f"{listing.outside} files are links to outside of the root and are not read.")
+        notes.append(f"{listing.outside} files are links to places outside the root and are not read.")
     if len(found) < total and not wanted:
         notes.append(f"Of a run with more the first {_OF_RUN} traces are listed; match lists the others.")
     if not found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.kernel_names.element_types import element_type
 from torch_tb_profiler.model.kernel_names.plain import is_mangled, plain_name
 
@@ -17,25 +18,25 @@ _WRAPPERS = frozenset(
 #: namespaces that say nothing beside the name
 _SILENT = frozenset({"at", "c10", "std", "at_cuda_detail"})
 #: arguments of a template that do not tell what it does
-_BORING = re.compile(
+_BORING = late_pattern(
     r"\d+u?l?l?$|-\d|true$|false$|\(|.*\*$|.*&$|decltype|(?:\w+::)*(?:Array|array|\w*OffsetCalculator|\w+Cast|\w*Metadata"
     r"|NullType|TensorInfo|cublas\w+|\w*Policy\w*|OpaqueType|\w*Accessor\w*|tuple|\w*Iterator|InputValue|\w*Params\w*)\b"
 )
-_TYPE = re.compile(
+_TYPE = late_pattern(
     r"(?:(?:un)?signed |const )*(?:bf16|fp16|fp8|fp4|float2?|double|bool|char|short|int|long(?: long)?"
     r"|(?:c10|thrust|std)::complex<\w+>|u?int(?:8|16|32|64)_t)(?: const)?$"
 )
 #: a name of C++ with a namespace or with arguments of a template
-_QUALIFIED = re.compile(r"\w+(?:::|<)[^=]*$")
-_LAMBDA = re.compile(r"\{lambda\(([\w: ]+)[,)]")
-_TRAITS = re.compile(r"\w*kernel_traits\w*<(\d+)")
-_TILE = re.compile(r"tuple<(?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>")
-_MAINLOOP = re.compile(r"(?<!Collective)Mainloop(\w+)")
-_TENSILE = re.compile(r"Cijk_A(il|li)k_B(lj|jl)k_")
-_TENSILE_PARTS = re.compile(r"_(MT\d+x\d+x\d+|MI\d+x\d+x\d+|PostGSU\d*)(?=_|$)")
+_QUALIFIED = late_pattern(r"\w+(?:::|<)[^=]*$")
+_LAMBDA = late_pattern(r"\{lambda\(([\w: ]+)[,)]")
+_TRAITS = late_pattern(r"\w*kernel_traits\w*<(\d+)")
+_TILE = late_pattern(r"tuple<(?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>")
+_MAINLOOP = late_pattern(r"(?<!Collective)Mainloop(\w+)")
+_TENSILE = late_pattern(r"Cijk_A(il|li)k_B(lj|jl)k_")
+_TENSILE_PARTS = late_pattern(r"_(MT\d+x\d+x\d+|MI\d+x\d+x\d+|PostGSU\d*)(?=_|$)")
 #: names that go on with how the loops are laid out
-_TAIL = re.compile(r"(?<=\d)_(?:stage\d+_warp\w*|warpgroupsize\w*|wt\d+x\w*|s\d+_et\d+x\w*)$")
-_LOWEST = re.compile(r"[<(,]")
+_TAIL = late_pattern(r"(?<=\d)_(?:stage\d+_warp\w*|warpgroupsize\w*|wt\d+x\w*|s\d+_et\d+x\w*)$")
+_LOWEST = late_pattern(r"[<(,]")
 
 
 @lru_cache(maxsize=4096)

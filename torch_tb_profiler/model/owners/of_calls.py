@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.nesting import Nesting, nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, UInt8
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME, TRITON_LAUNCH, is_own_code
 from torch_tb_profiler.model.launches import LaunchLinks
@@ -16,10 +15,10 @@ from torch_tb_profiler.model.owners.kinds import How
 from torch_tb_profiler.trace import Trace
 
 #: annotations around compiled code, as torch.compile names them
-COMPILED_REGION = re.compile(r"Torch-Compiled Region|## Call CompiledFxGraph |graph_\d+_inductor_wrapper_call")
+COMPILED_REGION = late_pattern(r"Torch-Compiled Region|## Call CompiledFxGraph |graph_\d+_inductor_wrapper_call")
 
 #: a step is no owner as long as anything else is known: everything that a program does is in one
-_STEP = re.compile(r"ProfilerStep#\d+")
+_STEP = late_pattern(r"ProfilerStep#\d+")
 
 
 class CallOwners(msgspec.Struct, frozen=True):

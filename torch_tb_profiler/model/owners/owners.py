@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,6 @@ from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
 
 
-@dataclass(frozen=True)
 class Owners(Table):
     """Parallel to `Trace.device_work`. Annotations of devices and synchronisation have none: NONE, and OWNED."""
 

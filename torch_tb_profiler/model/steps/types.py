@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.trace import Note
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = late_pattern(r"\d+")
 
 
 def unnumbered(label: str) -> str:

@@ -14,7 +14,7 @@ from torch_tb_profiler.sql.tables.table import SqlTable
 _TEXTS = ("device", "operator", "parent")
 _NUMBERS = ("bytes", "alloc_ns", "release_ns", "duration_ns", "alloc_row", "release_row")
 _MISSING = {
-    "operator": "it was made outside of operators, or before the recording",
+    "operator": "it was made outside operators, or before the recording",
     "parent": "nothing encloses that operator",
     "alloc_ns": "it was allocated before the recording",
     "release_ns": "its release was not recorded",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import BinaryIO
 
 import msgspec
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.analysis.answer import Row as RowNumber
@@ -35,11 +35,10 @@ class NextOf(msgspec.Struct, frozen=True):
     direction: Direction = "next"
 
 
-@dataclass(frozen=True)
-class SliceDetails(Details):
+class SliceDetails(Details, frozen=True):
     """Everything about one slice, and its step.
 
-    step       the name of the step that contains it; of what reaches into several the first of them; null outside of
+    step       the name of the step that contains it; of what reaches into several the first of them; null outside
                steps
     last_step  of what reaches into several steps the last of them, else null
     """
@@ -48,8 +47,7 @@ class SliceDetails(Details):
     last_step: str | None
 
 
-@dataclass(frozen=True)
-class EventArguments:
+class EventArguments(msgspec.Struct, frozen=True):
     """The arguments of an event, as they stand in the file.
 
     args    JSON text, at most 200,000 characters; null when the event has none
@@ -61,8 +59,7 @@ class EventArguments:
     length: Count
 
 
-@dataclass(frozen=True)
-class Neighbour:
+class Neighbour(msgspec.Struct, frozen=True):
     """The slice of the same name that begins next, or before.
 
     slice  null when there is none
@@ -76,7 +73,7 @@ def _slice(timeline: Timeline, _: str, steps: TimelineStepsAnswer, asked: OneSli
     found = details(timeline, asked.row)
     names = steps.steps.around(found.start_ns, found.start_ns + found.duration_ns)
     return SliceDetails(
-        **vars(found),
+        **asdict(found),
         step=names[0] if names else None,
         last_step=names[-1] if len(names) > 1 else None,
     )

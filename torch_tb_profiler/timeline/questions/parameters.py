@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, TypeVar
 
 import numpy as np
@@ -10,6 +9,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.timeline import Timeline
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 #: in a list of lanes or counters
 MOST_NUMBERS = 4096
 
-_RANGE = re.compile("([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_RANGE = late_pattern("([0-9]{1,9})(?:-([0-9]{1,9}))?")
 NUMBERS_PATTERN = r"^[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*$"
 EXAMPLES = ["0-59,70"]
 

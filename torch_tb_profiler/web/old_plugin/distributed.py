@@ -11,7 +11,7 @@ from torch_tb_profiler.ranks.distributed import operation_table
 from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import microseconds
 
-#: what the old plugin called the step of operations outside of all steps
+#: what the old plugin called the step of operations outside all steps
 NO_STEP = "null"
 
 _COLUMNS = (

@@ -108,7 +108,7 @@ def memory_curve(model: Model, time_unit: str, size_unit: str) -> Json:
 
 
 def memory_events(model: Model, start_ns: int | None, end_ns: int | None, time_unit: str, size_unit: str) -> Json:
-    """/memory_events: allocations with their releases; an end outside of the time range is null."""
+    """/memory_events: allocations with their releases; an end outside the time range is null."""
     records = memory_records(model)
     window = records.within(start_ns, end_ns)
     blocks = _in_old_order(blocks_within(model, start_ns, end_ns), window)

@@ -279,13 +279,14 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         lambda subject, _: shapes.kernel_tc_pie(subject.model),
         more="Fractions of the time of kernels.",
     ),
-    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), OfMemory),
+    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), OfMemory, bundle="memory"),
     _of_trace(
         "/memory_curve",
         "Memory in use over time",
         schemas.MEMORY_CURVE,
         _recorded(_memory_curve),
         OfCurve,
+        bundle="memory",
     ),
     _of_trace(
         "/memory_events",

@@ -48,14 +48,20 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
     table: Table[Any]
 
     @cached_property
+    def _own(self) -> dict[str, Values]:
+        """The columns of the table itself: a page that nothing more is asked of needs no others."""
+        below_zero = self.table.missing_below_zero
+        return {d.key: column_of(d.type, self.table.given[d.key], d.key in below_zero) for d in self.table.columns}
+
+    @cached_property
     def _kept(self) -> dict[str, Values]:
         """All columns, with those that are derived from them: as `derive.ts` does."""
-        kept = {d.key: column_of(d.type, self.table.values[d.key]) for d in self.table.columns}
+        kept = dict(self._own)
         for d in self.table.columns:
             source = kept[d.key]
             if isinstance(source, Numbers):
                 if total := self.table.totals.get(d.key):
-                    kept[share_key(d.key)] = Numbers(source.values / total * 100)
+                    kept[share_key(d.key)] = Numbers(source.values / total * 100, source.missing)
                 if d.key in self.table.averages and "calls" in kept:
                     kept[average_key(d.key)] = _average(source, kept["calls"])
         return kept
@@ -101,10 +107,11 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         return Page(
             meta=replace(self.table.meta, total=len(self), matched=matched, offset=query.offset),
             columns=self._columns if keys is None else [self._described(key) for key in keys],
-            rows={
-                key: self._kept[key].take(page)
-                for key in ([d.key for d in self.table.columns] if keys is None else keys)
-            },
+            rows=(
+                {key: column.take(page) for key, column in self._own.items()}
+                if keys is None
+                else {key: self._kept[key].take(page) for key in keys}
+            ),
         )
 
     def _described(self, key: str) -> Column:
@@ -127,7 +134,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
 
     def _column(self, defined: Definition) -> Column:
         key = defined.key
-        kept = self._kept[key]
+        kept = self._own[key]
         is_large = len(self) > self.table.whole and isinstance(kept, Numbers)
         return Column(
             key=key,
@@ -169,6 +176,8 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         return order
 
     def _filtered(self, query: Query) -> Bool | None:
+        if not query.filter:
+            return None
         search = query.search or self._name_key()
         conditions = parse_filter(query.filter, self._descriptions, search)
         if not conditions:
@@ -224,4 +233,4 @@ def _average(source: Numbers, calls: Values) -> Numbers:
     count = calls.order()[0].astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = source.values / np.where(count == 0, np.nan, count)
-    return Numbers(values)
+    return Numbers(values, source.missing)

@@ -43,24 +43,23 @@ class Values(Protocol):
         """The values of some rows, as JSON has them."""
 
 
-def column_of(kind: str, values: Any) -> Values:
+def column_of(kind: str, values: Any, missing_below_zero: bool = False) -> Values:
     """`kind`: string, number or bool. `values`: an array, perhaps masked, or a sequence with None for missing ones."""
     if kind == "string":
         return Texts(values)
+    there, missing = _parts(values, np.bool_ if kind == "bool" else None)
+    if missing_below_zero:
+        missing = there < 0
+    return Truths(there, missing) if kind == "bool" else Numbers(there, missing)
+
+
+def _parts(values: Any, dtype: Any) -> tuple[npt.NDArray[Any], Bool | None]:
+    """The values and which are missing. numpy.ma takes 10 ms to load: only what was masked asks for it."""
     if not isinstance(values, np.ndarray):
-        values = _masked(values, np.bool_ if kind == "bool" else None)
-    return Truths(values) if kind == "bool" else Numbers(values)
-
-
-def _masked(values: Sequence[Any], dtype: Any) -> npt.NDArray[Any]:
-    if None not in values:
-        return np.array(values, dtype)
-    missing = [value is None for value in values]
-    return np.ma.MaskedArray(np.array([0 if value is None else value for value in values], dtype), missing)
-
-
-def _parts(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Bool | None]:
-    """The values and which are masked. Only asked for what is, numpy.ma need not be loaded, which takes 10 ms."""
+        missing = np.array([value is None for value in values], np.bool_)
+        if not missing.any():
+            return np.array(values, dtype), None
+        return np.array([0 if value is None else value for value in values], dtype), missing
     if type(values) is np.ndarray:
         return values, None
     mask = np.ma.getmask(values)
@@ -68,9 +67,10 @@ def _parts(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Bool | None]:
 
 
 class _InArray(msgspec.Struct, frozen=True):
-    """Values in an array, perhaps masked."""
+    """Values in an array, and which of them are missing."""
 
     values: npt.NDArray[Any]
+    missing: Bool | None = None
 
     @property
     def size(self) -> int:
@@ -81,6 +81,9 @@ class _InArray(msgspec.Struct, frozen=True):
 
     def take(self, rows: Int32 | slice) -> list[Any]:
         found: list[Any] = self.values[rows].tolist()
+        if self.missing is not None:
+            for place in np.flatnonzero(self.missing[rows]).tolist():
+                found[place] = None
         return found
 
 
@@ -88,12 +91,12 @@ class Numbers(_InArray, frozen=True):
     """Integers or floats."""
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
-        return _parts(self.values)[0], self._missing()
+        return self.values, self._missing()
 
     def holds(self, condition: Condition) -> Bool:
         if not isinstance(condition, Compare):
             return np.zeros(len(self), np.bool_)
-        found: Bool = _COMPARE[condition.operator](_parts(self.values)[0], condition.limit)
+        found: Bool = _COMPARE[condition.operator](self.values, condition.limit)
         missing = self._missing()
         return found if missing is None else found & ~missing
 
@@ -111,21 +114,19 @@ class Numbers(_InArray, frozen=True):
         return data if missing is None else data[~missing]
 
     def _missing(self) -> Bool | None:
-        masked = _parts(self.values)[1]
-        if masked is not None:
-            return masked
-        if self.values.dtype.kind == "f":
-            nan: Bool = np.isnan(self.values)
-            return nan if nan.any() else None
-        return None
+        if self.values.dtype.kind != "f":
+            return self.missing
+        nan: Bool = np.isnan(self.values)
+        if self.missing is not None:
+            return self.missing | nan
+        return nan if nan.any() else None
 
 
 class Truths(_InArray, frozen=True):
     """True, false, or not known."""
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
-        data, masked = _parts(self.values)
-        return data.astype(np.int8), masked
+        return self.values.astype(np.int8), self.missing
 
     def holds(self, condition: Condition) -> Bool:
         if not isinstance(condition, Truth):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 
-_NUMBER = re.compile("[0-9]+")
+from torch_tb_profiler.late_pattern import late_pattern
+
+_NUMBER = late_pattern("[0-9]+")
 
 
 def natural_key(text: str) -> str:

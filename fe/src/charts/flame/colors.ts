@@ -1,5 +1,6 @@
 /** The colours of boxes: a hue says what kind it is, small differences tell neighbours apart. Pure but for what reads the page's style. */
 import { computedColors, contrast, css, hash, mix, parseColor } from "../../draw";
+import { partColorName, partProperty } from "../../draw/parts";
 
 export const KINDS = [
   "frame",
@@ -13,14 +14,14 @@ export const KINDS = [
 ] as const;
 export type FlameKind = (typeof KINDS)[number];
 
-/** Custom properties of `theme.css`. */
+/** Custom properties of `theme.css` and `parts.css`: the same as on the timeline, where it draws the same. */
 export const HUES: Record<FlameKind, string> = {
-  frame: "--series-1",
-  builtin: "--series-5",
-  module: "--series-7",
-  annotation: "--series-8",
-  operator: "--series-3",
-  device: "--series-6",
+  frame: partProperty(partColorName("python")),
+  builtin: "--series-9",
+  module: "--series-8",
+  annotation: "--series-7",
+  operator: partProperty(partColorName("operator")),
+  device: partProperty(partColorName("compute")),
   other: "--series-10",
   smaller: "--series-rest",
 };

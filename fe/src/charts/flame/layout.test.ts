@@ -183,16 +183,14 @@ describe("labels", () => {
   });
 });
 
-/** The custom properties of one theme, as the style sheet has them. */
+/** The custom properties of one theme, as the style sheets have them. */
 function theme(dark: boolean): (name: string) => string {
-  const css = readFileSync("src/ui/theme.css", "utf8");
-  const [light = "", rest = ""] = css.split(':root[data-theme="dark"] {');
-  const values = new Map(
-    [...light.matchAll(/(--[\w-]+):\s*(#[0-9a-f]+);/g)].map((m) => [m[1], m[2]]),
-  );
-  if (dark) {
-    const block = rest.slice(0, rest.indexOf("}"));
-    for (const m of block.matchAll(/(--[\w-]+):\s*(#[0-9a-f]+);/g)) values.set(m[1], m[2]);
+  const values = new Map<string, string>();
+  for (const sheet of ["src/ui/theme.css", "src/draw/parts.css"]) {
+    const [light = "", rest = ""] = readFileSync(sheet, "utf8").split(':root[data-theme="dark"] {');
+    for (const block of [light, ...(dark ? [rest.slice(0, rest.indexOf("}"))] : [])])
+      for (const [, name = "", color = ""] of block.matchAll(/(--[\w-]+):\s*(#[0-9a-f]+);/g))
+        values.set(name, color);
   }
   return (name) => values.get(name) ?? "";
 }

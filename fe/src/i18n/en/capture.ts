@@ -32,7 +32,7 @@ export const capture = area("capture", {
 
   categories: {
     title: "Events by category",
-    help: "How many events the file holds of each kind. The spellings of all versions of the profiler are put into one vocabulary.",
+    help: "How many events of each kind the file contains. The spellings of all versions of the profiler are mapped to one vocabulary.",
     names: {
       other: "Other",
       operator: "Operators",
@@ -57,7 +57,7 @@ export const capture = area("capture", {
 
   options: {
     title: "Profiler options",
-    help: "Which parts of a recording this trace has, and the line of code that adds those it has not. A part counts as found when its events are there, whether or not the header names the option.",
+    help: "Which parts of a recording this trace has, and the line of code that records the missing ones. A part counts as found when its events are there, whether or not the header names the option.",
     option: "Option",
     state: "In this trace",
     adds: "What it records",
@@ -81,8 +81,8 @@ export const capture = area("capture", {
       record_shapes: "Shapes, types and strides of the inputs of each operator",
       with_stack: "Python functions and calls of modules, or a call stack per operator",
       profile_memory: "Each allocation and release, with totals",
-      with_modules: "Only a mark in the header: calls of modules come with with_stack",
-      with_flops: "Only a mark in the header: FLOP counts are not written into the file",
+      with_modules: "Only a flag in the header: module calls are recorded by with_stack",
+      with_flops: "Only a flag in the header: FLOP counts are not written to the file",
     },
     code: {
       cpu: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
@@ -117,7 +117,7 @@ export const capture = area("capture", {
     backend: "Backend",
     groups: "Process groups",
     unknown: "not named in the file",
-    none: "The file does not say that it is one of several ranks. Where there are several, the process group has to be there before the recording starts.",
+    none: "The file does not say that it is one of several ranks. In a distributed job, initialize the process group before the recording starts.",
     remedy: "torch.distributed.init_process_group()",
   },
 
@@ -137,18 +137,18 @@ export const capture = area("capture", {
 
   health: {
     title: "Trace health",
-    help: "What was repaired, left out or is missing, and which views it touches. Offsets count the bytes of the uncompressed text.",
+    help: "What was repaired, left out or is missing, and which views it affects. Offsets are in bytes of the uncompressed text.",
     none: "Nothing unusual was noticed in this trace.",
     count: (n: string) => (n === "1" ? "once" : `${n} times`),
     offset: (bytes: string) => `first at byte ${bytes}`,
-    touches: "Touches",
+    touches: "Affects",
     summary: (counts: readonly (readonly [Severity, number])[]) =>
       counts.map(([severity, n]) => SEVERITIES[severity](n)).join(", "),
   },
 
   log: {
     title: "Log of the profiler",
-    help: "What the profiler itself wrote while it recorded, as far as the file holds it.",
+    help: "What the profiler itself logged while it recorded, as far as the file contains it.",
     lines: {
       error: (n: number) => (n === 1 ? "1 error" : `${n} errors`),
       warning: (n: number) => (n === 1 ? "1 warning" : `${n} warnings`),
@@ -163,7 +163,7 @@ export const capture = area("capture", {
 
   files: {
     title: "Files",
-    help: "The files of this run, and files that look like traces and are not taken, with the reason.",
+    help: "The files of this run, and files that look like traces but were skipped, with the reason.",
   },
 });
 

@@ -35,17 +35,17 @@ export const compare = area("compare", {
     swap: "Swap",
     swapHint: "Make the baseline the experiment, and the experiment the baseline",
     everywhere: "Compare in all views",
-    everywhereHint: "Shows columns of this baseline in Operator and GPU Kernel, too",
+    everywhereHint: "Shows columns of this baseline in Operator and GPU Kernel as well",
     end: "End the comparison",
     why: {
-      earlier_run: "Chosen for you: the same worker in the run before.",
-      earlier_span: "Chosen for you: the span before of the same worker.",
+      earlier_run: "Chosen for you: the same worker in the previous run.",
+      earlier_span: "Chosen for you: the previous span of the same worker.",
       later_run: "Chosen for you: the same worker in the next run.",
       later_span: "Chosen for you: the next span of the same worker.",
       other_worker: "Chosen for you: another worker of the same run.",
       other_run: "Chosen for you: a trace of another run.",
     },
-    set: "Operator and GPU Kernel show this comparison, too.",
+    set: "Operator and GPU Kernel show this comparison as well.",
   },
 
   states: {
@@ -54,7 +54,7 @@ export const compare = area("compare", {
     single: "There is only one trace here",
     singleReadable: "There is only one trace here that could be read",
     singleReason:
-      "A second one is needed to see what became faster or slower: record the same program again after a change (another batch size, more data loader workers, a new release of PyTorch) into a run of its own next to this one. It appears here by itself.",
+      "A second one is needed to see what became faster or slower: record the same program again after a change (another batch size, more data loader workers, a new release of PyTorch) into a run of its own next to this one. It appears here automatically.",
     singleRemedy: (dir: string) =>
       `on_trace_ready=tensorboard_trace_handler(${JSON.stringify(`${dir.replace(/\/+$/, "")}/after_the_change`)})`,
     singleInReport: {
@@ -67,7 +67,7 @@ export const compare = area("compare", {
     loadingTitle: (trace: string) => `The baseline is still being read: ${trace}`,
     loading: (percent: string, done: string, total: string) =>
       `${percent} – ${done} of ${total} read`,
-    queued: "It waits for its turn.",
+    queued: "Waiting in the queue.",
     failedTitle: (trace: string) => `The baseline could not be read: ${trace}`,
     failedHelp: "Choose another one above.",
     noPart: "This comparison has no such part",
@@ -87,7 +87,7 @@ export const compare = area("compare", {
 
   timeline: {
     title: "Execution Comparison",
-    help: "What both programs do, side by side in the order of the program: modules and their backward, data loading, optimizer, steps, else annotations, else operators. Parts are paired by kind and name; what stands between two pairs is one part. Time is the device time of a part, on the host its duration.",
+    help: "What both programs do, side by side in program order: modules and their backward, data loading, optimizer and steps; without these, annotations; otherwise operators. Parts are paired by kind and name; whatever lies between two pairs is one part. Time is the device time of a part, or its duration on the host.",
     chart: "Parts of both programs",
     part: "Part",
     path: "Where you are",
@@ -110,7 +110,7 @@ export const compare = area("compare", {
       `${parts === 1 ? "1 part" : `${parts} parts`} side by side: ${changes || "no change"}`,
     leaf: "There is no level below this one",
     leafReason:
-      "Nothing inside belongs together on both sides. The tables below still compare all that is in it.",
+      "Nothing inside can be paired on both sides. The tables below still compare everything in it.",
     range: (first: string, last: string, all: string) => `Parts ${first} to ${last} of ${all}`,
     earlier: "Earlier parts",
     later: "Later parts",
@@ -123,18 +123,18 @@ export const compare = area("compare", {
     two: "Two traces",
     many: "Any number",
     title: "Traces",
-    help: "A row for each trace: averages over its steps, its devices, its memory. Choosing a row shows that trace in all views. More columns, such as the largest operator, are behind Columns; a filter such as run~resnet step>100ms leaves out what is not of interest.",
+    help: "One row per trace: averages over its steps, its devices, its memory. Choosing a row shows that trace in all views. More columns, such as the largest operator, are under Columns; a filter such as run~resnet step>100ms narrows the list.",
     scope: "Which traces",
     scopes: {
       runs: "One of each run",
       run: "All of this run",
-      all: "All there are",
+      all: "All traces",
     },
     empty: "No trace was read yet",
     emptyReason: "Traces appear here as soon as they have been read.",
     byName: "Side by side",
     byNameHelp:
-      "A row for each operator or kernel, a column for each trace. Rows come by the spread until you sort them: where the traces differ most.",
+      "One row per operator or kernel, one column per trace. Until you sort them, rows are ordered by the spread: first where the traces differ most.",
     what: "What",
     whats: { operators: "Operators", kernels: "Kernels" },
     measure: "Number",
@@ -173,22 +173,21 @@ export const compare = area("compare", {
   tables: {
     parts: "Parts",
     partsHelp:
-      "The parts of the level shown. Choosing one goes into it. Rows come in the order of the program until you sort them.",
+      "The parts of the level shown. Choose one to open it. Rows are in program order until you sort them.",
     operators: "Operators compared",
     operatorsHelp:
-      "All operators in the part shown and below it, by name. Rows come by the largest change until you sort them.",
+      "All operators in the part shown and below it, by name. Rows are ordered by the largest change until you sort them.",
     kernels: "Kernels compared",
     kernelsHelp:
-      "All kernels launched in the part shown, by name. Rows come by the largest change until you sort them.",
+      "All kernels launched in the part shown, by name. Rows are ordered by the largest change until you sort them.",
     none: "Nothing to compare",
     noOperators: "Neither of the two has operators here.",
     noKernels: "Neither of the two has kernels here.",
     path: "Path",
     part: "Part",
-    partHelp:
-      "What the part is called; where both sides call it differently, baseline → experiment.",
+    partHelp: "The name of the part; baseline → experiment where the names differ.",
     times: "Times",
-    timesHelp: "How many parts of this level are called so.",
+    timesHelp: "How many parts of this level have this name.",
     perStep: (baseline: string, here: string) =>
       `Numbers are per step: divided by ${baseline} steps of the baseline and ${here} of the experiment.`,
   },
@@ -196,7 +195,7 @@ export const compare = area("compare", {
   columns: {
     status: "Change",
     statusHelp:
-      "new: only the experiment has it. gone: only the baseline has it. Else whether the number whose two sides are shown is more, less or the same.",
+      "new: only the experiment has it. gone: only the baseline has it. Otherwise whether the number that is compared is more, less or the same.",
     statuses: { new: "new", gone: "gone", more: "more", less: "less", same: "same" },
     baseline: (label: string) => `Baseline ${label}`,
     delta: (label: string) => `Δ ${label}`,

@@ -4,7 +4,7 @@ export const criticalpath = area("criticalpath", {
   question: "What do the steps wait for?",
   chart: "Critical path of each step",
   chartHelp:
-    "From the end of each step back, always to the cause that came last: a kernel waits for the one before it or for its launch, the host for the device. What is on this path cannot take longer without the step taking longer. The parts of a step add up to it. Choose a step to list its path below.",
+    "Followed back from the end of each step, always to the cause that came last: a kernel waits for the one before it or for its launch, the host for the device. Nothing on this path can take longer without the step taking longer. The parts add up to the step. Choose a step to list its path below.",
   step: "Step",
   what: "steps",
   mode: "Scale",
@@ -15,7 +15,7 @@ export const criticalpath = area("criticalpath", {
 
   explained: (share: string) => `${share} explained`,
   explainedHelp:
-    "Share of the time of the steps whose cause is in the trace. The rest is waiting that nothing recorded explains: of 10 % or more numbers are doubtful, of 40 % or more savings are refused.",
+    "The share of the step time whose cause is recorded in the trace. The rest is waiting that nothing recorded explains: from 10 % on, numbers are uncertain; from 40 % on, no savings are shown.",
   low: "Low confidence: much of the time has no cause in the trace.",
   refused: "Not answered",
   refusals: {
@@ -24,9 +24,9 @@ export const criticalpath = area("criticalpath", {
     clocks: (share: string) =>
       `${share} of the work begins before its launch: the clocks do not agree.`,
     no_launches: (share: string) =>
-      `${share} of the work on devices has no recorded launch: changes of host time are not answered.`,
+      `${share} of the work on devices has no recorded launch: the effect of changes of host time is not known.`,
     lost_work: (share: string) =>
-      `${share} of the launches have no recorded work, so the profiler lost it: changes of work on devices are not answered.`,
+      `${share} of the launches have no recorded work, so the profiler lost it: the effect of changes of device work is not known.`,
     unexplained: (share: string) =>
       `${share} of the time of the steps has no cause in the trace: the path is shown, savings are not.`,
     waits: "A wait ends with what it waits for: it cannot be faster by itself.",
@@ -56,7 +56,7 @@ export const criticalpath = area("criticalpath", {
   },
   table: "What limits the steps",
   tableHelp:
-    "Savings are replayed, never a share of the path: what runs beside something else can vanish without saving anything. If free: the most that any remedy can save. They do not add up.",
+    "Savings come from a replay, not from shares of the path: work that overlaps other work can vanish without saving anything. If free: the most that any remedy can save. Savings do not add up.",
   columns: {
     resource: "Resource",
     onPath: "On the path",
@@ -65,25 +65,24 @@ export const criticalpath = area("criticalpath", {
     shareHelp: "Time on the path ÷ time of the steps.",
     free: "If free",
     freeHelp:
-      "How much shorter the mean step is at most when this takes no time: replayed. Of waiting for the device: when no call waits, which is right only if nobody needs the values.",
+      "How much shorter the mean step can get at most if this takes no time, from a replay. For waiting for the device: if no call waits, which is possible only where nothing needs the values.",
     freeShare: "If free, %",
     faster: "If 20 % faster",
-    fasterHelp: "How much shorter the mean step is when every piece of it takes 0.8 of its time.",
+    fasterHelp: "How much shorter the mean step is if every piece of it takes 80 % of its time.",
     fasterShare: "If 20 % faster, %",
     next: "Then limits",
-    nextHelp: "What has most time on the path when this takes none.",
+    nextHelp: "What takes most of the path if this takes no time.",
     missing: "Not answered; the reason is above",
   },
   piecesOf: (resource: string, step: string) =>
     `Show the pieces of ${resource} on the path of step ${step}`,
   withWaiting:
-    "This is one rank: its communication includes waiting for the others, so a faster network may save less.",
-  notTold: (resources: string) =>
-    `Not on the path, and nothing to be saved if it were free: ${resources}.`,
+    "This is one rank: its communication includes waiting for other ranks, so a faster network may save less.",
+  notTold: (resources: string) => `Not on the path, and no saving if free: ${resources}.`,
 
   names: {
     title: "On the path",
-    help: "Operators and functions have their own host time on the path, without what lies deeper, and the work on devices that belongs to them. Functions are the innermost of your own code.",
+    help: "Operators and functions count with their own host time on the path, without what they call, and with the device work that belongs to them. A function is the innermost frame of your own code.",
     kind: "List",
     operators: "Operators",
     kernels: "Kernels",
@@ -92,7 +91,7 @@ export const criticalpath = area("criticalpath", {
     none: "None of these is on the path, or none were recorded.",
     name: "Name",
     what: "Kind",
-    whatHelp: "What the name is of.",
+    whatHelp: "What kind of thing the name refers to.",
     whats: {
       operator: "Operator",
       annotation: "Annotation",
@@ -103,23 +102,23 @@ export const criticalpath = area("criticalpath", {
       module: "Module",
     },
     total: "On the path",
-    totalHelp: "Time of the path, mean over the steps.",
+    totalHelp: "Time on the path, mean over the steps.",
     share: "Share",
     shareHelp: "Time on the path ÷ time of the steps.",
     host: "Host",
-    hostHelp: "Host time on the path inside it, without what lies deeper; mean over the steps.",
+    hostHelp: "Its own host time on the path, without what it calls; mean over the steps.",
     device: "Device",
-    deviceHelp: "Work on devices on the path that belongs to it; mean over the steps.",
+    deviceHelp: "Device work on the path that belongs to it; mean over the steps.",
     calls: "Calls on the path",
-    callsHelp: "How many of its calls, or pieces of work, are on the path for some time.",
+    callsHelp: "How many of its calls, or pieces of device work, are on the path.",
     allCalls: "Calls",
-    allCallsHelp: "How many calls, or pieces of work, there are in the steps.",
+    allCallsHelp: "How many calls, or pieces of device work, there are in the steps.",
     slack: "Slack",
     slackHelp:
-      "Median over all pieces of work: how much later one could come without any step ending later.",
+      "How much later a piece of work could come without any step ending later; median over all pieces.",
     hostSlack: "Host slack",
     hostSlackHelp:
-      "Median over all calls: how much longer the host could take for one without any step ending later. The work that it launches has slack of its own, see Kernels.",
+      "How much longer the host could take for a call without any step ending later; median over all calls. The work that it launches has its own slack, see Kernels.",
   },
 
   pieces: {
@@ -130,12 +129,12 @@ export const criticalpath = area("criticalpath", {
     show: "Show in Trace",
     showStep: "Show the step in Trace",
     close: "Close",
-    noEvent: "No event of the trace stands for this time.",
+    noEvent: "No event of the trace covers this time.",
   },
 
   whatIf: {
     title: "What if",
-    help: "The steps are replayed with these changes: what waited for what stays the same, what takes shorter lets it come earlier. All changes hold together. The address has them, so a link shows the same.",
+    help: "The steps are replayed with these changes: dependencies stay the same, and whatever gets shorter lets its successors start earlier. All changes apply together. They are part of the address, so a link shows the same.",
     factor: (name: string) => `Factor of ${name}`,
     times: (factor: string) => `× ${factor}`,
     recorded: "as recorded",
@@ -176,7 +175,7 @@ export const criticalpath = area("criticalpath", {
       sync: (name: string) => `No wait inside ${name}`,
       copy_waits: (name: string) => `Copies do not block inside ${name}`,
     },
-    start: "Move a slider, or flip a switch, to see what the steps would take.",
+    start: "Move a slider or tick a box to see how long the steps would take.",
     before: "Recorded",
     after: "Changed",
     savedAtMost: "Saved per step, at most",
@@ -187,9 +186,10 @@ export const criticalpath = area("criticalpath", {
     noInterval: "too few steps for an interval",
     limits: "Limited by",
     limitsAfter: (resource: string) => `before: ${resource}`,
-    bound: "A bound: something takes no time at all, or nobody waits. A real remedy saves less.",
+    bound:
+      "An upper bound: something takes no time at all, or nothing waits. A real remedy saves less.",
     withWaiting:
-      "On one rank the time of collectives includes waiting for the others, so this saving is not certain.",
+      "On one rank the time of collectives includes waiting for other ranks, so this saving is not certain.",
     gone: (names: string) => `Not in this trace, so left out: ${names}.`,
     path: "Critical path of the mean step",
     resource: "Resource",

@@ -29,17 +29,17 @@ export const distributed = area("distributed", {
     loaded: (n: number) => `all ${n} ranks replayed together`,
     partly: (n: number, all: number) => `${n} of ${all} ranks replayed together`,
     loadedHelp:
-      "A collective begins when the last of these ranks is there. What it costs includes waiting for ranks that are not loaded.",
-    help: "Causes of lost time in the whole run: first the one that saves most, then always the one that saves most beyond those above it. A saving is what the average step of all ranks would be shorter by, worked out by replaying all ranks together without the cause; each counts after those above it, so that they add up.",
-    none: (n: number) => `None of the ${n} rules over several ranks finds a cause of lost time.`,
+      "A collective begins when the last of these ranks arrives. Its cost includes waiting for ranks that are not loaded.",
+    help: "Causes of lost time in the whole run, ordered by how much each saves beyond those above it. A saving is how much shorter the average step of all ranks would be, computed by replaying all ranks together without the cause. Each counts after those above it, so they add up.",
+    none: (n: number) => `None of the ${n} rules over several ranks found a cause of lost time.`,
   },
 
   overlap: "Computation/Communication Overview",
   overlapHelp:
-    "How each rank spends its step. The four parts add up to the step time exactly. A triangle marks ranks that are named as slow.",
+    "How each rank spends its step. The four parts add up to the step time exactly. A triangle marks slow ranks.",
   waits: "Synchronizing/Communication Overview",
   waitsHelp:
-    "Time in which communication operations that the step called ran, split into waiting for other ranks and moving data. Part of it may be hidden behind computation.",
+    "Time in which communication operations of the step ran, split into waiting for other ranks and moving data. Part of it may be hidden behind computation.",
 
   operations: {
     title: "Communication Operations Stats",
@@ -58,7 +58,7 @@ export const distributed = area("distributed", {
   devices: {
     memoryHelp: "Memory of the device, as the file describes it.",
     title: "Device Information",
-    help: "Where each rank ran. Devices are those that did some work, with what the trace says of them.",
+    help: "Where each rank ran. Only devices that did some work are listed, as the trace describes them.",
     gpu: (id: number) => `GPU ${id}`,
     columns: {
       node: "Node",

@@ -7,7 +7,7 @@ export const doors = area("doors", {
     `What it is made of: ${category} of step ${step}`,
   close: "Close",
   total: (time: string, names: string) =>
-    `${time} in all steps shown, ${names}. An operator or kernel leads to its row, a time to the Trace view.`,
+    `${time} in all steps shown, ${names}. Click an operator or kernel to see its row, a time to see it in the Trace view.`,
   names: (n: string) => (n === "1" ? "one name" : `${n} names`),
   nothing: "Nothing of this category is in these steps.",
   parts: "By name",

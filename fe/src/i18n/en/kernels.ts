@@ -72,7 +72,7 @@ export const kernels = area("kernels", {
 
   copies: "Copies, memsets and waits",
   copiesHelp:
-    "What the device did beside kernels; waits are no work. Bandwidth is bytes divided by the time of the copies, in 10⁹ bytes per second.",
+    "What the device did besides kernels; waits are not work. Bandwidth is bytes divided by the time of the copies, in 10⁹ bytes per second.",
   memcpy: "Memory copies",
   memset: "Memory sets",
   waits: "Waits",

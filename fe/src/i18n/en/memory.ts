@@ -28,30 +28,30 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
     help: "Allocations that failed ([OutOfMemory] of the profiler), with what the allocator counted then. Which pieces were free is not in a trace: a memory snapshot has it.",
     pasted: "Text of an OutOfMemoryError",
     pastedHelp:
-      "What the numbers in the exception say. Sizes in it are rounded, and it does not tell which pieces were free.",
+      "What the numbers in the exception say. Its sizes are rounded, and it does not tell which pieces were free.",
     placeholder: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …",
     at: (time: string) => `Show it at ${time}`,
     reasons: {
       pieces: "Free, but in pieces",
       limit: "A limit below the device's memory",
-      outside: "Held outside of PyTorch",
+      outside: "Held outside PyTorch",
       full: "Full",
       host: "Memory of the host",
       unknown: "The numbers do not say why",
     },
     advice: {
       pieces:
-        "PyTorch had reserved more than was asked for and not in use, but not in one piece that the request could use (or of other streams or pools). Try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot names who keeps the pieces apart.",
+        "PyTorch had more memory reserved and unused than was requested, but not in one piece that the request could use (or it belonged to other streams or pools). Try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot shows which allocations keep the pieces apart.",
       limit:
         "The device had room. Look at set_per_process_memory_fraction, MIG, and captures of CUDA graphs.",
       outside:
-        "NCCL, the CUDA context or other processes hold a large part of the device. End what else runs on it.",
-      full: "Nearly all was in use by tensors. A memory snapshot names who holds it.",
+        "NCCL, the CUDA context or other processes hold a large part of the device. Stop other programs on it.",
+      full: "Nearly all was in use by tensors. A memory snapshot shows what holds it.",
       host: "The system had no more. A smaller batch or fewer worker processes need less.",
-      unknown: "A memory snapshot would.",
+      unknown: "A memory snapshot can tell.",
     },
     facts: {
-      requested: "Asked for",
+      requested: "Requested",
       allocated: "In use by tensors",
       unallocated: "Reserved, not in use",
       device_free: "Free on the device",
@@ -64,24 +64,23 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
   },
   snapshot: {
     title: "Memory snapshot of the same process",
-    help: "A trace and a snapshot are of one process when at least 95 % of the records in the time of both have the same address, kind and device within 1 ms of each other. Each clock has a drift of its own, so a difference of some ms is normal.",
+    help: "A trace and a snapshot are from one process when at least 95 % of the records in the time that both cover have the same address, kind and device within 1 ms of each other. The clocks drift apart, so a difference of some ms is normal.",
     reasons: {
-      linked: "The snapshot is of the same process.",
-      nothing_recorded: "One of the two has no allocations of the device with addresses.",
-      no_times: "The snapshot has no times (PyTorch before 2.2).",
-      other_time: "The snapshot is of another time.",
-      other_process: "The snapshot is of another process.",
+      linked: "The snapshot is from the same process.",
+      nothing_recorded: "One of the two has no device allocations with addresses.",
+      no_times: "The snapshot has no timestamps (PyTorch before 2.2).",
+      other_time: "The snapshot was recorded at another time.",
+      other_process: "The snapshot is from another process.",
     },
     clocks: (offset: string, spread: string, share: string, records: string) =>
       `Its clock differs by ${offset} (± ${spread}); ${share} of ${records} records match.`,
     open: (worker: string) => `Open ${worker}`,
-    calls: (n: string, all: string) =>
-      `What the allocator asked of the driver: the ${n} largest of ${all} calls`,
+    calls: (n: string, all: string) => `Driver calls of the allocator: the ${n} largest of ${all}`,
     columns: ["Call", "Size", "Time in the trace"],
     outside: "before the trace",
   },
   empty: "No memory was recorded",
-  emptyReason: "The profiler writes down allocations and releases only when asked to.",
+  emptyReason: "The profiler records allocations and releases only with profile_memory=True.",
   emptyRemedy: "profile(profile_memory=True)",
 
   sentence: (peak: string, when: string) => `At most ${peak} was in use by tensors, ${when}.`,
@@ -90,14 +89,14 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
   facts: {
     peak: "Peak allocated",
     peakHelp:
-      "Most memory in use at once, and when that was first reached. Taken from every record, not from what is drawn.",
+      "The highest memory in use, and when it was first reached. Taken from every record, not from the drawing.",
     reserved: "Peak reserved",
     reservedHelp: "Most memory that the caching allocator held of the device.",
     total: "Device total",
     totalHelp: "Memory the device has (totalGlobalMem of the trace's deviceProperties).",
     baseline: "Before the recording",
     baselineHelp:
-      "Memory in use before the first record: parameters, optimizer state, whatever was there already.",
+      "Memory in use before the first record: parameters, optimizer state and anything else already allocated.",
     here: "Peak in the range",
     hereHelp: "Most memory in use inside the range shown.",
     at: (time: string) => `at ${time}`,
@@ -122,13 +121,14 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
 
   categories: {
     title: "What memory is for",
-    help: `Told by the part of the step in which memory is allocated and released: forward, backward (below autograd::engine::evaluate_function) or optimizer (below Optimizer.step and zero_grad).
+    help: `Judged by the part of the step in which memory is allocated and released: forward, backward (below autograd::engine::evaluate_function) or optimizer (below Optimizer.step and zero_grad).
 
-Gradients are allocated in backward and not released in it; optimizer state is allocated in the optimizer and stays; saved for backward is allocated in forward and released in backward. What was there before the recording (parameters, state, buffers) cannot be told apart: a memory snapshot can.
+Gradients are allocated in backward and not released in it; optimizer state is allocated in the optimizer and stays; saved for backward is allocated in forward and released in backward. What was allocated before the recording (parameters, state, buffers) cannot be told apart here; a memory snapshot can tell.
 
-Each column is the moment at which most was in use in it; the categories add up to what was allocated then. A column leads to the blocks that were in use at that moment.`,
+Each column shows the moment of its highest use; the categories add up to what was allocated then. Click a column to see the blocks that were in use at that moment.`,
     none: "The trace does not hold how much memory was in use.",
-    noPhases: "The trace has neither backward nor optimizer ranges, so nothing can be told apart.",
+    noPhases:
+      "The trace has neither backward nor optimizer ranges, so the categories cannot be told apart.",
     atPeak: (size: string) => `At the peak of ${size}`,
     openPeak: "Show the blocks that were in use at the peak",
     columns: ["Category", "Size", "Share", "Blocks"],
@@ -165,7 +165,7 @@ Each column is the moment at which most was in use in it; the categories add up 
 Known blocks were allocated during the recording. What was allocated before it has no record: only its sum is known.`,
   events: "Allocations",
   eventsHelp:
-    "Every allocation with its release of which at least one lies in the time range. An end that was not recorded is empty.",
+    "Every allocation with its release, where at least one of the two is in the time range. A time that was not recorded is empty.",
   operators: "Operators",
   operatorsHelp: `What operators allocated and released in the time range, themselves and with everything they called. Operators without any record on the device are left out.
 
@@ -189,7 +189,7 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
     `Only the ${shown} largest of ${total} blocks are listed.`,
   share: "% in use",
   shareHelp: "Size divided by the memory in use at the moment.",
-  outside: "(outside of operators)",
+  outside: "(outside operators)",
   beforeRecording: "(allocated before the recording)",
   blocks: "Blocks",
   blocksHelp: "How many blocks were alive.",
@@ -200,17 +200,17 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
   total: (allocated: string, count: string, change: string) =>
     `${allocated} allocated in ${count} allocations, net ${change}`,
   outsideTotal: (allocated: string, change: string) =>
-    `of it outside of operators: ${allocated} allocated, net ${change}`,
-  outsideHelpTitle: "what happens outside of operators",
+    `of it outside operators: ${allocated} allocated, net ${change}`,
+  outsideHelpTitle: "what happens outside operators",
   outsideHelp:
-    "Allocations and releases outside of every operator, such as releases when Python drops a tensor. Σ self + this = everything recorded on the device, exactly.",
+    "Allocations and releases outside all operators, such as releases when Python drops a tensor. Σ self + this = everything recorded on the device, exactly.",
   modules: {
     title: "What memory is for, by module",
-    help: `Blocks in use at the peak of the whole recording, by the innermost module in whose forward they were allocated, or whose operator the backward belongs to. The columns are the categories above.`,
+    help: `Blocks in use at the peak of the whole recording, by the innermost module whose forward allocated them or to whose operator the backward belongs. The columns are the categories above.`,
     none: "Nothing in the trace names modules: record it with with_stack=True or with_modules=True.",
     sum: (peak: string, unknown: string) =>
-      `${peak} in use at the peak; ${unknown} of it was allocated before the recording and is of no known module.`,
-    outside: "(outside of modules)",
+      `${peak} in use at the peak; ${unknown} of it was allocated before the recording, so its module is not known.`,
+    outside: "(outside modules)",
   },
   noOperators: "No operator changed the memory of the device in this range.",
 

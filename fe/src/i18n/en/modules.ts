@@ -2,7 +2,7 @@ import { area } from "../translation";
 
 export const modules = area("modules", {
   table: "Modules",
-  tableHelp: `One entry for each path of modules from an outermost one; all calls on that path together. Modules stand in the order of their first calls until a column is clicked, which orders those below the same module.
+  tableHelp: `One entry per path of modules from an outermost one, with all calls on that path together. Modules are in the order of their first calls until you click a column, which sorts the modules below the same parent.
 
 The backward of a module is what autograd ran for the operators of its forward.`,
   source: "Source",
@@ -24,7 +24,7 @@ The backward of a module is what autograd ran for the operators of its forward.`
   noTime: (metric: string) => `No module has any time of this kind: ${metric.toLowerCase()}.`,
 
   flame: "Flame graph",
-  flameHelp: `The same modules as boxes: a box is as wide as its share of the metric, and stands below the module that calls it. Click to zoom in and to select; boxes above the one that fills the width lead out again.
+  flameHelp: `The same modules as boxes: a box is as wide as its share of the metric, and stands below the module that calls it. Click to zoom in and to select; click a box above the one that fills the width to zoom out again.
 
 Colours tell classes of modules apart. What the filter of the table finds is highlighted.`,
   spoken: (name: string, time: string, share: string) => `${name}: ${time}, ${share}`,

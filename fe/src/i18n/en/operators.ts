@@ -9,7 +9,7 @@ export const operators = area("operators", {
     api_self: "Blocked in API",
   },
   sentence: (name: string, metric: string, time: string, share: string) =>
-    `${name} is first by ${metric[0]?.toLowerCase()}${metric.slice(1)}: ${time}${share ? `, ${share} of all operators` : ""}.`,
+    `${name} ranks first by ${metric[0]?.toLowerCase()}${metric.slice(1)}: ${time}${share ? `, ${share} of all operators` : ""}.`,
   metric: "Metric",
   chart: "Chart",
   bars: "Bars",
@@ -26,8 +26,9 @@ Always by operator name. The number of bars or slices does not change the table.
   backward: "Backward",
   backwards: { as_run: "Backward as it ran", with_forward: "Backward with its forward" },
   backwardRow:
-    "All that the autograd nodes of this operator ran. Stacks shows it by operator and kernel, with the same switch.",
-  unlinked: (share: string) => `Of ${share} of the backward pass the forward is not known`,
+    "Everything that the autograd nodes of this operator ran. Stacks shows it by operator and kernel, with the same switch.",
+  unlinked: (share: string) =>
+    `For ${share} of the backward pass the forward operator is not known`,
   groups: { name: "Operator", name_shape: "+ Input shape", name_stack: "+ Call stack" },
 
   empty: "This trace has no operators.",
@@ -39,7 +40,7 @@ Always by operator name. The number of bars or slices does not change the table.
   unattributed: (time: string, share: string) => `${time} (${share}) not attributed to an operator`,
   unattributedHelpTitle: "device time without an operator",
   unattributedHelp:
-    "Kernels, copies and memsets that no operator of this trace launched: replays of graphs, work of a library or an extension that calls the device directly, or work launched before the recording. The list below says whom it belongs to instead. It is part of the device time that percentages refer to, so the column does not add up to 100 %.",
+    "Kernels, copies and memsets that no operator of this trace launched: replays of graphs, work of a library or an extension that calls the device directly, or work launched before the recording. The list below says what it belongs to instead. It is part of the device time that percentages refer to, so the column does not add up to 100 %.",
 
   shares: {
     deviceSelfHelp: "Device self time of the row divided by the device time of the trace.",
@@ -47,11 +48,11 @@ Always by operator name. The number of bars or slices does not change the table.
   },
 
   api: {
-    title: "Calls of the device's API",
-    help: "Calls of the runtime and driver of the device, by function and caller. Launches are short; a long call waits: for the device, for memory, or for room in its queue. A click on a row shows its longest call in the trace.",
+    title: "Device API calls",
+    help: "Calls of the device's runtime and driver API, by function and caller. Launches are short; a long call waits for the device, for memory, or for room in the launch queue. A click on a row shows its longest call in the trace.",
     sentence: (total: string, name: string, caller: string, time: string) =>
       `The host spent ${total} in these calls, most of it in ${name}${caller ? ` called by ${caller}` : ""}: ${time}.`,
-    ofOperator: "Calls of the device's API that it made",
+    ofOperator: "Device API calls that it made",
     more: (n: string) => `and ${n} more functions`,
   },
 

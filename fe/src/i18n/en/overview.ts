@@ -18,11 +18,11 @@ export const overview = area("overview", {
     title: "What bounds this run",
     explained: (share: string) => `${share} of the step time explained`,
     explainedHelp:
-      "The share of the step time whose cause is in the trace: the quality of all answers of the replay.",
+      "The share of the step time whose cause is recorded in the trace. The higher it is, the more reliable the savings are.",
     together: (time: string, share: string, n: number) =>
       n === 1
         ? `The finding below saves ${time} a step (${share}).`
-        : `The ${n} findings with a number save ${time} a step together (${share}).`,
+        : `Together, the ${n} findings with a known saving save ${time} a step (${share}).`,
   },
 
   run: {
@@ -31,9 +31,9 @@ export const overview = area("overview", {
 
   waterfall: {
     title: "Where does the step time go?",
-    help: "The average step, mean over the devices that ran kernels. Each moment has one part: a compute kernel runs (by its kind); else communication runs; else a copy runs; else the device is idle, by what it waits for. The parts add up to the step time exactly.",
+    help: "The average step, as the mean over the devices that ran kernels. Each moment counts once: as compute (by kind of kernel), otherwise as communication, otherwise as a copy, otherwise as idle time (by what the device waits for). The parts add up exactly to the step time.",
     helpHost:
-      "The average step on the main thread, by what it does at each moment. The parts add up to the step time exactly.",
+      "The average step on the main thread, by what it does at each moment. The parts add up exactly to the step time.",
     cause: "Part",
     time: "Time",
     share: "Share",
@@ -47,7 +47,7 @@ export const overview = area("overview", {
     title: (part: string) => `Where: ${part}`,
     close: "Close",
     shown: (n: number, all: number, time: string) =>
-      `${n === all ? `All ${n}` : `The longest ${n} of ${all}`} stretches, ${time} in all steps. A time leads to the Trace view.`,
+      `${n === all ? `All ${n}` : `The longest ${n} of ${all}`} stretches, ${time} in all steps. Click a time to see it in the Trace view.`,
     duration: "Time",
     step: "Step",
     host: "Host was in",
@@ -74,7 +74,7 @@ export const overview = area("overview", {
     cpuShare: "CPU Exec",
     dataShare: "DataLoader",
     ofStep: "of the average step",
-    knownOf: (share: string) => `estimated; known of ${share} of the compute time`,
+    knownOf: (share: string) => `estimated; known for ${share} of the compute time`,
     notKnown: "not computed by the profiler",
     unknownOf: (share: string) => `of the compute time; ${share} unknown`,
     estimated: "estimated",
@@ -91,10 +91,10 @@ export const overview = area("overview", {
       profiler_step: "ProfilerStep marks",
       inference_engine: "Inference engine (vLLM, SGLang, xDiT)",
       training_framework: "Training framework (Lightning, Transformers, MMEngine)",
-      repeated_annotation: "The annotation that repeats",
-      optimizer: "Steps of the optimizer",
-      repeated_module: "Calls of the model",
-      repeated_kernels: "The sequence of kernels that repeats",
+      repeated_annotation: "A repeated annotation",
+      optimizer: "Optimizer steps",
+      repeated_module: "Model calls",
+      repeated_kernels: "A repeated sequence of kernels",
       whole_trace: "The whole trace as one step",
     } as Record<string, string>,
     pattern: "A pattern of annotation names…",
@@ -102,12 +102,12 @@ export const overview = area("overview", {
     patternHint: "A regular expression, for example ^decode",
     apply: "Apply",
     invalid: (reason: string) => `This is not a regular expression: ${reason}`,
-    notFound: "What was chosen finds no step in this trace.",
+    notFound: "The chosen rule finds no steps in this trace.",
   },
 
   breakdown: {
     title: "Step Time Breakdown",
-    help: "The wall time of each step, given to one category at a time. Where several happen at once, the first in this list counts, so the categories add up to the step:",
+    help: "The wall time of each step, where each moment counts for one category. Where several overlap, the first in this list counts, so the categories add up to the step:",
     absolute: "Absolute",
     percent: "Percent",
     mode: "Scale",
@@ -130,8 +130,8 @@ export const overview = area("overview", {
 
   findings: {
     title: "What costs time, and what to do?",
-    help: "Causes of lost time: first the one that saves most, then always the one that saves most beyond those above it; general ones come last. A saving is what the average step would be shorter by, worked out by replaying the trace without the cause; each counts after those above it, so that they add up.",
-    none: "None of the rules that could be checked finds a cause of lost time in this trace.",
+    help: "Causes of lost time, ordered by how much each saves beyond those above it; general ones come last. A saving is how much shorter the average step would be, computed by replaying the trace without the cause. Each counts after those above it, so they add up.",
+    none: "None of the rules that could be checked found a cause of lost time in this trace.",
     atMost: (time: string, share: string) => `at most ${time} a step (${share})`,
     about: (time: string, share: string) => `about ${time} a step (${share})`,
     afterAbove: "after those above",

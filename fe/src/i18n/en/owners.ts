@@ -22,7 +22,7 @@ export const owners = area("owners", {
   callsHelp: "How many kernels, copies and memsets.",
   total: "Device time",
   totalHelp: "Sum of their durations.",
-  more: (n: string, time: string) => `${n} further owners: ${time}`,
+  more: (n: string, time: string) => `${n} more owners: ${time}`,
   evidence: { graph_node: "captured by", inferred: "like" } as Record<string, string>,
   how: {
     operator: "launch",

@@ -3,11 +3,11 @@ import { area } from "../translation";
 export const program = area("program", {
   question: "What the step did",
   questionHelp:
-    "Time by phase of the average step. What marks a phase: ranges that the user, torch or a framework named, autograd nodes, Python frames and modules; the rest is inferred from operators.",
+    "The average step by phase. Phases are recognized by ranges that the user, torch or a framework named, by autograd nodes, Python frames and modules; the rest is inferred from operators.",
   sentence: (phase: string, share: string, step: string) =>
     `${phase} takes most of the average step: ${share} of ${step}.`,
   recomputes: (share: string) =>
-    `${share} of the backward pass computes again what the forward pass did not keep.`,
+    `${share} of the backward pass recomputes what the forward pass did not keep.`,
   accumulates: (passes: string) => `Each step has ${passes} backward passes.`,
   inferred: (share: string) => `${share} of the host time is inferred: no range or frame marks it.`,
   none: "No steps",
@@ -20,15 +20,15 @@ export const program = area("program", {
   times: {
     exposed: {
       name: "Exposed",
-      help: "Of the step: while devices work the phase of what was launched first of all that runs, else that of the main thread. The phases add up to the step exactly.",
+      help: "Share of the step: while devices work, the phase of the running work that was launched first; otherwise the phase of the main thread. The phases add up exactly to the step.",
     },
     host: {
       name: "Host",
-      help: "Of the main thread, within the mark of the step. The phases add up to the mark exactly.",
+      help: "Time of the main thread within the step's annotation. The phases add up exactly to it.",
     },
     device: {
       name: "Device",
-      help: "Sum of durations of the device work that the phase launched; what runs at once counts each time.",
+      help: "Sum of the durations of the device work that the phase launched; overlapping work counts each time.",
     },
   },
   phase: "Phase",
@@ -43,25 +43,25 @@ export const program = area("program", {
   phaseHelp: {
     data: "Loading, waiting for and copying batches.",
     forward: "The model.",
-    loss: "The loss, outside of the model.",
-    backward: "The backward pass, without what it computes again.",
+    loss: "The loss, outside the model.",
+    backward: "The backward pass, without recomputation.",
     recompute: "Part of the backward pass: activations that were not kept are computed again.",
     optimizer: "The optimizer, clipping of gradients, the scheduler of the learning rate.",
-    zero_grad: "Setting gradients to zero or to nothing.",
-    validation: "The model on batches that it does not learn from, where names say so.",
-    logging: "Metrics, logs and checkpoints of the program's own.",
+    zero_grad: "Setting gradients to zero or None.",
+    validation: "The model on validation batches, where names say so.",
+    logging: "Metrics, logs and checkpoints that the program writes.",
     schedule: "Choosing what the next step of inference computes.",
     prefill: "Steps that read prompts.",
     decode: "Steps that generate tokens.",
     mixed: "Steps that read prompts and generate tokens.",
-    draft: "A small model that guesses tokens.",
-    verify: "The model that checks guessed tokens.",
+    draft: "The draft model of speculative decoding.",
+    verify: "The model that verifies draft tokens.",
     sample: "Choosing tokens.",
-    encode: "The encoder of texts.",
-    denoise: "Calls of the model that removes noise.",
-    decode_image: "The decoder of images.",
+    encode: "The text encoder.",
+    denoise: "Calls of the denoising model.",
+    decode_image: "The image decoder.",
     compile: "torch.compile, Inductor or Triton compile.",
-    capture: "Calls that become nodes of a graph and run nothing.",
+    capture: "Calls that are captured into a graph and run nothing.",
     other: "Its purpose was not recorded.",
     no_launch: "Device work whose launch is not in the trace.",
   },
@@ -70,7 +70,7 @@ export const program = area("program", {
   linked: (share: string) =>
     `For ${share} of the backward pass the forward operator is known; Stacks can show it there.`,
   unlinked: {
-    script: (share: string) => `${share} is of TorchScript, which writes no numbers.`,
+    script: (share: string) => `${share} is TorchScript, which records no sequence numbers.`,
     no_number: (share: string) => `${share} has no sequence number.`,
     no_forward: (share: string) => `The forward of ${share} is not in the trace.`,
   },
@@ -86,7 +86,7 @@ export const program = area("program", {
 
   inference: "How it infers",
   inferenceHelp:
-    "Steps of inference by phase, from the names that engines write, ranges of the program's own, calls of a language model, or look-ups of tokens.",
+    "Inference steps by phase, recognized by the names that engines write, the program's own ranges, calls of a language model, or token look-ups.",
   engine: (kind: string, how: string) => `Steps of ${kind}, found by ${how}.`,
   engines: {
     vllm: "vLLM",
@@ -94,16 +94,16 @@ export const program = area("program", {
     atom: "ATOM",
     tensorrt_llm: "TensorRT-LLM",
     xdit: "xDiT",
-    loop: "a loop of its own",
+    loop: "a custom loop",
     model: "a language model",
     diffusion: "a diffusion pipeline",
   },
   hows: {
-    names: "the names of an engine",
+    names: "the names that an engine writes",
     ranges: "named ranges",
-    modules: "calls of the model",
-    embedding: "look-ups of tokens",
-    stages: "the parts of the pipeline",
+    modules: "model calls",
+    embedding: "token look-ups",
+    stages: "the stages of the pipeline",
   },
   unknown: "not known",
   steps_: (steps: number) => (steps === 1 ? "1 step" : `${steps} steps`),
@@ -112,20 +112,20 @@ export const program = area("program", {
   requests: "requests",
   tpot: "Time per output token",
   tpotHelp:
-    "Mean from the beginning of a step that generates to the beginning of the next, weighted by its requests where they are known. Not known where tokens are guessed and checked: how many are kept is not recorded.",
+    "Mean time from the start of a generating step to the start of the next, weighted by its requests where they are known. Not known with speculative decoding: how many draft tokens are accepted is not recorded.",
   rate: "Tokens per second",
   rateHelp: "Generated tokens ÷ time from the first step to the last.",
   gaps: "Between steps",
-  gapsHelp: "Time of the host from the end of a step to the beginning of the next, over all steps.",
+  gapsHelp: "Host time from the end of a step to the start of the next, over all steps.",
   gapKinds: {
     sample: "sampling",
     schedule: "scheduling",
-    detokenise: "detokenising",
+    detokenise: "detokenizing",
     wait: "waiting",
     other: "other",
   },
   inGraphs: "In graphs",
-  inGraphsHelp: "Part of the device time of the steps that replays of graphs have.",
+  inGraphsHelp: "Share of the device time of the steps that ran in graph replays.",
   families: "Kinds of kernels by phase",
   otherKinds: "others",
   engineSteps: (shown: number, total: number) =>
@@ -133,14 +133,14 @@ export const program = area("program", {
 
   ranges: "Ranges that the program names",
   rangesHelp:
-    "Every record_function and every range of torch and frameworks, inside each other. Digits, addresses and keys that differ from call to call are shown as ….",
+    "Every record_function and every range of torch and frameworks, nested. Digits, addresses and keys that differ from call to call are shown as ….",
   noRanges: "No named ranges",
   noRangesReason: "No range of the user, of torch or of a framework was recorded in the steps.",
   noRangesRemedy: 'with torch.profiler.record_function("forward"): …',
   calls: (name: string) => `The longest calls: ${name}`,
 
   compiled: "Compiled code",
-  compiledHelp: "What torch.compile made, called and left.",
+  compiledHelp: "What torch.compile compiled and ran, and what stayed eager.",
   inRegions: "In compiled regions",
   inRegionsHelp: "Host time of calls of compiled code that are in no other compiled code.",
   regionCalls: "calls",
@@ -150,15 +150,15 @@ export const program = area("program", {
   again: "again",
   breaks: "Graph breaks",
   breaksHelp:
-    "How often a call of compiled code goes on in other compiled code; with Python frames the function and line at which. A break in a loop gives up the whole frame and is not seen.",
+    "How often a call of compiled code continues in other compiled code; with Python frames, at which function and line. A break in a loop makes the whole frame run eagerly and is not counted.",
   eager: (shown: number, all: number) =>
-    `Eager remainder: operators outside of compiled code${shown < all ? `, the first ${shown} of ${all}` : ""}`,
+    `Eager remainder: operators outside compiled code${shown < all ? `, the first ${shown} of ${all}` : ""}`,
   remainder: "Eager remainder",
-  remainderHelp: "Device work that was launched outside of compiled code.",
+  remainderHelp: "Device work that was launched outside compiled code.",
   insideDevice: "inside",
   guards: "Checking guards",
   guardsHelp: "Looking for compiled code that fits the inputs.",
-  why: "Why code is compiled again and why a graph breaks is not in traces of the profiler: run the program with TORCH_LOGS=recompiles,graph_breaks.",
+  why: "Profiler traces do not contain the reasons of recompilations and graph breaks: run the program with TORCH_LOGS=recompiles,graph_breaks.",
   regions: "Regions",
   compilationRows: "Compilations",
   kernels: "Generated kernels",
@@ -167,7 +167,7 @@ export const program = area("program", {
   graphsHelp:
     "CUDA and HIP graphs: replays that run the same nodes in the same order are one graph. Nodes belong to the operators of their capture where it was recorded.",
   replayed: (time: string, share: string) =>
-    `Replays have ${time} of the device time (${share}); the rest fell out of graphs or was never in one.`,
+    `Graph replays take ${time} of the device time (${share}); the rest ran outside graphs.`,
   graphRows: "Graphs",
   graph: (number: string) => `Graph ${number}`,
   inTrace: "In the trace",
@@ -176,9 +176,9 @@ export const program = area("program", {
   graphGaps: (shown: number, all: number) =>
     `Gaps in and between replays${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
   graphGapsOf: (graph: string, shown: number, all: number) =>
-    `Gaps in replays of graph ${graph} and behind them${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
+    `Gaps in replays of graph ${graph} and after them${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
   gapPlaces: { inside: "inside", between: "between" },
   longest: (list: string, time: string) => `${list}: up to ${time}`,
   fellOut: (shown: number, all: number) =>
-    `Beside the graphs: device work that no replay ran${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
+    `Outside graphs: device work that no replay ran${shown < all ? `, the longest ${shown} of ${all}` : ""}`,
 });

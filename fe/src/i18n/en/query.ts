@@ -4,7 +4,7 @@ import { area } from "../translation";
 export const query = area("query", {
   title: "Query",
   help: "One SELECT in the SQL of DuckDB, over the tables below. It only reads them: it has no access to files, network or settings, and runs in a process of its own with limits of time and memory. The query is part of the address of this page.",
-  of: { label: "Asked of", trace: "This trace", span: "All ranks" },
+  of: { label: "Query over", trace: "This trace", span: "All ranks" },
   examples: "Examples:",
   exampleNames: {
     kernels: "largest kernels",
@@ -22,12 +22,12 @@ export const query = area("query", {
   found: (rows: string, took: string, prepared: string) =>
     `${rows === "1" ? "1 row" : `${rows} rows`} in ${took}; preparing the tables took ${prepared}.`,
   more: {
-    rows: "There are more: these are the first. LIMIT and WHERE choose others.",
-    bytes: "There are more, but longer rows are not sent: name fewer columns.",
+    rows: "There are more rows: these are the first. Use LIMIT and WHERE to choose others.",
+    bytes: "There are more rows, but the answer has reached its size limit: select fewer columns.",
   },
   columns: {
     title: "Tables",
-    help: "What queries can name. Times are nanoseconds since the start of the trace; `row` is the number of an event in its file and joins all tables. What is not known is NULL. Functions beside those of DuckDB: ms(ns), overlap_ns(a0, a1, b0, b1), short(name), in_steps(start_ns, end_ns).",
+    help: "What queries can use. Times are nanoseconds since the start of the trace; `row` is the number of an event in its file and joins all tables. What is not known is NULL. Functions besides those of DuckDB: ms(ns), overlap_ns(a0, a1, b0, b1), short(name), in_steps(start_ns, end_ns).",
     schemas: (names: string) =>
       `Each rank has its tables in a schema of its own: ${names}. all_kernels, all_steps and so on have those of all ranks, with run, worker and span.`,
     heads: ["Column", "Unit", "Meaning", "When it is NULL"],

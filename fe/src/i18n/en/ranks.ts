@@ -10,7 +10,7 @@ export const ranks = area("ranks", {
     two: (rank: string, late: string) =>
       `Of two ranks ${rank} works ${late} longer in each step, and the other waits for it.`,
     soFar: (ranks: string, step: string) =>
-      `${ranks} ranks are read so far, and a step takes ${step}. Who is slow is said when all are read.`,
+      `${ranks} ranks are read so far, and a step takes ${step}. Slow ranks are named once all are read.`,
     unknown: (ranks: string) =>
       `${ranks} ranks were read, but they have no steps in common to compare.`,
     slow: (rank: string, cause: string, late: string) =>
@@ -22,13 +22,13 @@ export const ranks = area("ranks", {
     link: (group: string, ratio: string) =>
       `No rank is slow, but a link is: transfers of ${group} take ${ratio} times as long as those of groups like it.`,
     saving: (ns: string, share: string) => `Without this a step would be ${ns} (${share}) shorter.`,
-    nothing: "Without this a step would be no shorter: other ranks need as long.",
-    alsoLink: (group: string) => `The link of ${group} is slow, too.`,
+    nothing: "Without this a step would be no shorter: other ranks take as long.",
+    alsoLink: (group: string) => `The link of ${group} is slow as well.`,
     confidence: { high: "high confidence", medium: "medium confidence", low: "low confidence" },
     confidenceHelp: "High with all ranks of the job and at least four steps.",
     read: (read: string, all: string) => `${read} of ${all} ranks read`,
     reading: (read: string, all: string) =>
-      `${read} of ${all} ranks read; the page follows as they come`,
+      `${read} of ${all} ranks read; the page updates as they arrive`,
     failed: (n: string) => `${n} could not be read`,
   },
 
@@ -80,19 +80,19 @@ export const ranks = area("ranks", {
     unmatched: "no collective could be matched",
     slowest: "Slowest rank",
     slowestHelp:
-      "The rank whose own time between collectives is longest against its peers, where that is sure. No waiting is in it.",
+      "The rank whose own time between collectives exceeds that of its peers most, where that is certain. It includes no waiting.",
     nobody: "none",
     nobodyRemark: "no straggler",
     later: "when all are read",
     lost: "Lost to imbalance",
     lostHelp:
-      "How much shorter a step would be without what the slow ranks spend more than their peers: all ranks replayed together.",
+      "How much shorter a step would be without the time that slow ranks take beyond their peers, from a replay of all ranks together.",
     notCompared: "not known",
   },
 
   heat: {
     title: "Ranks × steps",
-    help: "One cell for each rank and step; the darker the cell (in a dark page: the brighter), the more. Where there is no room, ranks share a line, which then shows the largest of them. Cells far from the median of their step are outlined. Click a cell to choose its rank and step.",
+    help: "One cell per rank and step; the darker the cell (in the dark theme: the brighter), the larger the value. Where there is no room, ranks share a line, which then shows the largest of them. Cells far from the median of their step are outlined. Click a cell to choose its rank and step.",
     metric: "Colour",
     order: "Rows by",
     metrics: {
@@ -130,16 +130,17 @@ export const ranks = area("ranks", {
 
   stragglers: {
     title: "Slow ranks",
-    help: "By own time between collectives: from the end of everything that a rank did together with others to the start of its next collective. It has no waiting in it and inherits none. Named is who is far from its peers, ranks with the same sequence of collectives, in most steps.",
+    help: "Judged by own time between collectives: from the end of a rank's last operation with other ranks to the start of its next collective. It includes no waiting. A rank is named when it is far from its peers (ranks with the same sequence of collectives) in most steps.",
     none: "No rank works clearly longer than its peers.",
-    later: "Who works longer than its peers is said when all ranks are read.",
+    later: "Slow ranks are named once all ranks are read.",
     one: "With one rank there are no peers to compare with.",
     rank: "Rank",
     host: "Host",
     late: "Late per step",
-    lateHelp: "How much longer than the median of its peers, of a step.",
+    lateHelp: "How much longer than the median of its peers, per step.",
     z: "z",
-    zHelp: "That in robust standard deviations of the peers; empty with fewer than three peers.",
+    zHelp:
+      "The same in robust standard deviations of the peers; empty with fewer than three peers.",
     steps: "Steps",
     stepsHelp: "In how many of the compared steps it is clearly late.",
     stepsOf: (n: string, all: string) => `${n} of ${all}`,
@@ -147,9 +148,9 @@ export const ranks = area("ranks", {
     where: "Where",
     saving: "Saving",
     noSaving: "none",
-    beside: (rank: string) => `With ${rank}, which is as ranks usually are, below it`,
+    beside: (rank: string) => `With the typical ${rank} below it`,
     savingHelp:
-      "How much shorter a step of all ranks would be without it: all ranks replayed together.",
+      "How much shorter a step of all ranks would be without it, from a replay of all ranks together.",
     before: (what: string) => `before ${what}`,
     actions: "Look at it",
     listed: (n: string) =>
@@ -170,8 +171,8 @@ export const ranks = area("ranks", {
   },
 
   missing: {
-    title: "Collectives that ranks lack",
-    help: "Other members of the group called these and some did not record them: the ranks may have run apart there, which would hang.",
+    title: "Missing collectives",
+    help: "Some members of the group recorded these and others did not: the ranks may have diverged there, which can hang the job.",
     item: (name: string, group: string, where: string) => `${name} of ${group}${where}`,
     step: (step: string) => `, step ${step}`,
     sequence: (n: string) => `, number ${n}`,
@@ -183,14 +184,14 @@ export const ranks = area("ranks", {
 
   representatives: {
     title: "Representatives",
-    help: "Ranks that stand for all others: each other rank is like one of them in step time, compute, communication and input. Looking at these is looking at all.",
-    like: (n: string) => (n === "1" ? "stands for itself" : `stands for ${n}`),
+    help: "A few ranks that represent all: every other rank is like one of them in step time, compute, communication and input.",
+    like: (n: string) => (n === "1" ? "represents itself" : `represents ${n}`),
     slow: "slow",
   },
 
   collectives: {
     title: "Collectives",
-    help: "Matched across the ranks and counted once for all of them. Transfer is the shortest time that any rank needed, once all were there; the rest is waiting. A click on a row shows the call that waited longest, in the trace of its rank.",
+    help: "Matched across the ranks and counted once for all of them. Transfer is the shortest time that any rank needed once all had arrived; the rest is waiting. Click a row to see the call that waited longest, in the trace of its rank.",
     empty: "No collective was recorded",
     emptyReason: "None of the traces holds a collective.",
     link: { within_node: "within a node", between_nodes: "between nodes", unknown: "unknown" },
@@ -231,7 +232,7 @@ export const ranks = area("ranks", {
 
   ranges: {
     title: "Ranges of the program",
-    help: "Every record_function and every range of torch and frameworks, over the ranks: the median rank, and the rank that is far from the others. In a range that waits for other ranks the late rank takes least. With a step chosen above it is about that step. A click shows the range on each rank.",
+    help: "Every record_function and every range of torch and frameworks, compared over the ranks: the median rank, and the outlier. In a range that waits for other ranks, the late rank takes the least time. With a step chosen above, only that step counts. Click a row to see the range on each rank.",
     onEach: (name: string) => `${name} on each rank`,
     onEachInStep: (name: string, step: string) => `${name} on each rank, step ${step}`,
     leftOut: (n: string) =>
@@ -241,7 +242,7 @@ export const ranks = area("ranks", {
 
   scatter: {
     title: "Size and bandwidth",
-    help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of no size, β the bandwidth of a very large one. A click on a point shows the call of it that waited longest.",
+    help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of size 0, β the bandwidth of a very large one. Click a point to see its call that waited longest.",
     series: (kind: string, role: string, n: string, link: string) =>
       `${kind}, ${role} of ${n}, ${link}`,
     summary: (n: string) => `Bandwidth by size of ${n} kinds of collectives.`,
@@ -253,7 +254,7 @@ export const ranks = area("ranks", {
     which: "Collective",
     fit: "Fits",
     alpha: "α",
-    alphaHelp: "Latency: what an operation of no size takes.",
+    alphaHelp: "Latency: the time of an operation of size 0.",
     beta: "β",
     betaHelp: "Bandwidth of a very large operation.",
     half: "Half of β at",
@@ -268,7 +269,7 @@ export const ranks = area("ranks", {
 
   layout: {
     title: "Process groups and layout",
-    help: "The dimensions of the parallel layout, inferred from what the program calls its process groups and from their ranks.",
+    help: "The dimensions of the parallel layout, inferred from the names of the process groups and their ranks.",
     roles: {
       dp: "Data parallel",
       tp: "Tensor parallel",
@@ -299,7 +300,7 @@ export const ranks = area("ranks", {
 
   pipeline: {
     title: (step: string) => `Pipeline stages, step ${step}`,
-    help: "What the stages of the pipeline did in one step, each by one rank that stands for it and from the start of its own step. Bubbles are waits for other stages. A click shows the send or receive on the timeline of that rank; a bubble leads to its step.",
+    help: "What the stages of the pipeline did in one step, each represented by one rank, from the start of its own step. Bubbles are waits for other stages. Click a send or receive to see it on the timeline of that rank; click a bubble to see its step.",
     stage: (n: string, ranks: string) => `Stage ${n} (${ranks})`,
     kinds: { work: "Work", wait: "Wait", transfer: "Transfer" },
     start: "Start",
@@ -314,7 +315,7 @@ export const ranks = area("ranks", {
 
   moe: {
     title: "Expert balance",
-    help: "All-to-alls of unequal parts: how much more the rank with the largest part sends than the mean. 1 is balanced. A group leads to the largest part of that rank.",
+    help: "All-to-alls of unequal parts: how much more the rank with the largest part sends than the mean. 1 is balanced. Click a group to see the largest part of that rank.",
     columns: {
       group: ["Process group", ""],
       calls: ["All-to-alls", "How many of them."],
@@ -328,7 +329,7 @@ export const ranks = area("ranks", {
 
   fsdp: {
     title: "Sharded parameters",
-    help: "All-gathers of parameters and reduce-scatters of gradients (FSDP, ZeRO): whether they are asked for early enough to be hidden. A group leads to the gather that was asked for last.",
+    help: "All-gathers of parameters and reduce-scatters of gradients (FSDP, ZeRO): whether they are issued early enough to be hidden. Click a group to see the gather that was issued latest.",
     yes: "yes",
     no: "no",
     columns: {
@@ -338,15 +339,15 @@ export const ranks = area("ranks", {
       reshards: ["Resharded", "Parameters are gathered again for the backward pass."],
       lead_ns: [
         "Lead",
-        "Median time from the call to the start of its kernel: how far ahead it is asked for.",
+        "Median time from the call to the start of its kernel: how far ahead it is issued.",
       ],
-      late_share: ["Not prefetched", "Gathers whose kernel begins at once after the call."],
+      late_share: ["Not prefetched", "Gathers whose kernel begins right after the call."],
     },
   },
 
   table: {
     title: "Ranks",
-    help: "Medians over the steps of each rank. A click on a row chooses the rank for all views.",
+    help: "Medians over the steps of each rank. Click a row to choose the rank for all views.",
     columns: {
       worker: ["Worker", "Name of the trace."],
       rank: ["Rank", "Number of the rank."],
@@ -361,7 +362,7 @@ export const ranks = area("ranks", {
       hidden_ns: ["Hidden", "Communication while something was computed."],
       own_ns: ["Own time", "Between collectives: no waiting is in it."],
       late_ns: ["Late", "How much more own time than its peers."],
-      z: ["z", "That in robust standard deviations of the peers."],
+      z: ["z", "The same in robust standard deviations of the peers."],
       input_ns: ["Input", "Waiting for the next batch."],
       host_ns: ["Host time", "Time in which the host called operators."],
       memory_bytes: ["Memory", "Most memory in use."],
@@ -373,7 +374,7 @@ export const ranks = area("ranks", {
 
   details: {
     title: "Steps and operations of each rank",
-    help: "The parts of the steps and the operations of every rank as columns and tables. With many ranks this is a large answer: it is asked for when it is opened.",
+    help: "The parts of the steps and the operations of every rank as columns and tables. With many ranks this is a large answer, so it is loaded when opened.",
     open: (n: string) => `Show the details of ${n} ranks`,
   },
 });

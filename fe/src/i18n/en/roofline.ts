@@ -1,9 +1,9 @@
 import { area } from "../translation";
 
 export const roofline = area("roofline", {
-  answer: "What it could be",
+  answer: "How close to the peak?",
   answerHelp:
-    "FLOP of matrix products, convolutions and attention, by the shapes of operators. MFU is what the model needs ÷ peak of the device ÷ time of the steps; HFU counts what is executed, also what is computed a second time.",
+    "FLOP of matrix products, convolutions and attention, by the shapes of operators. MFU is the FLOP the model needs ÷ peak of the device ÷ time of the steps; HFU counts all executed FLOP, including recomputation.",
   sentence: (flop: string, time: string) =>
     `The average step needs ${flop} of matrix products and takes ${time}.`,
   packed: (least: string, most: string) =>
@@ -16,13 +16,13 @@ export const roofline = area("roofline", {
   ofPeakAtLeast: (mfu: string) => `That is at least ${mfu} of the peak; a part is not known.`,
   lost: (lost: string, total: string, share: string, name: string, most: string) =>
     `${lost} of ${total} device time (${share}) is lost below the roofline, most of it in ${name}: ${most}.`,
-  noLoss: "What it loses is not known.",
+  noLoss: "The lost time is not known.",
   whyNot: {
-    no_steps: "There are no steps to measure it by.",
+    no_steps: "There are no steps to measure.",
     no_device: "Nothing ran on a device, so there is no peak to compare with.",
     no_peak:
-      "The peaks of the device are not known: give them in a file of your own (TORCH_TB_PROFILER_PEAKS).",
-    no_products: "Nothing multiplies matrices.",
+      "The peaks of the device are not known: provide them in a file (TORCH_TB_PROFILER_PEAKS).",
+    no_products: "There are no matrix products.",
     coverage: "Too few of the products have known shapes for a utilization.",
   },
 
@@ -31,17 +31,16 @@ export const roofline = area("roofline", {
     mfuHelp:
       "Model FLOP utilization: FLOP that the model needs ÷ peak of their element types ÷ time of the steps ÷ devices.",
     hfu: "HFU",
-    hfuHelp:
-      "Hardware FLOP utilization: the same of all FLOP that are executed, also of what is computed again.",
+    hfuHelp: "Hardware FLOP utilization: the same for all executed FLOP, including recomputation.",
     busy: "MFU while computing",
     busyHelp:
       "The same while a compute kernel runs: slow kernels lower it, an idle device does not.",
     perStep: "FLOP per step",
     perStepHelp: "Matrix FLOP that the model needs in the average step.",
     products: "Products known",
-    productsHelp: "Time of products whose FLOP are known ÷ the same with what is not known.",
+    productsHelp: "Time of products whose FLOP are known ÷ time of all products.",
     bytes: "Bytes known",
-    bytesHelp: "Part of the time of kernels, copies and fills of which the least bytes are known.",
+    bytesHelp: "Share of the time of kernels, copies and fills whose minimum bytes are known.",
     coverage: (known: string) => `${known} of products known`,
     range: (low: string, high: string) => `${low} to ${high}`,
     atLeast: (value: string) => `≥ ${value}`,
@@ -63,12 +62,12 @@ export const roofline = area("roofline", {
     long_list: "lists of more than 30 tensors",
     weights: "weights are not among the arguments",
     no_model: "operators without a known formula",
-    generated: "generated kernels whose arguments do not say it",
+    generated: "generated kernels whose arguments do not tell",
   } as Readonly<Record<string, string>>,
 
   chart: "Roofline",
   chartHelp:
-    "Each point is what one row of the table computes (FLOP/s) over how much it computes for each byte it must move. It cannot be above the roofs: the rising one is the memory, flat ones are the peaks of element types; dashed below them is the best that this trace itself reaches. On the right stands what multiplies nothing, by its part of the roof. A point is larger the more time it takes.",
+    "Each point is one row of the table: its FLOP/s over its FLOP for each byte that it must move. No point can lie above the roofs: the rising line is the memory bandwidth, flat lines are the peaks of the element types; dashed below them is the best that this trace reaches. Work without matrix products is on the right, by its share of the roof. Points are larger the more time they take.",
   group: "Group by",
   groups: {
     operator_shape: "Operator and shapes",
@@ -81,7 +80,7 @@ export const roofline = area("roofline", {
   },
   xAxis: "FLOP/byte",
   yAxis: "FLOP/s",
-  strip: "No products",
+  strip: "Memory only",
   roofs: {
     memory: (rate: string) => `Memory ${rate}`,
     host: (rate: string) => `Host link ${rate}`,
@@ -93,25 +92,25 @@ export const roofline = area("roofline", {
     used: "Tensor cores used",
     unused: "Tensor cores not used, though there are some",
     product: "Other products",
-    moves: "Moves only",
+    moves: "Memory only",
     wave: "Ring: fewer blocks than multiprocessors",
   },
   summary: (rows: string, lost: string) => `${rows} points; ${lost} is lost below the roofline.`,
   first: (n: string, all: string) => `The ${n} of ${all} rows that take most time.`,
   placed: (n: string, all: string) =>
-    `${n} of ${all} rows; FLOP or bytes of the others are not known.`,
+    `${n} of ${all} rows are drawn; of the rest, FLOP or bytes are not known.`,
   noRoofs:
     "The peaks of this device are not known, so there are no roofs and nothing is lost below them.",
   estimated: (spread: string) =>
     `This device is not in the table of peaks: those of its architecture are shown, true within ${spread}.`,
-  noChart: "No row has a place under the roofs: FLOP or bytes are not known.",
+  noChart: "No row can be drawn: FLOP or bytes are not known.",
 
   table: "Lost time",
   tableHelp:
-    "What each call takes longer than its time at the roof: the longer of multiplying and moving at the peaks of the device, not less than 2 µs.",
+    "How much longer each call takes than its time at the roof: the longer of computing and moving data at the peaks of the device, but at least 2 µs.",
   total: (lost: string, total: string) => `${lost} of ${total} is lost below the roofline.`,
   share: "% of the time",
-  shareHelp: "Part of the time of all kernels, copies and fills without communication.",
+  shareHelp: "Share of the time of all kernels, copies and fills, without communication.",
   bounds: { compute: "compute", memory: "memory", link: "link", launch: "launch" } as Readonly<
     Record<string, string>
   >,
@@ -157,7 +156,7 @@ export const roofline = area("roofline", {
     title: "FLOP and MFU",
     help: "What the average step of both sides computes, how much of the peak that is, and what is lost below the roofline. MFU is (time while computing ÷ time) × (MFU while computing): the change is divided between the two.",
     change: (change: string, idle: string, kernels: string) =>
-      `MFU changed by ${change} of the peak: ${idle} because devices compute for another part of the time, ${kernels} because of the kernels.`,
+      `MFU changed by ${change} of the peak: ${idle} because devices compute for a different share of the time, ${kernels} because of the kernels.`,
     noChange: "At least one side has no MFU, so there is no change to explain.",
     figures: "Of the average step",
     figure: "Figure",

@@ -24,7 +24,7 @@ export const shell = {
     width: "Width of the menu",
     jump: (letter: string) => `Keys: g ${letter}`,
     notRecorded: (n: number) => `Not recorded (${n})`,
-    noData: (view: string) => `${view}: not recorded; the view says what to switch on`,
+    noData: (view: string) => `${view}: not recorded; the view says what to enable`,
     groups: {
       summary: "Summary",
       time: "Time",
@@ -44,13 +44,13 @@ export const shell = {
     label: "Steps",
     first: "First step",
     last: "Last step",
-    hint: "Drag to choose steps, click for one step; arrow keys move the ends. Every view shows the chosen steps only.",
+    hint: "Drag to choose steps, click for one step; arrow keys move the ends. Every view shows only the chosen steps.",
     step: (name: string, time: string) => `Step ${name}, ${time}`,
     all: (n: string) => `all ${n}`,
     between: (first: string, last: string) => (first === last ? first : `${first}–${last}`),
     chip: (first: string, last: string, of: string) =>
       first === last ? `Step ${first} of ${of}` : `Steps ${first}–${last} of ${of}`,
-    notHere: (range: string) => `About the whole file, not only steps ${range}`,
+    notHere: (range: string) => `Covers the whole file, not only steps ${range}`,
     clear: "Show all steps",
   },
 
@@ -62,12 +62,12 @@ export const shell = {
   /** A page in one file, with the answers of the server. */
   report: {
     download: "Report",
-    downloadHint: "Save this trace with all views as one file, to be opened without a server",
+    downloadHint: "Save this trace with all views as one file that opens without a server",
     made: (date: string) => `Report of ${date}`,
     missing: {
       title: "Not in this report",
       reason:
-        "A report holds what the views show at first, of the whole trace. The timeline, ranges of steps or time, and the details of smaller operators are in the profile itself:",
+        "A report contains what the views show at first, for the whole trace. For the timeline, ranges of steps or time, and the details of smaller operators, open the profile itself:",
       remedy: "torch-tb-profiler serve LOGDIR",
     },
   },
@@ -111,7 +111,7 @@ export const shell = {
     request: "Request",
     retry: "Retry",
     empty: "Nothing to show",
-    record: "This would record it:",
+    record: "To record it:",
     notes: (n: number) => (n === 1 ? "1 note about this data" : `${n} notes about this data`),
     crashed: "This view stopped with an error",
     again: "Try again",
@@ -133,16 +133,16 @@ export const shell = {
   loading: {
     connecting: "Connecting…",
     title: (file: string) => `Loading ${file}`,
-    queued: "Waiting for its turn.",
+    queued: "Waiting in the queue.",
     bytes: (percent: string, done: string, total: string) =>
       `${percent} – ${done} of ${total} read`,
-    ready: "Ready to look at now",
+    ready: "Ready to view",
     others: "Other files",
     more: (n: string) => `${n} more: see “Files” below`,
     failedTitle: (file: string) => `${file} could not be read`,
     noEventsTitle: "No events were recorded",
     failedHelp:
-      "It is read again when it changes, or when what was in the way is gone. Other runs are not affected.",
+      "It is read again when it changes or when the cause is gone. Other runs are not affected.",
     unreachable: "The server is not reachable",
     unreachableHelp: "The page could not ask for the list of traces. Is the server still running?",
   },
@@ -151,10 +151,10 @@ export const shell = {
     title: "No traces found",
     scanning: "Looking for traces…",
     scanned:
-      "This directory was searched for .json, .json.gz and .json.zst files that hold a trace:",
-    how: "Record one like this; it appears here by itself:",
+      "This directory was searched for .json, .json.gz and .json.zst files that contain a trace:",
+    how: "Record one like this; it appears here automatically:",
     howRemote:
-      "Record one like this and copy the files into the log directory; they appear here by themselves:",
+      "Record one like this and copy the files into the log directory; they appear here automatically:",
   },
 
   dropped: {
@@ -162,11 +162,11 @@ export const shell = {
     worker: (value: string) => `There is no worker “${value}” in this run; showing another one.`,
     span: (value: string) => `There is no span “${value}” of this worker; showing another one.`,
     rule: (value: string) =>
-      `There is no rule “${value}” for finding steps; the usual ones are used.`,
+      `There is no rule “${value}” for finding steps; the default rules are used.`,
     baseline: (value: string) =>
       `There is no trace “${value}” to compare with (any more); another one is suggested in Diff.`,
     pattern: (value: string) =>
-      `“${value}” is not a regular expression; steps are found by the usual rules.`,
+      `“${value}” is not a regular expression; steps are found by the default rules.`,
     steps: (value: string) =>
       `There are no steps “${value.replace("~", "–")}” in this trace (any more); showing all steps.`,
     view: (value: string) => `There is no view “${value}”; showing the overview.`,
@@ -185,7 +185,7 @@ export const shell = {
     label: "Comparison",
     comparedWith: (trace: string) => `Compared with ${trace}`,
     versus: (trace: string) => `vs. ${trace}`,
-    itself: (trace: string) => `Compared with ${trace}: the trace that is shown`,
+    itself: (trace: string) => `Compared with ${trace}, the trace that is shown`,
     open: "Show in Diff",
     end: "End the comparison",
   },

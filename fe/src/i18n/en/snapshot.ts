@@ -1,9 +1,9 @@
 import { area } from "../translation";
 
 export const snapshot = area("snapshot", {
-  none: "This is no memory snapshot",
+  none: "No memory snapshot",
   noneReason:
-    "The trace that is shown has none. Snapshots of the log directory are chosen like workers, at the top of the page.",
+    "The trace shown has none. Snapshots in the log directory are chosen at the top of the page, as workers are.",
   noneRemedy:
     "torch.cuda.memory._record_memory_history(); …; torch.cuda.memory._dump_snapshot('snapshot.pickle')",
 
@@ -26,12 +26,12 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   ofSteps: (steps: string) => `over ${steps} steps; the first is not counted`,
   blocks: (size: string) => `${size} of blocks`,
   contradictions: (n: string) => `${n} contradictions in the file`,
-  cutOff: "The file is cut off: what is in use counts from its first record.",
+  cutOff: "The file is cut off: memory in use counts from its first record.",
   overflowed: "The oldest records were overwritten: max_entries was reached.",
   missing: (actions: string) =>
     `The file has no ${actions} records, so other records stand for them.`,
   mostSaid: (peak: string, reserved: string, end: string) =>
-    `At most ${peak} were requested and ${reserved} reserved; ${end} were in use at the end.`,
+    `At most ${peak} was requested and ${reserved} reserved; ${end} was in use at the end.`,
   growsSaid: (bytes: string, steps: string) =>
     `Memory grows by ${bytes} per step (${steps} steps).`,
   findings: "What to change",
@@ -53,11 +53,11 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   showMoment: "Show the moment",
   sameProcess: {
     linked: (worker: string, offset: string, share: string) =>
-      `The trace ${worker} is of the same process: ${share} of its records match, its clock differs by ${offset}.`,
-    other: (worker: string) => `The trace ${worker} is not of the same process and time.`,
+      `The trace ${worker} is from the same process: ${share} of its records match, its clock differs by ${offset}.`,
+    other: (worker: string) => `The trace ${worker} is not from the same process and time.`,
     open: "Open its memory",
     moment: (view: string) => `Show this moment in ${view}`,
-    outside: "The moment is outside of the trace.",
+    outside: "The moment is outside the trace.",
   },
 
   oom: "Out of memory",
@@ -70,15 +70,16 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     full: "Full",
     unknown: "Full, or a limit",
   },
-  inferred: "If it was taken when memory ran out, which a file without a history does not say:",
-  inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved were in use.`,
+  inferred:
+    "If the snapshot was taken when memory ran out, which a file without a history does not tell:",
+  inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved was in use.`,
   inferredHeld: (size: string, line: string, blocks: string, segments: string) =>
     `${size} of ${line} in ${blocks} blocks keep ${segments} segments.`,
-  asked: (size: string, line: string) => `${size} were asked for at ${line}.`,
+  asked: (size: string, line: string) => `${size} was requested at ${line}.`,
   free: (size: string, pieces: string, largest: string) =>
-    `${size} were free in ${pieces} pieces; the largest has ${largest}.`,
+    `${size} was free in ${pieces} pieces; the largest has ${largest}.`,
   oomFacts: {
-    requested: "Asked for",
+    requested: "Requested",
     free: "Free for it",
     largest: "Largest piece",
     deviceFree: "Free on the device",
@@ -92,12 +93,12 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   expandable:
     "With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it would have had room: an upper bound.",
   noPool: "The pool of the request is not recorded; the default pool is meant.",
-  holders: "What keeps the segments with free pieces",
+  holders: "What holds the segments with free pieces",
   holderColumns: ["Allocated at", "Requested", "Blocks", "Segments", "Would join"],
 
   ranks: "Snapshots of this run",
   ranksHelp:
-    "Ranks or moments beside each other, what is furthest from the median peak first; and the line of the program whose bytes at the peak differ most from those in the median snapshot.",
+    "Ranks or moments side by side, the one furthest from the median peak first, with the line of the program whose bytes at the peak differ most from those in the median snapshot.",
   ranksOrder: "Furthest from the median first",
   rankColumns: [
     "Snapshot",
@@ -114,12 +115,12 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
       module: "What was alive, by module of the trace",
       annotation: "What was alive, by annotation of the trace",
     },
-    help: `Allocations that the trace of the same process wrote down, too, found there by address and time. The module is the innermost around the record, in a backward pass that of the operator it is the backward of. What was allocated before or after the trace has no counterpart.`,
+    help: `Allocations that the trace of the same process recorded as well, matched by address and time. The module is the innermost one around the record; in a backward pass, that of the corresponding forward operator. What was allocated before or after the trace has no match.`,
     share: (share: string) => `${share} of the bytes were found in the trace.`,
     columns: ["Allocated in", "Requested", "Allocations"],
   },
   timeline: "Allocations over time",
-  timelineHelp: `Each area is one allocation, from its birth to its release; they lie on each other in the order of their births. Where there are too many to be drawn one by one, those of one line of the program are one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
+  timelineHelp: `Each area is one allocation, from its allocation to its release, stacked in the order of allocation. Where there are too many to draw one by one, those of one line of the program form one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
 
 Drag to zoom, double click to go back. A click sets the moment of the map and the tables below.`,
   timelineSaid: (columns: string, peak: string) =>
@@ -137,11 +138,11 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
     end: "End",
     record: (n: string) => `Record ${n}`,
   },
-  momentHint: "The record after which the map and the tables are",
+  momentHint: "The record after which the map and the tables show the memory",
   compare: "Compared with",
   nothing: "nothing",
   other: "Other snapshot",
-  againstHelp: `What is in use at the moment, and what was in the other snapshot: rows that are called the same are one. A line that moved within its file is another line; by module they are the same.`,
+  againstHelp: `What is in use at the moment, and what was in the other snapshot: rows of the same name are joined. A line that moved within its file counts as another line; by module it is the same.`,
   againstSaid: (at: string, now: string, then: string, before: string, name: string) =>
     `${at}: ${now}. ${name}, ${then}: ${before}.`,
   againstPeak: (name: string, moment: string) =>
@@ -160,10 +161,10 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   more: (n: string) => `${n} more lines`,
 
   map: "Segments",
-  mapHelp: `Each bar is one segment that the allocator held at the moment, by address; colours are lines of the program, what is grey is free. Pieces too small to be seen are drawn together.`,
+  mapHelp: `Each bar is one segment that the allocator held at the moment, by address; colours are lines of the program, grey is free. Pieces too small to be seen are merged.`,
   mapSaid: (segments: string, reserved: string, free: string) =>
     `${segments} segments with ${reserved}; ${free} of it free`,
-  inexact: "Sizes of blocks are not all known at this moment: rounding is seen as free.",
+  inexact: "Not all block sizes are known at this moment: rounding counts as free.",
   leftOut: (n: string) => `${n} smaller segments are not drawn.`,
   freePiece: "Free",
   mixed: "Several",
@@ -174,7 +175,7 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   defaultPool: "default",
 
   alive: "What was in use",
-  aliveHelp: `Allocations that were made and not released at the moment. A line is the innermost frame of your own code in the stack of the allocation. Same sizes point to same tensors. A module is the innermost function that nn.Module called; an annotation the range of the program that was begun last.
+  aliveHelp: `Allocations that were made and not yet released at the moment. A line is the innermost frame of your own code in the stack of the allocation. Equal sizes suggest equal tensors. A module is the innermost function that nn.Module called, an annotation the innermost range of the program.
 
 Compared with another moment, the difference of each row stands beside it.`,
   tabs: {

@@ -2,9 +2,9 @@ import { area } from "../translation";
 
 export const stacks = area("stacks", {
   title: "Call stacks",
-  help: `At every moment the stack is what was running on a thread: Python functions, modules, annotations and operators, what began first outside. Stacks with the same names are one box, over all threads and steps.
+  help: `A stack is what was running on a thread at a moment: Python functions, modules, annotations and operators, the outermost first. Stacks with the same names are merged into one box, over all threads and steps.
 
-Host: time on the host. Device: time of the kernels, copies and fills, which stand below the stack that launched them.
+Host: time on the host. Device: time of the kernels, copies and fills, shown below the stack that launched them.
 
 Top-down: from what was called first, in the order in which it was first seen. Left heavy: the same with the largest box at the left. Bottom-up: from what took the time to its callers.`,
   weight: "Weight",
@@ -30,12 +30,12 @@ Top-down: from what was called first, in the order in which it was first seen. L
 
   whole: (weight: string, time: string, entries: string, thread: string) =>
     `${weight} ${time} in ${entries} different stacks, ${thread}`,
-  noStack: (time: string, share: string) => `${time} (${share}) launched outside of any stack`,
-  noStackHelpTitle: "device time outside of any stack",
+  noStack: (time: string, share: string) => `${time} (${share}) launched outside any stack`,
+  noStackHelpTitle: "device time outside any stack",
   noStackHelp:
-    "Device work that was launched while no Python function, operator or annotation ran, as by CUDA graphs, or before the recording began. It stands at the top, below the name of the API call.",
+    "Device work that was launched while no Python function, operator or annotation ran, for example by CUDA graphs, or before the recording began. It is at the top, below the name of the API call.",
   folded: (time: string) =>
-    `Boxes below ${time} are together in “(smaller)”. Zoom in to see them one by one.`,
+    `Boxes below ${time} are merged into “(smaller)”. Zoom in to see them one by one.`,
   threads: "all threads together",
 
   noFrames: "Without Python functions",

@@ -3,11 +3,11 @@ import { area } from "../translation";
 export const steps = area("steps", {
   chart: "Time of each step",
   chartHelp:
-    "The wall time of each step, given to one category at a time, as in the overview: they add up to the step. A triangle marks an outlier. Drag over the chart to zoom in.",
+    "The wall time of each step by category, as in the overview: the categories add up to the step. A triangle marks an outlier. Drag over the chart to zoom in.",
   sentence: (n: string, median: string, longest: string, time: string, because: string) =>
     n === "1"
       ? `The step takes ${time}.`
-      : `${n} steps take ${median} in the median; the longest, step ${longest}, takes ${time}${because ? ` (${because})` : ""}.`,
+      : `The median of ${n} steps is ${median}; the longest, step ${longest}, takes ${time}${because ? ` (${because})` : ""}.`,
   step: "Step",
   what: "steps",
   mode: "Scale",
@@ -38,7 +38,7 @@ export const steps = area("steps", {
 
   outliers: "Outliers",
   outliersHelp: (deviations: string, least: string) =>
-    `A step is an outlier when it takes longer than median + the larger of ${deviations} × 1.4826 × MAD and ${least} of the median. MAD is the median of the distances from the median. The category next to it is the one that exceeds its own median over all steps the most.`,
+    `A step is an outlier when it takes longer than median + the larger of ${deviations} × 1.4826 × MAD and ${least} of the median. MAD is the median of the distances from the median. The category next to it is the one that exceeds its own median over all steps by most.`,
   outliersShort: (n: string, limit: string) =>
     n === "1" ? `1 step took longer than ${limit}` : `${n} steps took longer than ${limit}`,
   outliersMore: (n: string) => `${n} more in the table`,

@@ -19,7 +19,7 @@ export const table = area("table", {
     bad_regex: (detail: string) => detail,
     bad_number: (token: string) => `“${token}” needs a number.`,
     bad_unit: (token: string, column: string) => `The unit in “${token}” does not fit ${column}.`,
-    bad_operator: (token: string, column: string) => `“${token}” cannot be asked of ${column}.`,
+    bad_operator: (token: string, column: string) => `“${token}” cannot be applied to ${column}.`,
     open_quote: "A quote is not closed.",
     too_long: (most: number) => `A filter has at most ${most} characters.`,
     kept: "Still showing the last filter that worked.",
@@ -28,14 +28,14 @@ export const table = area("table", {
   /** Why a regular expression is refused. */
   pattern: {
     tooLong: (most: number) => `A regular expression has at most ${most} characters here.`,
-    unknown: (what: string) => `Regular expressions with ${what} are not known here.`,
+    unknown: (what: string) => `Regular expressions with ${what} are not supported here.`,
     tooSlow: "The regular expression takes too long to match.",
     noWorker:
-      "Regular expressions with groups or repetitions are not matched here: the browser allows no Web Worker.",
+      "Regular expressions with groups or repetitions are not available here: the browser allows no Web Worker.",
   },
 
   share: (column: string) => `% ${column.charAt(0).toLowerCase()}${column.slice(1)}`,
-  shareHelp: (column: string) => `${column} of the row divided by that of all.`,
+  shareHelp: (column: string) => `${column} of the row divided by that of all rows.`,
   perCall: (column: string) => `${column} per call`,
   perCallHelp: (column: string) => `${column} divided by calls.`,
 

@@ -13,9 +13,10 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 const of = (begin: string) => (values: Values) => {
-  const { share, before_ns, after_ns, next } = values;
+  const { share, before_ns, after_ns, next, only_in } = values;
   const comes = next === undefined ? "" : `其次是${NAMES[String(next)] ?? next}。`;
-  return `${begin}每步将从 ${ms(before_ns)} 缩短到 ${ms(after_ns)}（减少 ${percent(share, 0)}）。${comes}`;
+  const one = only_in === undefined ? "" : `其中几乎全部来自第 ${only_in} 步。`;
+  return `${begin}每步将从 ${ms(before_ns)} 缩短到 ${ms(after_ns)}（减少 ${percent(share, 0)}）。${one}${comes}`;
 };
 
 /** What the time of the host goes to, where that is no Python and no operator. */

@@ -13,6 +13,9 @@ const NEWER_CUDA = "CUDA 13.1 或更新版本";
 
 const REPAIRED = "文件内容不是有效的 JSON；";
 
+/** Some names, and how many more there are. */
+const listed = (names: unknown, more: unknown) => `${names}${more ? ` 等（另有 ${more} 个）` : ""}`;
+
 /** Before the id of a column: see `Definition` of the server. */
 const sides: ServerMessages["sides"] = {
   baseline: (label, help) => [`基线 ${label}`, `基线：${help}`],
@@ -139,6 +142,27 @@ export const serverMessages: ServerMessages = {
       `${all} 次操作中有 ${unmatched} 次无法与其他 rank 的操作配对（${operations}）。它们是否在等待是未知的：其时间既不计为等待，也不计为传输。`,
     traces_loading: ({ files }) => `此 span 的部分跟踪仍在读取，未计入这些数字：${files}。`,
     traces_failed: ({ files }) => `此 span 的部分跟踪无法读取，未计入这些数字：${files}。`,
+    ranks_loading: () => "部分跟踪仍在读取：暂不点名任何 rank。",
+    ranks_failed: ({ names, more }) => `部分跟踪无法读取：${listed(names, more)}。`,
+    damaged_ranks: ({ names, more, kinds }) =>
+      `文件不完整或已损坏，缺少其中的事件：${listed(names, more)}（${kinds}）。`,
+    duplicate_ranks: ({ names, more }) =>
+      `有两个跟踪自称是同一个 rank；以按名称排在前面的为准。未计入：${listed(names, more)}。`,
+    foreign_ranks: ({ names, more, world }) =>
+      `另一个作业的跟踪（其 rank 数不是 ${world}）未计入：${listed(names, more)}。`,
+    different_windows: ({ names, more, minutes }) =>
+      names
+        ? `比其他跟踪早或晚 ${minutes} 分钟以上采集的跟踪属于另一次采集，未计入：${listed(names, more)}。`
+        : "各跟踪在不同的时间采集，没有共同的步：等待和迟到是未知的。",
+    absent_ranks: ({ names, more, present, world }) =>
+      `${world} 个 rank 中有 ${present} 个；缺少：${listed(names, more)}。传输时间可能偏长，等待时间可能偏短。`,
+    versions_differ: ({ names, more, of }) => `各 rank 的 ${of} 不同：${listed(names, more)}。`,
+    unequal_steps: ({ names, more, fewest, most, common }) =>
+      `各 rank 记录了 ${fewest === most ? fewest : `${fewest} 到 ${most}`} 步，其中 ${common} 步所有 rank 都有；每一步只在有这一步的 rank 之间比较。${
+        names ? `与多数 rank 没有共同的步：${listed(names, more)}。` : ""
+      }`,
+    matched_by_order: ({ groups }) =>
+      `${groups} 个进程组的集合操作按次序配对：缺少序号，或序号互相矛盾。`,
   },
 
   bounds,

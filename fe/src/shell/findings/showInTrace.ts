@@ -40,6 +40,18 @@ export function doorsToEvents(rows: Rows): (row: number) => (() => void) | null 
   };
 }
 
+/** Where a number leads that stands for several rows: to the event of the one with most in a column, if any has some. */
+export function doorToMost(
+  rows: Rows,
+  key: string,
+  counts: (row: number) => boolean = () => true,
+): (() => void) | undefined {
+  const [most] = [...(rows[key] ?? []).keys()]
+    .filter((row) => counts(row) && (numberAt(rows, key, row) ?? 0) > 0)
+    .toSorted((a, b) => (numberAt(rows, key, b) ?? 0) - (numberAt(rows, key, a) ?? 0));
+  return most === undefined ? undefined : (doorsToEvents(rows)(most) ?? undefined);
+}
+
 /** Marks the instances of a finding, all of them in sight. */
 export function markInTrace({ key, instances }: Pick<Finding, "key" | "instances">): void {
   const start = Math.min(...instances.map(({ start_ns }) => start_ns));

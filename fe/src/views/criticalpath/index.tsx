@@ -68,20 +68,19 @@ function Answer({ answer }: { answer: Path }) {
       {most && (
         <p>
           <strong>
-            <i className="swatch" style={{ background: resourceColor(most.resource) }} />
-            {text.largest(resourceName(most.resource), fraction(most.on_path_ns / total_ns))}
+            <i className="swatch" style={{ background: resourceColor((first ?? most).resource) }} />
+            {first
+              ? `${text.saves(
+                  resourceName(first.resource),
+                  duration(saved / steps.names.length),
+                  fraction(saved / total_ns),
+                )}; ${
+                  first.next === null
+                    ? text.noThen
+                    : text.limitsThen(resourceName(first.next), fraction(first.next_share))
+                }`
+              : known && text.nothingSaves}
           </strong>{" "}
-          {first
-            ? `${text.saves(
-                resourceName(first.resource),
-                duration(saved / steps.names.length),
-                fraction(saved / total_ns),
-              )}; ${
-                first.next === null
-                  ? text.noThen
-                  : text.limitsThen(resourceName(first.next), fraction(first.next_share))
-              }`
-            : known && text.nothingSaves}{" "}
           {others
             .filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns)
             .map(({ resource, if_free }) =>
@@ -91,7 +90,8 @@ function Answer({ answer }: { answer: Path }) {
                 fraction((if_free?.saved_ns ?? 0) / total_ns),
               ),
             )
-            .join(" ")}
+            .join(" ")}{" "}
+          {text.largest(resourceName(most.resource), fraction(most.on_path_ns / total_ns))}
         </p>
       )}
     </section>

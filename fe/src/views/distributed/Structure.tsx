@@ -20,7 +20,7 @@ export function Layout({ answer: { layout, groups } }: { answer: RanksOverview }
       <p className="run-layout">
         {layout.dimensions.length === 0 && <span className="muted">{words.none}</span>}
         {layout.dimensions.map((dimension) => (
-          <span key={dimension.role} className="run-dimension">
+          <span key={`${dimension.role} ${dimension.stride}`} className="run-dimension">
             <strong>{words.dimension(words.roles[dimension.role], count(dimension.size))}</strong>
             {dimension.stride !== null && (
               <span className="muted"> {words.stride(count(dimension.stride))}</span>

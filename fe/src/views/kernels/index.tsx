@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import { type KernelsTable, type Result, settled, tables, useTable } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN, TopNControl } from "../../charts";
+import { kernelColor } from "../../draw/parts";
 import { duration, fraction } from "../../format";
 import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
 import { BaselineNote, useCompared } from "../../shell";
@@ -113,12 +114,20 @@ function LargestChart({
       label: textAt(answer.rows, "short_name", row),
       title: textAt(answer.rows, "name", row),
       value: numberAt(answer.rows, "total_ns", row) ?? 0,
+      color: kernelColor(textAt(answer.rows, "kind", row)),
       ...(before && { before: before.get(textAt(answer.rows, "name", row)) ?? 0 }),
     }));
   }, [answer, baseline]);
   const items = useMemo(() => largest(ranked, top), [ranked, top]);
   const slices = useMemo(
-    () => slicesWithRest(ranked, top, chartsTexts.others, notHere(answer, "total_ns")),
+    // Kernels of one kind have one colour, which slices beside each other cannot have.
+    () =>
+      slicesWithRest(
+        ranked.map((item) => ({ ...item, color: undefined })),
+        top,
+        chartsTexts.others,
+        notHere(answer, "total_ns"),
+      ),
     [ranked, top, answer],
   );
   const select = (name: string) => setSelected({ kind: "kernel", name });

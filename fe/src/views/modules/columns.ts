@@ -6,7 +6,20 @@ import { type Metric, wholeOf } from "./metrics";
 /** For files and for the column chooser. */
 const HIDDEN = ["id", "parent", "module_id", "mean_device_ns", "mean_host_ns"];
 
-/** The server's columns: the name, the metric with its share as a bar, the others. */
+/** As in other tables: calls, then the device, then the host, each with its own time first. */
+const ORDER = [
+  "name",
+  "calls",
+  "operators",
+  "device_self_ns",
+  "device_total_ns",
+  "host_self_ns",
+  "host_total_ns",
+  "backward_device_ns",
+  "backward_host_ns",
+];
+
+/** The server's columns in this order, the metric with its share as a bar. */
 export function moduleTable(answer: ModulesTable, metric: Metric): Table {
   const columns: Column[] = answer.columns.map((column) => ({
     ...column,
@@ -17,10 +30,9 @@ export function moduleTable(answer: ModulesTable, metric: Metric): Table {
         column.key !== metric &&
         (answer.rows[column.key] ?? []).every((ns) => !ns)),
   }));
-  const first = ["name", metric];
   const ordered = [
-    ...first.flatMap((key) => columns.filter((column) => column.key === key)),
-    ...columns.filter(({ key }) => !first.includes(key)),
+    ...ORDER.flatMap((key) => columns.filter((column) => column.key === key)),
+    ...columns.filter(({ key }) => !ORDER.includes(key)),
   ];
   const label = text.metrics[metric];
   const rows = {

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { type HBarItem, HBars } from "../../charts";
+import { kernelColor } from "../../draw/parts";
 import { overviewTexts } from "../../i18n";
 import { formatPicked, goToView, parsePicked, type ViewId, viewName } from "../../state";
 import { Empty, Panel } from "../../ui";
@@ -38,10 +39,11 @@ export function TopKernels({ overview }: { overview: Overview }) {
   const rows = overview.top_kernels;
   const items = useMemo(
     () =>
-      rows.map(({ name, short_name, total_ns }) => ({
+      rows.map(({ name, short_name, kind, total_ns }) => ({
         label: short_name,
         title: name,
         value: total_ns,
+        color: kernelColor(kind),
         select: formatPicked({ kind: "kernel", name }),
       })),
     [rows],

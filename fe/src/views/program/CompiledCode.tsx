@@ -3,9 +3,9 @@ import { useMemo } from "react";
 import { type Compiled, useCompiled } from "../../api";
 import { count, duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
-import { doorsToEvents } from "../../shell/findings/showInTrace";
+import { doorsToEvents, doorToMost } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
-import { derive, SimpleTable } from "../../table";
+import { derive, numberAt, SimpleTable } from "../../table";
 import { Panel, Tile } from "../../ui";
 
 /** Rows of each table. */
@@ -25,6 +25,7 @@ interface ShownProps {
 }
 
 interface TotalsProps {
+  readonly answer: Compiled;
   readonly totals: NonNullable<Compiled["totals"]>;
   readonly onDevice: boolean;
 }
@@ -44,7 +45,7 @@ function Shown({ answer }: ShownProps) {
   const besides = rowsOf(answer.eager);
   return (
     <Panel title={text.compiled} help={text.compiledHelp}>
-      {answer.totals && <Totals totals={answer.totals} onDevice={onDevice} />}
+      {answer.totals && <Totals answer={answer} totals={answer.totals} onDevice={onDevice} />}
       {answer.totals && (answer.totals.breaks > 0 || (answer.totals.again ?? 0) > 0) && (
         <p className="program-why muted">{text.why}</p>
       )}
@@ -80,7 +81,10 @@ function Shown({ answer }: ShownProps) {
   );
 }
 
-function Totals({ totals, onDevice }: TotalsProps) {
+function Totals({ answer, totals, onDevice }: TotalsProps) {
+  const regions = answer.regions.rows;
+  const inside = (row: number) =>
+    (numberAt(regions, "calls", row) ?? 0) > (numberAt(regions, "outer_calls", row) ?? 0);
   return (
     <dl className="tiles">
       <Tile
@@ -88,11 +92,13 @@ function Totals({ totals, onDevice }: TotalsProps) {
         help={text.inRegionsHelp}
         value={duration(totals.outer_ns)}
         facts={[[text.regionCalls, count(totals.calls)]]}
+        onOpen={doorToMost(regions, "host_ns")}
       />
       <Tile
         label={text.compiling}
         help={text.compilingHelp}
         value={duration(totals.compile_ns)}
+        onOpen={doorToMost(answer.compilations.rows, "duration_ns")}
         facts={[
           [text.compilations, count(totals.compilations)],
           ...(totals.again === null || totals.compilations === 0
@@ -104,6 +110,7 @@ function Totals({ totals, onDevice }: TotalsProps) {
         label={text.breaks}
         help={text.breaksHelp}
         value={count(totals.breaks)}
+        onOpen={doorToMost(regions, "host_ns", inside)}
         {...(totals.lines.length > 0 && { remark: totals.lines.join(", ") })}
       />
       {onDevice && (
@@ -111,6 +118,7 @@ function Totals({ totals, onDevice }: TotalsProps) {
           label={text.remainder}
           help={text.remainderHelp}
           value={duration(totals.outside_device_ns)}
+          onOpen={doorToMost(answer.eager.rows, "device_ns")}
           facts={[[text.insideDevice, duration(totals.inside_device_ns)]]}
         />
       )}

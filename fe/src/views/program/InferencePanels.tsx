@@ -5,9 +5,9 @@ import { StackedBars } from "../../charts";
 import { phaseName } from "../../draw/parts";
 import { count, decimal, duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
-import { doorsToEvents } from "../../shell/findings/showInTrace";
+import { doorsToEvents, doorToMost } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
-import { derive, SimpleTable } from "../../table";
+import { derive, numberAt, SimpleTable, textAt } from "../../table";
 import { Panel, Tile } from "../../ui";
 
 /** Steps in the table. */
@@ -33,6 +33,7 @@ function Shown({ answer, engine }: ShownProps) {
   const table = useMemo(() => stepTable(steps), [steps]);
   const total = steps?.rows.phase?.length ?? 0;
   const unknown = text.unknown;
+  const rows = steps?.rows ?? {};
   return (
     <Panel title={text.inference} help={text.inferenceHelp}>
       <p className="program-sentence">
@@ -48,6 +49,7 @@ function Shown({ answer, engine }: ShownProps) {
             label={phaseName(each.name)}
             help={text.phaseHelp[each.name]}
             value={text.steps_(each.steps)}
+            onOpen={doorToMost(rows, "host_ns", (row) => textAt(rows, "phase", row) === each.name)}
             facts={[
               [text.period, each.period_ns === null ? unknown : duration(each.period_ns)],
               ...(each.tokens === null ? [] : ([[text.tokens, count(each.tokens)]] as const)),
@@ -61,6 +63,11 @@ function Shown({ answer, engine }: ShownProps) {
           label={text.tpot}
           help={text.tpotHelp}
           value={engine.tpot_ns === null ? unknown : duration(engine.tpot_ns)}
+          onOpen={doorToMost(
+            rows,
+            "period_ns",
+            (row) => (numberAt(rows, "generation", row) ?? 0) > 0,
+          )}
         />
         <Tile
           label={text.rate}
@@ -71,6 +78,7 @@ function Shown({ answer, engine }: ShownProps) {
           label={text.gaps}
           help={text.gapsHelp}
           value={engine.gap_ns === null ? unknown : duration(engine.gap_ns)}
+          onOpen={doorToMost(rows, "gap_ns")}
           facts={
             gaps
               ? (["sample", "schedule", "detokenise", "wait", "other"] as const)

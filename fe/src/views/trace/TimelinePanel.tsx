@@ -11,6 +11,7 @@ import {
   type PickedSlice,
   type RankTiles,
   type Stage,
+  sameTimes,
   Timeline,
   type Tool,
   type TrackRows,
@@ -36,6 +37,8 @@ interface Props {
   readonly overview: RunOverview | null;
   readonly stage: React.RefObject<Stage | null>;
   readonly whole: TimeWindow;
+  /** What is seen without a window in the address. */
+  readonly unasked: TimeWindow;
   readonly window: TimeWindow;
   readonly search: Search;
   readonly selected: PickedSlice | null;
@@ -156,9 +159,7 @@ export function TimelinePanel(props: Props) {
         rows={rows}
         whole={whole}
         window={window}
-        onWindow={(next) =>
-          setWindow(next.start <= whole.start && next.end >= whole.end ? null : next)
-        }
+        onWindow={(next) => setWindow(sameTimes(next, props.unasked) ? null : next)}
         look={look}
         tool={tool}
         selected={selected}

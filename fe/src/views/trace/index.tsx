@@ -54,7 +54,7 @@ export default function Trace() {
   const related = useRelated(event, sources);
   const main = sources[0] ?? null;
   const search = useSearch(sources, picked);
-  const { whole, window } = useWindow(sources);
+  const { whole, work, unasked, window } = useWindow(sources);
   useInSight(stage, record, whole);
   const instances = useInstances(main, stage, picked, pick);
   const sameName = async (by: -1 | 1) => {
@@ -108,7 +108,7 @@ export default function Trace() {
             >
               {text.list}
             </button>
-            <FileMenu window={window === whole ? null : window} />
+            <FileMenu window={window === work ? null : window} />
           </>
         }
       >
@@ -129,6 +129,7 @@ export default function Trace() {
                   overview={overview}
                   stage={stage}
                   whole={whole}
+                  unasked={unasked}
                   window={window}
                   rows={rows}
                   tracks={arranged}
@@ -219,27 +220,33 @@ function useInSight(
   }, [at, whole, stage]);
 }
 
-/** All that can be seen, and what the address wants to be seen: else the chosen steps, else everything. */
-function useWindow(sources: readonly RankTiles[]): { whole: TimeWindow; window: TimeWindow } {
+interface Windows {
+  /** All that can be seen. */
+  readonly whole: TimeWindow;
+  /** All that ran: what is seen where nothing else is wanted. */
+  readonly work: TimeWindow;
+  /** What is seen where the address names no window: the chosen steps, else all that ran. */
+  readonly unasked: TimeWindow;
+  readonly window: TimeWindow;
+}
+
+function useWindow(sources: readonly RankTiles[]): Windows {
   const [wanted] = useAddress(params.window);
   const { range } = useTrace();
-  const whole = useMemo<TimeWindow>(
-    () =>
-      sources.length === 0
-        ? { start: 0, end: 1 }
-        : {
-            start: Math.min(...sources.map(({ whole: own }) => own.start)),
-            end: Math.max(...sources.map(({ whole: own }) => own.end), 1),
-          },
-    [sources],
-  );
+  const whole = useMemo(() => around(sources.map((source) => source.whole)), [sources]);
+  const work = useMemo(() => around(sources.map((source) => source.work)), [sources]);
   const steps = sources[0]?.meta.steps;
-  const window = useMemo(() => {
-    if (wanted && wanted.start < wanted.end) return wanted;
+  const unasked = useMemo(() => {
     const [first, last] = [range?.first ?? -1, range?.last ?? -1];
     const [start, end] = [steps?.start_ns[first], steps?.start_ns[last]];
-    if (start === undefined || end === undefined) return whole;
+    if (start === undefined || end === undefined) return work;
     return { start, end: end + (steps?.duration_ns[last] ?? 0) };
-  }, [wanted, whole, range, steps]);
-  return { whole, window };
+  }, [work, range, steps]);
+  return { whole, work, unasked, window: wanted && wanted.start < wanted.end ? wanted : unasked };
+}
+
+function around(windows: readonly TimeWindow[]): TimeWindow {
+  if (windows.length === 0) return { start: 0, end: 1 };
+  const start = Math.min(...windows.map((each) => each.start));
+  return { start, end: Math.max(...windows.map((each) => each.end), start + 1) };
 }

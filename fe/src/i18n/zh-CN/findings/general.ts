@@ -40,12 +40,12 @@ export const findings: Record<string, FindingWords> = {
   device_idle: {
     title: ({ unknown }) =>
       unknown === undefined ? "设备在等待主机" : "设备空闲，而跟踪没有说明原因",
-    detail: ({ gpus, idle, unknown }) =>
-      unknown === undefined
+    detail: ({ gpus, idle, unknown, silent }) =>
+      (unknown ?? silent) === undefined
         ? `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`
-        : `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲。各步有 ${percent(unknown, 0)} 的时间，记录的内容没有说明设备在等待什么。`,
-    advice: ({ unknown }) =>
-      unknown === undefined
+        : `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲。各步有 ${percent(unknown ?? silent, 0)} 的时间，记录的内容没有说明设备在等待什么。`,
+    advice: ({ unknown, silent }) =>
+      (unknown ?? silent) === undefined
         ? "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。"
         : "请在启动这些工作的进程和线程中记录更多主机信息：`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`。跟踪视图显示这些空隙，以及是什么结束了它们。",
   },

@@ -70,6 +70,15 @@ export const findings: Record<string, FindingWords> = {
       `${what ? `\`${what}\`` : "其他算子"} 每步 ${number(per_step)} 次让主机停下，直到设备完成：${ms(waited_ns)}，占平均每步的 ${percent(share)}。`,
     advice: ({ how }) => SYNC[String(how)] ?? "",
   },
+  host_code: {
+    title: "设备等待主机上的代码",
+    detail: ({ name, more, spent_ns, step_ns }) =>
+      `\`${name}\`${more ? " 等算子" : ""}在运行各步的线程上每步耗时 ${ms(spent_ns)}（一步为 ${ms(step_ns)}），其间没有在设备上启动任何工作。`,
+    advice: ({ training }) =>
+      training
+        ? "请在各步之外进行：放到由 `DataLoader(dataset, num_workers=4)` 读取的数据集的 `__getitem__` 中，或减少次数。对张量的计算可以在设备上进行：先执行 `x = x.to(device, non_blocking=True)`。"
+        : "请在设备工作时进行：用单独的线程或进程为下一个输入做这件事，中间用一个短队列。对张量的计算可以在设备上进行：先执行 `x = x.to(device, non_blocking=True)`。",
+  },
   logging_reads: {
     title: "日志每步都在等待设备",
     detail: ({ logger, per_step, waited_ns, share }) =>
@@ -180,6 +189,7 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
   in_first_launches: () => "其中的时间，所有步",
   usual_launch: () => "一次启动通常用时",
   call_per_step: () => "此调用的时间，每步平均",
+  host_code_per_step: () => "这段代码，每步平均",
   calls_per_step: () => "每步的调用次数",
   longest_call: () => "最长的调用",
   gc_per_step: () => "垃圾回收，每步平均",

@@ -1,0 +1,36 @@
+"""What is found in each held-out program, beside what is planted in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+from tests.held_out.machine import Machine
+from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import read_trace
+
+Program = Callable[[Machine], None]
+
+
+def run(program: Program, **machine: Any) -> Machine:
+    made = Machine(**machine)
+    program(made)
+    return made
+
+
+def model_of(machine: Machine) -> Model:
+    return Model(read_trace(BytesIO(json.dumps(machine.document()).encode())))
+
+
+def diagnosed(machine: Machine) -> Diagnosis:
+    """What is found in the trace of a program that was run."""
+    return diagnosis(model_of(machine))
+
+
+def found_in(program: Program, **machine: Any) -> tuple[Diagnosis, float]:
+    """What is found in the trace of a program with its fault, and how much of its mean step the fault takes, ns."""
+    faulty, healthy = run(program, faulty=True, **machine), run(program, faulty=False, **machine)
+    return diagnosed(faulty), (faulty.step_us - healthy.step_us) * 1000

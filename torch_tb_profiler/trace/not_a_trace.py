@@ -1,0 +1,17 @@
+"""Why a text is not read as a trace."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.reason import Reason
+
+
+class NotATraceError(ValueError):
+    """The text has no list of trace events; the reason says what it has."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+def no_trace_events(why: str, first: str = "") -> Reason:
+    return Reason("no_trace_events", f"is not a PyTorch trace: {why}", {"first": first})
