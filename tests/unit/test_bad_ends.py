@@ -14,6 +14,7 @@ import pytest
 from tests.snapshots import dumped, random_run
 from tests.tiny import write_trace
 from tests.unit.test_bad_input import INPUTS, NEEDED, apart, bad_input, ended
+from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, UNSOUND
 from torch_tb_profiler.cli.registry import COMMANDS
 
@@ -198,3 +199,10 @@ def test_what_is_no_file_stays_what_it_is(trace: Path, tmp_path: Path, capsys: p
     assert ended(capsys, "steps", "-o", str(link), str(trace))[0] == 0
     assert link.is_symlink()
     assert target.read_text().startswith("name")
+
+
+def test_a_closed_stdin_is_empty(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a service has it that was started without one."""
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["summary", "-"]) == 2
+    assert "is empty" in capsys.readouterr().err

@@ -29,6 +29,10 @@ from torch_tb_profiler.workspace.protocol import Summary
 SUMMARY = Summary(events=1, notes=0, troubles=(), views=("overview",), rank=None, world_size=None, host_name="")
 
 
+#: keys of traces: only files with such names are the cache's
+A, B, C = (digit * 40 for digit in "abc")
+
+
 def add(cache: Cache, key: str, size: int, age: float) -> None:
     cache.columns(key).write_bytes(b"x" * size)
     cache.add(key, SUMMARY)
@@ -52,43 +56,75 @@ def test_finds_what_was_added(tmp_path: Path) -> None:
 
 def test_sweeps_what_was_not_used_for_the_longest_time(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    for key, age in (("old", 300), ("used", 200), ("young", 100)):
+    for key, age in ((A, 300), (B, 200), (C, 100)):
         add(cache, key, 40_000, age)
-    cache.touch("old")
+    cache.touch(A)
     cache.limit = 100_000
     cache.sweep()
-    assert [key for key in ("old", "used", "young") if cache.find(key)] == ["old", "young"]
+    assert [key for key in (A, B, C) if cache.find(key)] == [A, C]
 
 
 def test_the_newest_stays_however_large(tmp_path: Path) -> None:
     cache = Cache(tmp_path, limit=10)
-    add(cache, "a", 100, 50)
-    add(cache, "b", 100, 0)
+    add(cache, A, 100, 50)
+    add(cache, B, 100, 0)
     cache.sweep()
-    assert cache.find("a") is None
-    assert cache.find("b") == SUMMARY
+    assert cache.find(A) is None
+    assert cache.find(B) == SUMMARY
 
 
 def test_what_cannot_be_removed_stops_nobody(tmp_path: Path) -> None:
     cache = Cache(tmp_path, limit=10)
-    add(cache, "a", 100, 50)
-    cache.columns("a").unlink()
-    cache.columns("a").mkdir()
-    add(cache, "b", 100, 0)
+    add(cache, A, 100, 50)
+    cache.columns(A).unlink()
+    cache.columns(A).mkdir()
+    add(cache, B, 100, 0)
     cache.sweep()
-    cache.remove("a")
-    assert cache.find("a") is None
-    assert cache.find("b") == SUMMARY
+    cache.remove(A)
+    assert cache.find(A) is None
+    assert cache.find(B) == SUMMARY
 
 
 def test_left_overs_of_dead_processes_are_removed(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    for name, age in (("k.columns123.part", 10**6), ("l.columns9.part", 0), ("mine.txt", 10**6)):
+    for name, age in (
+        (f"{A}.columns123.part", 10**6),
+        (f"ingest-0f-{B}.columns.part", 10**6),
+        (f"{C}.columns9.part", 0),
+    ):
         path = tmp_path / name
         path.touch()
         os.utime(path, (path.stat().st_mtime - age,) * 2)
     cache.sweep()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["l.columns9.part", "mine.txt"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [f"{C}.columns9.part"]
+
+
+def test_files_of_the_user_are_never_removed(tmp_path: Path) -> None:
+    """Who names a directory with files of their own for the cache, such as the log directory, keeps them."""
+    mine = [
+        "package.json",
+        "w.pt.trace.json",
+        "a.columns",
+        "b.part",
+        "c.run",
+        "d.timeline",
+        "e.rank",
+        f"{'a' * 39}.json",
+    ]
+    for name in mine:
+        (tmp_path / name).write_text("mine")
+        os.utime(tmp_path / name, (1e9, 1e9))
+    (tmp_path / "my.answers").mkdir()
+    (tmp_path / "my.answers" / "x").write_text("mine")
+    cache = Cache(tmp_path, limit=10)
+    for key in (A, B):
+        add(cache, key, 100, 0)
+    cache.sweep()
+    assert cache.find(A) is None
+    cache.clear()
+    assert cache.find(B) is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*mine, "my.answers"])
+    assert (tmp_path / "my.answers" / "x").read_text() == "mine"
 
 
 def test_a_directory_that_cannot_be_written_is_replaced_until_the_end(tmp_path: Path) -> None:
@@ -181,17 +217,17 @@ def test_samples_of_a_large_file_are_spread_over_it() -> None:
 
 def test_what_other_code_has_made_goes_before_the_columns(tmp_path: Path) -> None:
     before, now = Cache(tmp_path, version="before"), Cache(tmp_path, version="now")
-    add(before, "a", 40_000, 100)
-    before.timeline("a").write_bytes(b"x" * 40_000)
-    os.utime(before.timeline("a"), (1e9, 1e9))
-    assert now.find("a") is None
-    assert now.has_columns("a")
-    add(now, "a", 40_000, 0)
+    add(before, A, 40_000, 100)
+    before.timeline(A).write_bytes(b"x" * 40_000)
+    os.utime(before.timeline(A), (1e9, 1e9))
+    assert now.find(A) is None
+    assert now.has_columns(A)
+    add(now, A, 40_000, 0)
     now.limit = 60_000
     now.sweep()
-    assert now.find("a") == SUMMARY
-    assert before.find("a") is None
-    assert not before.timeline("a").exists()
+    assert now.find(A) == SUMMARY
+    assert before.find(A) is None
+    assert not before.timeline(A).exists()
 
 
 def source(path: Path, text: str) -> None:

@@ -26,6 +26,8 @@ from torch_tb_profiler.workspace.protocol import Failed, Job
 from torch_tb_profiler.workspace.sealed import write_sealed
 
 OF_TRACE = "run=run&worker=w"
+#: of a trace
+KEY = "a" * 40
 
 
 def size_of(folder: Path) -> int:
@@ -56,31 +58,31 @@ def test_the_limit_is_kept_after_many_questions(
 
 def test_what_was_used_last_of_the_last_trace_stays_longest(tmp_path: Path) -> None:
     cache = Cache(tmp_path, limit=35_000)
-    cache.columns("a").write_bytes(b"x" * 10_000)
-    folder = AnswerFolder(cache.answers("a"))
+    cache.columns(KEY).write_bytes(b"x" * 10_000)
+    folder = AnswerFolder(cache.answers(KEY))
     for age, name in ((30, "old"), (20, "middle"), (10, "new")):
         folder.put(name, pack(random.Random(name).randbytes(10_000)))
         when = time.time() - age
-        os.utime(cache.answers("a") / name, (when, when))
+        os.utime(cache.answers(KEY) / name, (when, when))
     assert folder.get("old")
     cache.sweep()
     assert [name for name in ("old", "middle", "new") if folder.get(name)] == ["old", "new"]
-    assert cache.has_columns("a")
+    assert cache.has_columns(KEY)
     assert size_of(tmp_path) <= cache.limit
 
 
 def test_begun_files_of_the_dead_are_removed_wherever_they_are(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
-    AnswerFolder(cache.answers("a")).put("x", pack(b"answer"))
-    begun = [tmp_path / "a.v.json.1-2-3.part", cache.answers("a") / "y.1-2-3.part"]
-    young = cache.answers("a") / "z.1-2-3.part"
+    AnswerFolder(cache.answers(KEY)).put("x", pack(b"answer"))
+    begun = [tmp_path / f"{KEY}.v.json.1-2-3.part", cache.answers(KEY) / "y.1-2-3.part"]
+    young = cache.answers(KEY) / "z.1-2-3.part"
     for path in (*begun, young):
         path.touch()
     for path in begun:
         os.utime(path, (1e9, 1e9))
     cache.sweep()
     assert [path.exists() for path in (*begun, young)] == [False, False, True]
-    assert AnswerFolder(cache.answers("a")).get("x") == pack(b"answer")
+    assert AnswerFolder(cache.answers(KEY)).get("x") == pack(b"answer")
 
 
 def test_a_full_disk_leaves_nothing_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

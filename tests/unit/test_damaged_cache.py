@@ -72,7 +72,7 @@ def test_a_lack_of_handles_is_told_and_removes_nothing(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     with monkeypatch.context() as patch:
-        patch.setattr(open_files, "_open", refused)
+        patch.setattr(open_files, "open_handle", refused)
         patch.setattr(open_files.OPEN_FILES, "_handles", OrderedDict())
         assert "later" in get(client, f"/api/overview?{OF_TRACE}", 503)["error"]
     assert sorted((tmp_path / "cache").iterdir()) == kept

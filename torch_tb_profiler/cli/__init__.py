@@ -89,11 +89,11 @@ def _confess(error: Exception) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """What goes to a closed stdout or stderr goes nowhere: the exit code is what was asked for."""
-    for name in ("stdout", "stderr"):
+    """What goes to a closed stdout or stderr goes nowhere, a closed stdin is empty: the exit code is the usual one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             # the lowest number that is free: no file that is opened later is taken for stdout by what a library prints
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the end
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - until the end
 
 
 def _drop_output() -> None:

@@ -22,7 +22,7 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
-_FRAME = late_pattern(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)")
+_FRAME = late_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.*)")
 
 
 class Places(msgspec.Struct, frozen=True):

@@ -30,7 +30,7 @@ _STANDARD = late_pattern(
     r"(?:\.py\(|/)"
 )
 
-_PLACE = late_pattern(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.+)")
+_PLACE = late_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.+)")
 _BUILT_IN = late_pattern(r"<built-in (?:function|method) (?P<function>[^ >]+)(?:[ >].*)?")
 
 

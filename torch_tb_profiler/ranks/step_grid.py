@@ -21,7 +21,7 @@ class StepGrid(msgspec.Struct, frozen=True):
     def of(cls, steps: Sequence[Sequence[str]]) -> StepGrid:
         """steps: names of the steps of each rank. Names that are numbers are ordered as such."""
         known = list(dict.fromkeys(name for names in steps for name in names))
-        if all(name.isdecimal() for name in known):
+        if all(name.isdecimal() and len(name) < 19 for name in known):
             known.sort(key=int)
         column = {name: at for at, name in enumerate(known)}
         return cls(tuple(known), tuple(np.array([column[name] for name in names], np.int64) for names in steps))

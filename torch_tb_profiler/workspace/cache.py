@@ -23,7 +23,16 @@ import msgspec
 
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.trace import Limits
-from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE, FileNames
+from torch_tb_profiler.workspace.file_names import (
+    ANSWERS,
+    COLUMNS,
+    RANK,
+    RESULT,
+    SUMMARY,
+    TIMELINE,
+    FileNames,
+    is_own_name,
+)
 from torch_tb_profiler.workspace.numbers import number_from_environment
 from torch_tb_profiler.workspace.places import Place, is_shared, place_at
 from torch_tb_profiler.workspace.protocol import Summary
@@ -236,6 +245,8 @@ class Cache:
         total = 0
         now = time.time()
         for path in list(self.directory.iterdir()):
+            if not is_own_name(path.name):
+                continue  # the user's, where the directory is used for something else, too
             try:
                 status = path.stat()
             except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
@@ -14,6 +15,15 @@ from torch_tb_profiler.workspace.identity import RANKS, answers_version, fingerp
 COLUMNS, SUMMARY, ANSWERS, TIMELINE, RANK = ".columns", ".json", ".answers", ".timeline", ".rank"
 #: of what the ranks of a run say together
 RESULT = ".run"
+
+
+#: a key has the digits of 20 bytes; files that `ingest` has begun have a prefix
+_OWN = re.compile(r"(?:ingest-[0-9a-f]+-)?[0-9a-f]{40}[.-]")
+
+
+def is_own_name(name: str) -> bool:
+    """Whether a file can be one of a cache: no other is ever removed, wherever a user puts the cache."""
+    return _OWN.match(name) is not None
 
 
 class Shared(NamedTuple):

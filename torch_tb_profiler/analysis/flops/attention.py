@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.flops.arguments import Arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader
 from torch_tb_profiler.analysis.flops.packed import of_packed
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work
+from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.late_pattern import late_pattern
 
 #: which corner the diagonal of a causal mask starts in
@@ -142,12 +143,13 @@ def _corner(how: _Attention, given: Arguments) -> tuple[Corner | None, Sure]:
     flags = given.flags()
     if how.number:
         before = given.concrete[flags[0][0] - 1] if flags and flags[0][0] else ""
-        if not before.isdigit() and flags and len(given.concrete) > flags[0][0] + 1:
-            before = given.concrete[flags[0][0] + 1]  # as xFormers has it
-        if not before.isdigit():
+        said = whole_number(before)
+        if said is None and flags and len(given.concrete) > flags[0][0] + 1:
+            said = whole_number(given.concrete[flags[0][0] + 1])  # as xFormers has it
+        if said is None:
             return None, Sure.BOUND
         corners: dict[int, Corner] = {1: "upper_left", 2: "lower_right"}
-        return corners.get(int(before)), Sure.EXACT
+        return corners.get(said), Sure.EXACT
     if how.causal is None:
         return None, Sure.EXACT
     at = _causal_place(how, given)

@@ -16,9 +16,9 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
-_VECTORIZED = late_pattern(r"\b(?:vectorized|unrolled)_elementwise_kernel<(\d+)?")
-_ELEMENTWISE = late_pattern(r"\belementwise_kernel(?:_manual_unroll)?<(\d+), ?(\d+)")
-_GATHER = late_pattern(r"\bvectorized_gather_kernel<(\d+)")
+_VECTORIZED = late_pattern(r"\b(?:vectorized|unrolled)_elementwise_kernel<(\d{1,9})?")
+_ELEMENTWISE = late_pattern(r"\belementwise_kernel(?:_manual_unroll)?<(\d{1,9}), ?(\d{1,9})")
+_GATHER = late_pattern(r"\bvectorized_gather_kernel<(\d{1,9})")
 _TYPE = r"(?:float|double|c10::BFloat16|c10::Half|unsigned char|signed char|bool|long|int)"
 _FUNCTOR = late_pattern(rf"(?:Functor\w*|\w+_op|\w+Op|_impl|_kernel_cuda)<({_TYPE}(?:, ?{_TYPE})*)[,>]")
 _OPERANDS = late_pattern(r"[Aa]rray<char ?\*, ?(\d)")

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.flops.arguments import ELEMENT_NAMES, ERRORS, Arguments, read_arguments
 from torch_tb_profiler.analysis.flops.matrices import Reader, engine, product
 from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, not_known, of_product
+from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.late_pattern import late_pattern
 
 _POINTWISE = late_pattern(r"triton_(?:poi|red|per|for|spl|mix|split_scan)_")
@@ -99,7 +100,7 @@ def _rows_by_contents(_: Arguments) -> Work:
 def _pooled_rows(given: Arguments) -> Work:
     """A lookup in tables of several widths, of FBGEMM: rows of a mean width are read, and summed for each bag."""
     weights, tables, indices, offsets = (given.tensor(at) for at in (1, 5, 11, 12))
-    if len(given.concrete) <= 8 or not given.concrete[7].isdigit():
+    if len(given.concrete) <= 8 or whole_number(given.concrete[7]) is None:
         return _rows_by_contents(given)
     width, widest, count = given.value(7), given.value(8), tables.elements
     bags = offsets.elements - 1

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.arguments import ELEMENT_BYTES, ELEMENT_NAMES, Arguments, Tensor
 from torch_tb_profiler.analysis.flops.work import NotKnown, Product, Sure, Unknown, Work, of_product
+from torch_tb_profiler.analysis.shared.numerals import whole_number
 
 Reader = Callable[[Arguments], Work]
 
@@ -48,7 +49,8 @@ def _said_size(given: Arguments, at: int, has_bias: bool) -> int | None:
     if has_bias and (len(given) < 6 or given.is_tensor(5)):
         return None  # `beta` stands there
     text = given.concrete[at] if at < len(given.concrete) else ""
-    return _SCALAR_TYPES.get(int(text)) if text.isdigit() else None
+    said = whole_number(text)
+    return None if said is None else _SCALAR_TYPES.get(said)
 
 
 def _is_added(given: Arguments, bias: int, beta: int) -> bool:
@@ -130,7 +132,7 @@ def _scaled(given: Arguments) -> Work:
 
     The type is the one number among the arguments, whose order changed from version to version.
     """
-    said = next((int(text) for text in given.concrete if text.isdigit()), None)
+    said = next((number for text in given.concrete if (number := whole_number(text)) is not None), None)
     work = matrices(0, 1, result=_SCALAR_TYPES.get(said, 2) if said is not None else 2)(given)
     scales = sum(given.tensor(at).bytes for at in range(2, len(given)) if given.is_tensor(at) and _is_scale(given, at))
     return replace(work, bytes=(work.bytes or 0) + scales)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor
 from torch_tb_profiler.analysis.flops.work import Between, NotKnown, Sure, Unknown, Work, not_known
+from torch_tb_profiler.analysis.shared.numerals import whole_number
 
 
 def of_packed(
@@ -77,5 +78,5 @@ def _packed_elements(tensor: Tensor) -> int:
 def _longest(given: Arguments, at: int, rows: int) -> int:
     """How long the longest sequence may be: a recorded number, or all rows."""
     text = given.concrete[at] if at < len(given.concrete) else ""
-    found = int(text) if text.isdigit() else 0
+    found = whole_number(text) or 0
     return found if 0 < found < rows else rows

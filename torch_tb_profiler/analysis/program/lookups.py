@@ -62,7 +62,7 @@ def _index(dims: str) -> tuple[int, int, int] | None:
     try:
         table, index = json.loads(dims)[:2]
         sizes = [int(each) for each in (*table, *index)]
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return None
     if len(table) != 2 or len(index) not in (1, 2) or not all(0 < each < 2**48 for each in sizes):
         return None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.analysis.shared.tensor_cores import nvidia_capability
 from torch_tb_profiler.trace import Strings
 
@@ -20,8 +21,9 @@ _RESERVED = 1024
 
 def threads_of(strings: Strings, block: int) -> int:
     """Of a block, by its text `[x, y, z]`; 0 for none."""
-    sizes = str(strings[block]).strip("[] ").split(",")
-    return math.prod(int(each) for each in sizes) if all(each.strip().isdigit() for each in sizes) else 0
+    sizes = [whole_number(each) for each in str(strings[block]).strip("[] ").split(",")]
+    threads = math.prod(each or 0 for each in sizes)
+    return threads if threads < 2**31 else 0
 
 
 def resident_blocks(device: Mapping[str, Any], threads: int, registers: int, shared: int) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot
 from torch_tb_profiler.analysis.snapshot.lives import Lives
 from torch_tb_profiler.arrays.types import Int64
@@ -32,7 +33,9 @@ def rounded(requested: Int64, settings: dict[str, object] | None = None) -> Int6
     table = (settings or {}).get("roundup_power2_divisions")
     if not isinstance(table, dict) or not any(isinstance(n, int) and n > 1 for n in table.values()):
         return whole
-    divisions = sorted((int(k), v) for k, v in table.items() if str(k).isdigit() and isinstance(v, int))
+    divisions = sorted(
+        (size, v) for k, v in table.items() if (size := whole_number(str(k))) is not None and isinstance(v, int)
+    )
     found = whole.copy()
     for row in np.flatnonzero(requested > SMALLEST).tolist():
         size = int(requested[row])

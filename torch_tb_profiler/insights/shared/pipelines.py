@@ -17,7 +17,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 
 #: what the schedules of torch.distributed.pipelining write around the forward pass of a microbatch on a stage
-_FORWARD = late_pattern(r"(?:Forward |PP:(?P<stage>\d+)F)(?P<microbatch>\d+)")
+_FORWARD = late_pattern(r"(?:Forward |PP:(?P<stage>\d{1,9})F)(?P<microbatch>\d{1,9})")
 
 
 class Stage(msgspec.Struct, frozen=True):

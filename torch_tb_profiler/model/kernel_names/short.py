@@ -30,7 +30,7 @@ _TYPE = late_pattern(
 _QUALIFIED = late_pattern(r"\w+(?:::|<)[^=]*$")
 _LAMBDA = late_pattern(r"\{lambda\(([\w: ]+)[,)]")
 _TRAITS = late_pattern(r"\w*kernel_traits\w*<(\d+)")
-_TILE = late_pattern(r"tuple<(?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>")
+_TILE = late_pattern(r"tuple<(?:cute::)?C<(\d{1,9})>, (?:cute::)?C<(\d{1,9})>, (?:cute::)?C<(\d{1,9})>")
 _MAINLOOP = late_pattern(r"(?<!Collective)Mainloop(\w+)")
 _TENSILE = late_pattern(r"Cijk_A(il|li)k_B(lj|jl)k_")
 _TENSILE_PARTS = late_pattern(r"_(MT\d+x\d+x\d+|MI\d+x\d+x\d+|PostGSU\d*)(?=_|$)")

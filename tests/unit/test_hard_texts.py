@@ -1,0 +1,56 @@
+"""Texts of a trace that say numbers which nobody would write: nothing is made of them, and nothing else suffers."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+
+from tests.attack.contents import hostile
+from torch_tb_profiler.analysis.roofline.advice import call_advice
+from torch_tb_profiler.analysis.shared.numerals import whole_number
+from torch_tb_profiler.analysis.shared.residency import threads_of
+from torch_tb_profiler.insights.shared.pipelines import _FORWARD
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.frame_names import _PLACE
+from torch_tb_profiler.ranks.step_grid import StepGrid
+from torch_tb_profiler.trace import read_trace
+from torch_tb_profiler.trace.store import Strings
+
+MANY = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("block", "threads"),
+    [
+        ("[32, 2, 1]", 64),
+        ("[1024,1,1]", 1024),
+        ("", 0),
+        (f"[{MANY}, 1, 1]", 0),
+        ("[²,1,1]", 0),
+        ("[-1,1,1]", 0),
+        ("[999999999999999999,9,9]", 0),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_threads_of_a_block(block: str, threads: int) -> None:
+    assert threads_of(Strings(["", block]), 1) == threads
+
+
+def test_whole_numbers() -> None:
+    assert [whole_number(text) for text in ("7", " 12 ", "0")] == [7, 12, 0]
+    assert [whole_number(text) for text in ("", "-1", "1.5", "²", "٣", MANY)] == [None] * 6
+
+
+def test_names_with_numbers_of_thousands_of_digits() -> None:
+    assert _FORWARD.fullmatch(f"Forward {MANY}") is None
+    assert _PLACE.fullmatch(f"a.py({MANY}): f") is None
+    assert StepGrid.of([["2", "10", MANY]]).names == ("2", "10", MANY)
+
+
+def test_a_block_of_thousands_of_digits_costs_no_roofline() -> None:
+    """Found by `make attack`, seed 31011."""
+    content = hostile(310117)
+    assert any(text == MANY or MANY in text for _, _, text in content.changes)
+    model = Model(read_trace(BytesIO(content.text)))
+    assert len(call_advice(model))
