@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from io import BytesIO
 
 import pytest
 
 from tests.attack.contents import hostile
+from tests.tiny import events
 from torch_tb_profiler.analysis.roofline.advice import call_advice
 from torch_tb_profiler.analysis.shared.numerals import whole_number
 from torch_tb_profiler.analysis.shared.residency import threads_of
 from torch_tb_profiler.insights.shared.pipelines import _FORWARD
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import _PLACE
+from torch_tb_profiler.ranks.collect import _work
 from torch_tb_profiler.ranks.step_grid import StepGrid
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.store import Strings
@@ -46,6 +49,17 @@ def test_names_with_numbers_of_thousands_of_digits() -> None:
     assert _FORWARD.fullmatch(f"Forward {MANY}") is None
     assert _PLACE.fullmatch(f"a.py({MANY}): f") is None
     assert StepGrid.of([["2", "10", MANY]]).names == ("2", "10", MANY)
+
+
+@pytest.mark.parametrize("grid", [[2**31, 2**31, 2**31], [2**62, 1, 1], [-1, 1, 1]])
+def test_a_grid_that_no_device_takes_costs_no_rank(grid: list[int]) -> None:
+    made = events()
+    for event in made:
+        if event.get("cat") == "kernel":
+            event["args"]["grid"] = grid
+    text = json.dumps({"traceEvents": made}).encode()
+    work, _ = _work(Model(read_trace(BytesIO(text))))
+    assert not work["blocks"].any()
 
 
 def test_a_block_of_thousands_of_digits_costs_no_roofline() -> None:

@@ -34,6 +34,8 @@ LEAST_WORK = 0.001
 #: of so many names the times of ranges are kept
 MOST_RANGES = 64
 #: keys of the header that tell versions
+#: more than any device takes; what is beyond is no grid
+_MOST_BLOCKS = 2**62
 _VERSIONS = ("pytorch_version", "torch_version", "cuda_runtime_version", "cuda_driver_version", "nccl_version")
 #: host operators whose own time is waiting for other ranks
 _OF_COLLECTIVES = ("c10d::", "record_param_comms", "gloo:", "nccl:", "mpi:", "ucc:")
@@ -244,5 +246,6 @@ def _blocks(model: Model) -> Int64:
             sizes = msgspec.json.decode(model.trace.strings[code] or "[]", type=list[int])
         except msgspec.DecodeError:
             sizes = []
-        found[code] = math.prod(sizes) if sizes else 0
+        blocks = math.prod(sizes) if sizes else 0
+        found[code] = blocks if 0 < blocks < _MOST_BLOCKS else 0
     return found
