@@ -226,6 +226,15 @@ def test_what_is_expanded_is_read_once() -> None:
     assert of("aten::copy_", [[64, 32], [64, 32]], strides=[[32, 1], [0, 0]]).bytes == 4 * (2048 + 1)
 
 
+def test_a_loss_reads_what_the_targets_name() -> None:
+    """All 50,257 classes would be some hundred times what the memory can deliver."""
+    types = ["float", LONG, "", "Scalar", "Scalar"]
+    work = of("aten::nll_loss_forward", [[8192, 50257], [8192], [], [], []], types)
+    assert work.bytes == 8192 * (8 + 4)
+    work = of("aten::nll_loss2d_forward", [[2, 21, 64, 64], [2, 64, 64], [], [], []], types)
+    assert work.bytes == 2 * 64 * 64 * (8 + 4)
+
+
 @pytest.mark.parametrize(
     ("mode", "gates", "flags", "directions"),
     [

@@ -109,7 +109,7 @@ def _answer(run: RunData, slow: Slow, saving: int | None, groups: Sequence[RunGr
 
 
 def _position(run: RunData, slow: Slow, groups: Sequence[RunGroup]) -> str | None:
-    """The collective before which it is late: its name, its group, and which of the step it is."""
+    """The collective before which it is late: its name, which of the step it is (from 1), and its group."""
     if slow.position is None:
         return None
     of = run.summaries[slow.rank].called
@@ -119,4 +119,4 @@ def _position(run: RunData, slow: Slow, groups: Sequence[RunGroup]) -> str | Non
     row = int(np.flatnonzero(of.step == step)[slow.position])
     code = int(run.join.group_numbers(of.groups)[of.group[row]])
     label = groups[code].label
-    return f"{of.names[of.name[row]]}{f' of {label}' if label else ''}, {slow.position + 1} of the step"
+    return f"{of.names[of.name[row]]} #{slow.position + 1}{f' ({label})' if label else ''}"

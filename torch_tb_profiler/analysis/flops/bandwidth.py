@@ -247,6 +247,12 @@ def _loss(reduction: int) -> Reader:
     return read
 
 
+def _nll_loss(given: Arguments) -> Work:
+    """Of each target its class and the one log-probability that it names; what else the rows hold is not read."""
+    x, target = given.tensor(0), given.tensor(1)
+    return moves(target.bytes + prod(target.dims) * x.size)
+
+
 def _all_inputs(given: Arguments) -> Work:
     """Losses: what is read; what is written is one number, or as large as the first where a gradient comes in."""
     return moves(sum(each.bytes for each in given.tensors()))
@@ -358,11 +364,8 @@ BANDWIDTH: Mapping[str, Reader] = MappingProxyType(
             upsample_trilinear3d_backward""",
             _upsample_backward,
         ),
-        **_named(
-            "nll_loss_forward nll_loss2d_forward binary_cross_entropy_with_logits kl_div poisson_nll_loss l1_loss "
-            "_ctc_loss equal",
-            _all_inputs,
-        ),
+        **_named("nll_loss_forward nll_loss2d_forward", _nll_loss),
+        **_named("binary_cross_entropy_with_logits kl_div poisson_nll_loss l1_loss _ctc_loss equal", _all_inputs),
         **_named("mse_loss smooth_l1_loss huber_loss", _loss(2)),
         "aten::binary_cross_entropy": _loss(3),
         **_named("nll_loss_backward nll_loss2d_backward", _of_gradient(1, 2)),
