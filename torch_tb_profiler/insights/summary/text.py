@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.device_use import DeviceSummary
+from torch_tb_profiler.analysis.waterfall.names import part_name
 from torch_tb_profiler.insights.summary.summary import (
     SummaryAnswer,
     SummaryFinding,
@@ -78,7 +79,7 @@ def _waterfall_lines(found: SummaryAnswer) -> list[str]:
         return []
     largest = sorted(found.waterfall, key=lambda part: -part.ns)[:MOST_PARTS]
     rest = mean - sum(part.ns for part in largest)
-    parts = [f"{part.cause} {_share(part.ns / mean)}" for part in largest]
+    parts = [f"{part_name(part.cause)} {_share(part.ns / mean)}" for part in largest]
     return ["Average step: " + ", ".join(parts + ([f"other {_share(rest / mean)}"] if rest > 0 else []))]
 
 
