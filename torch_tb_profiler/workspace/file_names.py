@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import NamedTuple
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from torch_tb_profiler.analysis.shared.peaks import peaks_digest
 from torch_tb_profiler.analysis.shared.thresholds import thresholds_digest
 from torch_tb_profiler.defaults import EXPANSION
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.workspace.identity import RANKS, answers_version, fingerprint
 
 COLUMNS, SUMMARY, ANSWERS, TIMELINE, RANK = ".columns", ".json", ".answers", ".timeline", ".rank"
@@ -18,7 +18,7 @@ RESULT = ".run"
 
 
 #: a key has the digits of 20 bytes; files that `ingest` has begun have a prefix
-_OWN = re.compile(r"(?:ingest-[0-9a-f]+-)?[0-9a-f]{40}[.-]")
+_OWN = late_pattern(r"(?:ingest-[0-9a-f]+-)?[0-9a-f]{40}[.-]")
 
 
 def is_own_name(name: str) -> bool:
