@@ -85,7 +85,7 @@ def test_a_snapshot_of_the_same_process(
     expect(definition(panel, "Record")).to_have_text(f"{oom} (the last is {len(allocator.records) - 1})")
     wait_until(lambda: profiler.state.get("mem") == str(oom), "the record in the address")
     keep(f"linked-snapshot-record-{theme}")
-    panel.get_by_role("button", name="Record before").click()
+    panel.get_by_role("button", name="Previous record").click()
     expect(definition(panel, "Record")).to_contain_text(str(oom - 1))
     # a curve leads to the record of that moment
     click(timeline, "requested", at - 200_000)

@@ -27,7 +27,7 @@ PATH, IDLE = "rank0:path", "rank0:idle:0"
 
 def settled(profiler: Profiler) -> Timeline:
     timeline = Timeline(profiler).settle()
-    expect(profiler.ui.get_by_text("Computing lanes")).to_have_count(0)
+    expect(profiler.ui.get_by_text("Computing tracks")).to_have_count(0)
     return timeline.settle()
 
 

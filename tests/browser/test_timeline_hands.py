@@ -37,7 +37,7 @@ def test_a_click_selects_and_says_everything(opened: Timeline) -> None:
     assert definition(panel, "Step").inner_text() == slice_["step"]
     assert definition(panel, "Event").inner_text() == f"{row:,}"
     same = panel.get_by_role("region", name=f"Same name: {slice_['same_name']['count']}")
-    assert definition(same, "In time").inner_text() == f"1 of {slice_['same_name']['count']}"
+    assert definition(same, "Position").inner_text() == f"1 of {slice_['same_name']['count']}"
     stack = panel.get_by_role("region", name="Python stack")
     assert stack.get_by_role("listitem").count() == len(slice_["stack"])
     launched = panel.get_by_role("region", name=re.compile("^Launched: 1,"))
