@@ -256,6 +256,14 @@ def test_the_fingerprint_follows_the_content_of_the_code(tmp_path: Path) -> None
     assert fingerprint_of(there, names) not in changed | {first}
 
 
+def test_folders_without_sources_are_no_code(tmp_path: Path) -> None:
+    """Bytecode and what a build leaves come and go while servers run: another build is told by its sources."""
+    source(tmp_path / "trace" / "a.py", "a = 1")
+    first = fingerprint_of(tmp_path, ("trace",))
+    (tmp_path / "__pycache__").mkdir()
+    assert fingerprint_of(tmp_path, ("__pycache__", "trace")) == first
+
+
 def test_columns_are_made_by_nothing_but_the_code_they_are_known_by() -> None:
     package = Path(identity.__file__).parents[1]
     imported: set[str] = set()

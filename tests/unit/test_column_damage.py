@@ -86,7 +86,7 @@ def test_what_the_system_lacks_is_not_damage(columns: Path, monkeypatch: pytest.
     def refused(*_: object) -> int:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(open_files, "_open", refused)
+    monkeypatch.setattr(open_files, "open_handle", refused)
     with pytest.raises(OSError, match=os.strerror(number)):
         column_file.open_trace(columns)
     with pytest.raises(OSError, match=os.strerror(number)):
@@ -97,7 +97,7 @@ def test_a_lack_of_handles_closes_those_that_are_kept(
     columns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = column_file.open_trace(columns)
-    really_open, asked = open_files._open, []
+    really_open, asked = open_files.open_handle, []
 
     def once_refused(path: Path) -> int:
         asked.append(path)
@@ -105,7 +105,7 @@ def test_a_lack_of_handles_closes_those_that_are_kept(
             raise OSError(errno.EMFILE, "no handles")
         return really_open(path)
 
-    monkeypatch.setattr(open_files, "_open", once_refused)
+    monkeypatch.setattr(open_files, "open_handle", once_refused)
     other = tmp_path / "other.columns"
     other.write_bytes(columns.read_bytes())
     assert len(column_file.open_trace(other).events) == len(kept.events)

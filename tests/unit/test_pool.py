@@ -40,9 +40,13 @@ def job(number: int, path: Path) -> Job:
 
 @pytest.fixture
 def endless(tmp_path: Path) -> Path:
-    """A file that a worker never comes to the end of."""
-    os.mkfifo(tmp_path / "endless.pt.trace.json")
-    return tmp_path / "endless.pt.trace.json"
+    """A file that a worker does not come to the end of: a hole of a terabyte follows its first event."""
+    path = tmp_path / "endless.pt.trace.json"
+    path.write_text(
+        '{"traceEvents": [\n  {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1},\n'
+    )
+    os.truncate(path, 1 << 40)
+    return path
 
 
 def alive(process_id: int) -> bool:
@@ -94,6 +98,8 @@ def test_a_worker_that_says_nothing_is_ended_and_the_next_trace_is_read(tmp_path
     pool = Pool(1, listener, patience=0.5)
     try:
         pool.submit(job(1, endless))
+        wait_until(pool.process_ids, "a worker starts")
+        os.kill(pool.process_ids()[0], signal.SIGSTOP)
         wait_until(lambda: 1 in listener.outcomes, "it is given up")
         failed = listener.outcomes[1]
         assert isinstance(failed, Failed)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.storage import printable, without_secrets, without_slash
+from torch_tb_profiler.storage import printable, without_slash
+from torch_tb_profiler.storage.url import without_secrets
 
 _URI = late_pattern(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 

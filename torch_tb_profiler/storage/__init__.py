@@ -17,15 +17,7 @@ from torch_tb_profiler.storage.gs import Google
 from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.storage.remote import ObjectStorage
 from torch_tb_profiler.storage.s3 import S3
-from torch_tb_profiler.storage.url import (
-    printable,
-    restored,
-    scheme_of,
-    shown,
-    storable,
-    without_secrets,
-    without_slash,
-)
+from torch_tb_profiler.storage.url import printable, restored, scheme_of, shown, storable, without_slash
 
 __all__ = [
     "S3",
@@ -43,7 +35,6 @@ __all__ = [
     "shown",
     "storable",
     "storage_for",
-    "without_secrets",
     "without_slash",
     "writable_storage_for",
 ]

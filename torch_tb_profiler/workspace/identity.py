@@ -93,10 +93,13 @@ def _joined(digests: Iterable[bytes]) -> bytes:
 
 
 def _content(root: str, name: str) -> bytes:
-    """Of a file or folder below `root`: a digest of the names and contents of its sources."""
+    """Of a file or folder below `root`: a digest of the names and contents of its sources, if it has any."""
     # all of the package is some milliseconds this way: no pathlib, and a digest that processors know
+    sources = sorted(_sources(root + name))
+    if not sources:
+        return b""  # folders of bytecode and of builds come and go
     digest = sha256()
-    for source in sorted(_sources(root + name)):
+    for source in sources:
         descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         try:
             content = os.read(descriptor, os.fstat(descriptor).st_size)
