@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.held_out.layers import block, linear, loss, pointwise
 from tests.held_out.machine import COMPUTE, MAIN, OTHER, Machine
 from tests.held_out.parts import adam, item, load, run_backward
 from tests.held_out.training import clear, model, plain, training
+
+
+def _with_each_layer(s: Machine, fault: Callable[[], None]) -> None:
+    """A program of eight layers, and the fault behind each in its forward pass."""
+
+    def body(_: int) -> None:
+        load(s, 65536)
+        for _ in range(8):
+            block(s, 1536, 1024, 16, "bf16")
+            if s.faulty:
+                fault()
+        linear(s, 1536, 8000, 1024, "bf16", bias=False)
+        loss(s, 1536, 8000, "bf16")
+        run_backward(s)
+        adam(s, 120, 60_000_000)
+        clear(s)
+
+    training(s, body)
 
 
 def item_each_step(s: Machine) -> None:
@@ -21,20 +41,11 @@ def item_each_step(s: Machine) -> None:
 def many_items(s: Machine) -> None:
     """Metrics of each layer are read in the forward pass."""
 
-    def body(_: int) -> None:
-        load(s, 65536)
-        for _ in range(8):
-            block(s, 1536, 1024, 16, "bf16")
-            if s.faulty:
-                with s.frame("model.py(77): forward"):
-                    item(s, line="metrics.py(14): update")
-        linear(s, 1536, 8000, 1024, "bf16", bias=False)
-        loss(s, 1536, 8000, "bf16")
-        run_backward(s)
-        adam(s, 120, 60_000_000)
-        clear(s)
+    def fault() -> None:
+        with s.frame("model.py(77): forward"):
+            item(s, line="metrics.py(14): update")
 
-    training(s, body)
+    _with_each_layer(s, fault)
 
 
 def printed_loss(s: Machine) -> None:
@@ -232,49 +243,31 @@ def zeroed_gradients(s: Machine) -> None:
 def masked_tokens(s: Machine) -> None:
     """A mask as index in each layer: the host waits for how many there are."""
 
-    def body(_: int) -> None:
-        load(s, 65536)
-        for _ in range(8):
-            block(s, 1536, 1024, 16, "bf16")
-            if s.faulty:
-                with (
-                    s.frame("model.py(95): route"),
-                    s.op("aten::index", [[1536, 1024], [1536]], "c10::BFloat16", cost=4),
-                    s.op("aten::nonzero", [[1536]], "bool", cost=6),
-                ):
-                    s.kernel("void at::native::compact_flagged<...>", 3)
-                    s.copy("Device", "Pinned", 8)
-                    s.synchronize("cudaStreamSynchronize", COMPUTE)
-        linear(s, 1536, 8000, 1024, "bf16", bias=False)
-        loss(s, 1536, 8000, "bf16")
-        run_backward(s)
-        adam(s, 120, 60_000_000)
-        clear(s)
+    def fault() -> None:
+        with (
+            s.frame("model.py(95): route"),
+            s.op("aten::index", [[1536, 1024], [1536]], "c10::BFloat16", cost=4),
+            s.op("aten::nonzero", [[1536]], "bool", cost=6),
+        ):
+            s.kernel("void at::native::compact_flagged<...>", 3)
+            s.copy("Device", "Pinned", 8)
+            s.synchronize("cudaStreamSynchronize", COMPUTE)
 
-    training(s, body)
+    _with_each_layer(s, fault)
 
 
 def synchronized_steps(s: Machine) -> None:
     """`torch.cuda.synchronize()` left in for a timer, after each layer."""
 
-    def body(_: int) -> None:
-        load(s, 65536)
-        for _ in range(8):
-            block(s, 1536, 1024, 16, "bf16")
-            if s.faulty:
-                with (
-                    s.frame("timer.py(9): stop"),
-                    s.frame("torch/cuda/__init__.py(1085): synchronize"),
-                    s.frame("<built-in function _cuda_synchronize>"),
-                ):
-                    s.synchronize()
-        linear(s, 1536, 8000, 1024, "bf16", bias=False)
-        loss(s, 1536, 8000, "bf16")
-        run_backward(s)
-        adam(s, 120, 60_000_000)
-        clear(s)
+    def fault() -> None:
+        with (
+            s.frame("timer.py(9): stop"),
+            s.frame("torch/cuda/__init__.py(1085): synchronize"),
+            s.frame("<built-in function _cuda_synchronize>"),
+        ):
+            s.synchronize()
 
-    training(s, body)
+    _with_each_layer(s, fault)
 
 
 def overhead(s: Machine) -> None:

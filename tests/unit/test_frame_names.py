@@ -11,7 +11,7 @@ from torch_tb_profiler.model.frame_names import is_own_code
     "name",
     [
         "train.py(12): main",
-        "/home/me/logging_utils.py(3): log",
+        "/srv/project/logging_utils.py(3): log",
         "src/types.py(3): cast",
         "numpyro/infer.py(3): step",
         "resources/json.py(9): load",
