@@ -30,6 +30,9 @@ AGAIN := --reruns 2 --reruns-delay 1
 # A file is one worker's. Files in their order, tests/unit last: many short ones keep all workers busy to the end.
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
+# Commands, servers and workers are started by the hundred: what one of them has compiled, the next need not.
+unexport PYTHONDONTWRITEBYTECODE
+
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 .PHONY: help demo ui build clean format bench openapi docs columns check check-py
