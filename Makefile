@@ -16,7 +16,8 @@ RUN     ?= $(if $(filter samples,$(LOGDIR)),generated_4gpu_h100)
 MINUTES ?= 10
 SEED    ?= 1
 PYTHONS ?=
-WORKERS ?= 2
+# one more than cores: a test waits for a browser or a server about a third of its time
+WORKERS ?= 3
 
 BIN   := .venv/bin
 PY    := $(BIN)/python
