@@ -24,7 +24,7 @@ class Forest:
     def __init__(self, parent: Int32) -> None:
         nodes = len(parent)
         self.children = np.bincount(parent + 1, minlength=nodes + 1)[1:]
-        # the nodes below one end with the last one that is reached by last children; of equal indices the last one counts
+        # the nodes below one end with the last child of the last child …; of equal indices the last one counts
         last = np.arange(nodes)
         inner = np.flatnonzero(parent >= 0)
         last[parent[inner]] = inner
