@@ -60,7 +60,7 @@ def asked_first(logs: Path) -> list[tuple[str, dict[str, str]]]:
     with path.open("rb") as stream:
         model = Model(read_trace(stream))
     found: list[tuple[str, dict[str, str]]] = []
-    for question in (*DECLARED, *OLD):
+    for question in DECLARED:
         if isinstance(question, TraceQuestion) and is_about(question, model):
             found += [(question.path, texts_of(own)) for own in question.asked_first(model)]
     return found
@@ -86,9 +86,32 @@ def test_what_the_pages_ask_first_is_answered_without_the_columns(
         monkeypatch.setattr(column_file, "open_trace", lambda _: pytest.fail("the columns are opened"))
         client = client_of(workspace)
         answered = [client.get(url_of(route, parameters)) for route, parameters in requests]
-        assert len(answered) > 25
-        # it has no modules
-        assert {answer.request.path for answer in answered if answer.status_code != 200} == {"/module"}
+        assert len(answered) > 20
+        assert {answer.status_code for answer in answered} == {200}
+
+
+@pytest.mark.slow
+def test_what_only_the_old_plugin_asked_is_answered_once_when_it_is_asked(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    routes = sorted(question.path for question in OLD if isinstance(question, TraceQuestion))
+    opened: list[Path] = []
+    open_trace = column_file.open_trace
+    monkeypatch.setattr(column_file, "open_trace", lambda path: opened.append(path) or open_trace(path))
+    asked, times = [], []
+    for _ in range(2):  # the second server finds them in the cache
+        with everything_read(logs, tmp_path / "cache") as workspace:
+            wait_until(lambda: prepared(workspace), "the answers are prepared")
+            opened.clear()
+            client = client_of(workspace)
+            answers = [client.get(url_of(route, {})) for route in routes]
+            asked.append([(answer.status_code, answer.data) for answer in answers])
+            times.append(len(opened))
+            assert [client.get(url_of(route, {})).data for route in routes] == [data for _, data in asked[-1]]
+            assert len(opened) == times[-1]
+    assert times == [1, 0]
+    assert asked[0] == asked[1]
+    assert [route for route, (status, _) in zip(routes, asked[0], strict=True) if status != 200] == ["/module"]
 
 
 def test_a_table_of_many_pages_is_prepared_as_well() -> None:
@@ -341,7 +364,7 @@ def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     held = set(found.stdout.split())
     assert "torch_tb_profiler.web.execute" in held
-    assert not held & {"torch_tb_profiler.web.openapi", "regex", "email.utils"}
+    assert not held & {"torch_tb_profiler.web.openapi", "torch_tb_profiler.web.old_plugin", "regex", "email.utils"}
 
 
 def test_a_folder_has_a_limit(tmp_path: Path) -> None:

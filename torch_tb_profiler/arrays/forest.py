@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.arrays.nesting import to_root
-from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 
@@ -24,19 +23,12 @@ class Forest:
 
     def __init__(self, parent: Int32) -> None:
         nodes = len(parent)
-        self.children = np.bincount(parent[parent >= 0], minlength=nodes)
-        # the nodes below one end where its next sibling begins; for a last child, where those of its parent end
-        after = np.full(nodes + 1, nodes, np.int64)
-        by_parent = stable_order(parent)
-        of = parent[by_parent]
-        at = np.flatnonzero(of[:-1] == of[1:])
-        has_next = by_parent[at]
-        after[has_next] = by_parent[at + 1]
-        up = np.arange(nodes + 1)
-        last = np.ones(nodes, np.bool_)
-        last[has_next] = False
-        up[:-1][last] = np.where(parent[last] >= 0, parent[last], nodes)
-        self.after = after[to_root(up)][:-1]
+        self.children = np.bincount(parent + 1, minlength=nodes + 1)[1:]
+        # the nodes below one end with the last child of the last child …; of equal indices the last one counts
+        last = np.arange(nodes)
+        inner = np.flatnonzero(parent >= 0)
+        last[parent[inner]] = inner
+        self.after = to_root(last) + 1
 
     def below(self, values: Int64 | Bool) -> Int64:
         """Sum of the values of each node and all nodes below it, exact.

@@ -105,12 +105,13 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
         return Groups(np.empty(0, np.int64), np.empty(0, np.int64))
     used, of = distinct_places(combined)
     groups = len(used)
-    position = np.arange(rows, dtype=np.int64) if rank is None else rank
-    seen = least_at(of, position, groups)
+    seen = least_at(of, np.arange(rows, dtype=np.int64) if rank is None else rank, groups)
     order = np.argsort(seen)
     of = inverse(order)[of]
+    if rank is None:
+        return Groups(of, seen[order])
     first = np.empty(groups, np.int64)
-    leads = position == seen[order][of]
+    leads = rank == seen[order][of]
     first[of[leads]] = np.flatnonzero(leads)
     return Groups(of, first)
 

@@ -243,11 +243,15 @@ def to_root(link: Links) -> Links:
     >>> to_root(np.array([0, 0, 1, 3])).tolist()
     [0, 0, 0, 3]
     """
-    while True:
-        further = link[link]
-        if np.array_equal(further, link):
-            return link
-        link = further
+    found = link.copy()
+    under_way = np.flatnonzero(link != np.arange(len(link)))
+    while len(under_way):
+        at = found[under_way]
+        further = found[at]
+        moves = np.flatnonzero(further != at)
+        under_way = under_way[moves]
+        found[under_way] = further[moves]
+    return found
 
 
 #: that are looked at one after the other, which is faster for few of them

@@ -40,35 +40,30 @@ class Places(msgspec.Struct, frozen=True):
     annotation: Int64
 
 
-class _Nearest(msgspec.Struct, frozen=True):
-    """Of each node of the call tree and of the frame tree, the nearest one of a kind around it or itself; -1 for none.
+class _Telling(msgspec.Struct, frozen=True):
+    """Which nodes say where something comes from.
 
-    Positions in the tree, parallel to it.
+    annotation           shape (call tree,)
+    own_frame, module    shape (frames,)
     """
 
-    operator: Int32
-    annotation: Int32
-    own_frame: Int32
-    module_frame: Int32
+    annotation: Bool
+    own_frame: Bool
+    module: Bool
 
 
 @remembered
-def _nearest(model: Model) -> _Nearest:
+def _telling(model: Model) -> _Telling:
     strings, tree, frames = model.trace.strings, model.structure.tree, model.structure.frames
-    nodes, places = (np.arange(len(x), dtype=np.int32) for x in (tree, frames))
 
     def named(codes: Int32, wanted: Callable[[str], bool]) -> Bool:
         found: Bool = strings.where(wanted, codes)[codes]
         return found
 
-    says_something = (tree.category == Category.USER_ANNOTATION) & ~named(tree.name, _says_nothing)
-    own = named(frames.name, is_own_code)
-    modules = named(frames.name, lambda name: name.startswith(NN_MODULE))
-    return _Nearest(
-        operator=nearest(tree.parent, tree.is_operator, nodes),
-        annotation=nearest(tree.parent, says_something, nodes),
-        own_frame=nearest(frames.parent, own, places),
-        module_frame=nearest(frames.parent, modules, places),
+    return _Telling(
+        annotation=(tree.category == Category.USER_ANNOTATION) & ~named(tree.name, _says_nothing),
+        own_frame=named(frames.name, is_own_code),
+        module=named(frames.name, lambda name: name.startswith(NN_MODULE)),
     )
 
 
@@ -88,15 +83,15 @@ def places_of(model: Model, rows: Int32) -> Places:
     known = np.flatnonzero(at >= 0)
     operator, frame, module, annotation = (np.full(len(rows), -1, np.int64) for _ in range(4))
     track, start = trace.events.track[at[known]], trace.events.start[at[known]]
-    near, tree, frames = _nearest(model), structure.tree, structure.frames
+    telling, tree, frames = _telling(model), structure.tree, structure.frames
     node = structure.nesting.innermost(track, start).astype(np.int64) if len(tree) else np.full(len(known), -1)
     place = structure.frame_nesting.innermost(track, start).astype(np.int64) if len(frames) else np.full(len(known), -1)
     if len(tree):
-        operator[known] = take_known(tree.name, take_known(near.operator, node)).astype(np.int64)
-        annotation[known] = take_known(tree.name, take_known(near.annotation, node)).astype(np.int64)
+        operator[known] = take_known(tree.name, nearest(tree.parent, tree.is_operator, node)).astype(np.int64)
+        annotation[known] = take_known(tree.name, nearest(tree.parent, telling.annotation, node)).astype(np.int64)
     if len(frames):
-        frame[known] = take_known(frames.name, take_known(near.own_frame, place)).astype(np.int64)
-        module[known] = take_known(frames.name, take_known(near.module_frame, place)).astype(np.int64)
+        frame[known] = take_known(frames.name, nearest(frames.parent, telling.own_frame, place)).astype(np.int64)
+        module[known] = take_known(frames.name, nearest(frames.parent, telling.module, place)).astype(np.int64)
     _from_call_stacks(model, at, frame)
     _from_forward(model, at, frame, module)
     return Places(operator, frame, module, annotation)
@@ -125,7 +120,7 @@ def _from_call_stacks(model: Model, at: Int64, frame: Int64) -> None:
     node = model.structure.nesting.innermost(trace.events.track[at[missing]], trace.events.start[at[missing]]).astype(
         np.int64
     )
-    operator = take_known(tree.operator, take_known(_nearest(model).operator, node)).astype(np.int64)
+    operator = take_known(tree.operator, nearest(tree.parent, tree.is_operator, node)).astype(np.int64)
     stack = take_known(operators.call_stack, operator, missing=0)
     for code in set(stack[stack > 0].tolist()):
         own = next((name for name in str(trace.strings[code]).split(";") if is_own_code(name)), None)
@@ -136,10 +131,10 @@ def _from_call_stacks(model: Model, at: Int64, frame: Int64) -> None:
 
 def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:
     """Fill in lines and modules of the backward pass, whose thread runs no Python: those of its forward operators."""
-    structure, tree = model.structure, model.structure.tree
-    links, near = structure.forward_backward, _nearest(model)
+    structure, tree, frames = model.structure, model.structure.tree, model.structure.frames
+    links, telling = structure.forward_backward, _telling(model)
     missing = np.flatnonzero((frame == -1) & (at >= 0))
-    if not len(missing) or not len(links.backward) or not len(structure.frames):
+    if not len(missing) or not len(links.backward) or not len(frames):
         return
     forward = np.full(len(tree), -1, np.int64)
     forward[links.backward] = links.forward
@@ -147,8 +142,8 @@ def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:
     node = structure.nesting.innermost(events.track[at[missing]], events.start[at[missing]])
     of = take_known(forward, nearest(tree.parent, forward >= 0, node))
     around = take_known(tree.frame, of)
-    frame[missing] = take_known(structure.frames.name, take_known(near.own_frame, around))
-    known = take_known(structure.frames.name, take_known(near.module_frame, around))
+    frame[missing] = take_known(frames.name, nearest(frames.parent, telling.own_frame, around))
+    known = take_known(frames.name, nearest(frames.parent, telling.module, around))
     module[missing] = np.where(module[missing] >= 0, module[missing], known)
 
 

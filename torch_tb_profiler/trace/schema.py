@@ -16,7 +16,7 @@ from __future__ import annotations
 from enum import IntEnum
 from functools import cached_property
 from inspect import get_annotations
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar
 
 import msgspec
 import numpy as np
@@ -197,10 +197,18 @@ class Table(LateFields):
         return type(self)(**{**self.columns(), **columns})
 
     def take(self: AnyTable, index: npt.NDArray[Any]) -> AnyTable:
-        """The rows that `index` (a mask or positions) selects."""
+        """The rows that `index` selects, a column when it is used.
+
+        index: a mask or positions; it does not change any more
+        """
         if index.dtype == np.bool_:
             index = np.flatnonzero(index)  # numpy looks through a mask for each column anew
-        return type(self)(**{name: cast(npt.NDArray[Any], getattr(self, name))[index] for name in self.column_names()})
+
+        def read(name: str) -> npt.NDArray[Any]:
+            column: npt.NDArray[Any] = getattr(self, name)[index]
+            return column
+
+        return self.of_fields_read_by(frozenset(self.declared), read)
 
 
 def _declared(table: type[Table]) -> tuple[Column, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
+from weakref import ref
 
 import msgspec
 import numpy as np
@@ -35,6 +36,8 @@ class Strings(Sequence[str]):
     def __init__(self, texts: list[str]) -> None:
         self._texts = texts
         self._codes: dict[str, int] | None = None
+        #: by the identities of columns
+        self._used: dict[int, tuple[ref[Int32 | Int64], Int32]] = {}
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -55,10 +58,20 @@ class Strings(Sequence[str]):
     def where(self, wanted: Callable[[str], object], codes: Int32 | Int64 | None = None) -> Bool:
         """A mask over codes: where `wanted(text)` is true. `codes`: a column; only its texts are tested."""
         mask = np.zeros(len(self._texts), dtype=np.bool_)
-        used = range(len(self._texts)) if codes is None else np.flatnonzero(np.bincount(codes)).tolist()
+        used = range(len(self._texts)) if codes is None else self._used_in(codes).tolist()
         for code in used:
             mask[code] = bool(wanted(self._texts[code]))
         return mask
+
+    def _used_in(self, codes: Int32 | Int64) -> Int32:
+        """The different codes of a column, ascending; known while it lives: rules ask about the same few many times."""
+        key, known = id(codes), self._used
+        kept = known.get(key)
+        if kept is not None and kept[0]() is codes:
+            return kept[1]
+        used = np.flatnonzero(np.bincount(codes)).astype(np.int32)
+        known[key] = ref(codes, lambda _: known.pop(key, None)), used
+        return used
 
 
 class Track(msgspec.Struct, frozen=True):

@@ -7,12 +7,11 @@ from collections.abc import Callable
 import torch_tb_profiler.insights.rules  # noqa: F401 - before a trace has to wait for them
 from torch_tb_profiler.analysis.question import BUNDLES
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.questions import QUESTIONS as DECLARED
+from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.execute import first_of_trace
-from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.workspace import OpenTrace, StoredAnswer
 
 
 def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], StoredAnswer]]]]:
     """The name of each answer and what computes it, together those that have much in common."""
-    return [first_of_trace((*DECLARED, *OLD), trace, model, bundle) for bundle in BUNDLES]
+    return [first_of_trace(QUESTIONS, trace, model, bundle) for bundle in BUNDLES]

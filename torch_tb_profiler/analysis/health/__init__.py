@@ -7,7 +7,7 @@ healthy trace is a mistake: warnings and errors need evidence in the trace itsel
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.health import devices, profiler, recording, times
-from torch_tb_profiler.analysis.remember import pinned, remembered
+from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.trace import Note, Notes
@@ -15,7 +15,7 @@ from torch_tb_profiler.trace import Note, Notes
 __all__ = ["health", "troubles"]
 
 
-@remembered
+@pinned
 def health(model: Model) -> tuple[Note, ...]:
     """All notes: what was repaired, what the structure shows, what looks wrong, and what was not recorded."""
     if is_snapshot(model.trace):

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.memory.blocks import BlockTable, alive, memory_e
 from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryChange, memory_operators
-from torch_tb_profiler.analysis.memory.records import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
+from torch_tb_profiler.analysis.memory.records import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, devices_of, memory_records
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
 from torch_tb_profiler.model import Model
@@ -333,7 +333,7 @@ def _of_first_device(asked: Callable[[str | None], P]) -> Callable[[Model], Sequ
     """About the first device: the page names it, others who ask mean it."""
 
     def first(model: Model) -> Sequence[P]:
-        devices = memory_records(model).devices
+        devices, _ = devices_of(model.memory.device_type, model.memory.device)
         return [asked(devices[0].name), asked(None)] if devices else []
 
     return first

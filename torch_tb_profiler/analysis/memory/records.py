@@ -94,7 +94,7 @@ def memory_records(model: Model) -> MemoryRecords:
     memory, time = model.memory.take(entry), when[entry]
     track = trace.events.track[memory.row]
     node = nearest(model.tree.parent, model.tree.is_operator, model.innermost_node(track, time))
-    devices, device = _devices(memory.device_type, memory.device)
+    devices, device = devices_of(memory.device_type, memory.device)
     next_here, mate = pair(device, memory.address, memory.bytes)
     return MemoryRecords(devices, entry, time, memory.bytes, device, node, next_here, mate)
 
@@ -141,7 +141,7 @@ def operator_codes(model: Model, node: Ints) -> tuple[Int32, Int32]:
     return name, parent
 
 
-def _devices(kind: Int32, number: Int32) -> tuple[tuple[MemoryDevice, ...], Int64]:
+def devices_of(kind: Int32, number: Int32) -> tuple[tuple[MemoryDevice, ...], Int64]:
     """The devices of records, and of each record which."""
     number = np.where(kind == CPU, -1, number)  # the CPU is written as number -1 and as number 0
     groups = group([kind, number])

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import group, least_at
@@ -139,6 +139,7 @@ def calls_of(model: Model) -> Calls:
     return Calls(row, lane, start, end, events.name[row], correlation, release, first)
 
 
+@pinned
 def main_lane(model: Model) -> int:
     """The thread that runs the steps: of their marks, else the one with most operators; -1 without host events.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -47,7 +47,7 @@ def evaluates(model: Model) -> Bool:
     return found
 
 
-@remembered
+@pinned
 def recomputed(model: Model) -> Int64:
     """Positions in the call tree of the operators that run again, outermost ones.
 

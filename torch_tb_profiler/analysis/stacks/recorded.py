@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.shared.backward_links import selected_links
 from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
 from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryColumns, Labels, StackEntries, merged
@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
-from torch_tb_profiler.model.stack_contexts import stack_contexts
+from torch_tb_profiler.model.stack_contexts import StackContexts, stack_contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
 
 #: steps are one entry
@@ -38,12 +38,18 @@ def all_stacks(model: Model, with_forward: bool = False, thread: int = -1) -> St
     return _all_stacks(model, (with_forward, thread))
 
 
+@remembered
+def contexts(model: Model) -> StackContexts:
+    """Every stack that ran, and which API calls it made."""
+    return stack_contexts(model)
+
+
 @remembered_by
 def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
     with_forward, thread = which
     trace, labels, calls = model.trace, Labels(), model.tree
     strings = trace.strings
-    found = stack_contexts(model)
+    found = contexts(model)
     label_of = np.concatenate([_call_labels(model, labels), _frame_labels(model, labels)])
     start_of = np.concatenate([calls.start, model.frames.start])
     ran = EntryColumns(

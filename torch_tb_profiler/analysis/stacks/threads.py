@@ -6,11 +6,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.stacks.recorded import tracks_of
+from torch_tb_profiler.analysis.stacks.recorded import contexts, tracks_of
 from torch_tb_profiler.arrays.types import Bool, Int64, Ints
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.idle_threads import are_idle
-from torch_tb_profiler.model.stack_contexts import stack_contexts
 
 
 class StackThreads(msgspec.Struct, frozen=True):
@@ -29,7 +28,7 @@ class StackThreads(msgspec.Struct, frozen=True):
 
 @remembered
 def stack_threads(model: Model) -> StackThreads:
-    found, size = stack_contexts(model), len(model.trace.tracks)
+    found, size = contexts(model), len(model.trace.tracks)
     track, events = tracks_of(model), model.trace.events
     host = _sums(track[found.innermost], found.self_ns, size)
     launch = model.device_links.launch[model.is_work]

@@ -17,7 +17,6 @@ from torch_tb_profiler.analysis.memory.records import NOT_RECORDED
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
 from torch_tb_profiler.analysis.question import (
     AnyQuestion,
-    Bundle,
     JsonShape,
     NoParameters,
     NotFound,
@@ -125,13 +124,11 @@ def _of_trace(
     schema: Json,
     compute: Callable[[Subject, Any], Any],
     parameters: type[msgspec.Struct] = NoParameters,
-    first: tuple[msgspec.Struct, ...] | None = None,
     *,
     of_run: bool = False,
-    bundle: Bundle = "calls",
     more: str = _MICROSECONDS,
 ) -> AnyQuestion:
-    """`first`: as in `TraceQuestion`; by default without parameters."""
+    """Answered when it is first asked, and kept then: the page asks for none of these."""
     return TraceQuestion(
         name=f"old{route}",
         route=route,
@@ -142,8 +139,6 @@ def _of_trace(
         more=more,
         compute=compute,
         of_run=of_run,
-        first=(parameters(),) if first is None else first,
-        bundle=bundle,
     )
 
 
@@ -242,7 +237,6 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         schemas.OPERATION,
         lambda subject, asked: shapes.operation(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
         ByShape,
-        (ByShape(), ByShape(shapes.BY_SHAPE)),
     ),
     _of_trace(
         "/operation/table",
@@ -250,7 +244,6 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         schemas.OPERATION_TABLE,
         lambda subject, asked: shapes.operation_table(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
         ByShape,
-        (ByShape(), ByShape(shapes.BY_SHAPE)),
     ),
     PartQuestion(
         name="old/operation/stack",
@@ -270,7 +263,6 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         schemas.KERNEL_TABLE,
         lambda subject, asked: shapes.kernel_table(subject.model, _special(asked.group_by, shapes.BY_KERNEL)),
         ByKernel,
-        (ByKernel(), ByKernel(shapes.BY_KERNEL)),
     ),
     _of_trace(
         "/kernel/tc_pie",
@@ -279,14 +271,13 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         lambda subject, _: shapes.kernel_tc_pie(subject.model),
         more="Fractions of the time of kernels.",
     ),
-    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), OfMemory, bundle="memory"),
+    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), OfMemory),
     _of_trace(
         "/memory_curve",
         "Memory in use over time",
         schemas.MEMORY_CURVE,
         _recorded(_memory_curve),
         OfCurve,
-        bundle="memory",
     ),
     _of_trace(
         "/memory_events",
@@ -294,15 +285,13 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         schemas.MEMORY_EVENTS,
         _recorded(_memory_events),
         OfEvents,
-        bundle="memory",
     ),
-    _of_trace("/module", "Modules as a tree", schemas.MODULE, _tree(modules.module, _NO_MODULES), bundle="modules"),
+    _of_trace("/module", "Modules as a tree", schemas.MODULE, _tree(modules.module, _NO_MODULES)),
     _of_trace(
         "/tree",
         "The call tree of the main thread",
         ref("OldNode"),
         _tree(modules.tree, _NO_TREE),
-        bundle="modules",
     ),
     PairQuestion(
         name="old/diff",
