@@ -217,7 +217,7 @@ def _read_all(
 def _read(work: _Work, runner: Runner, numbers: Sequence[int], meter: _Meter) -> None:
     for outcome in runner.run((work.task(number) for number in numbers), meter.reading):
         work.outcomes[outcome.number] = outcome
-        meter.done(outcome.number)
+        meter.done(outcome)
 
 
 class _Meter:
@@ -230,26 +230,28 @@ class _Meter:
         self._done = 0
         self._reading: dict[int, int] = {}
         self._counted: set[int] = set()
+        self._lost: set[int] = set()
 
     def reading(self, number: int, bytes_done: int) -> None:
         if number not in self._counted:
             self._reading[number] = bytes_done
         self._tell()
 
-    def done(self, number: int) -> None:
+    def done(self, outcome: Outcome) -> None:
+        number = outcome.number
         self._reading.pop(number, None)
+        (self._lost.add if isinstance(outcome, Lost) else self._lost.discard)(number)
         if number not in self._counted:
             self._counted.add(number)
             self._done += self._work.files[number].entry.size
         self._tell()
 
     def _tell(self) -> None:
-        work = self._work
         self._told(
             Progress(
                 len(self._counted),
-                len(work.files),
-                len(work.lost()),
+                len(self._work.files),
+                len(self._lost),
                 min(self._done + sum(list(self._reading.values())), self._all),
                 self._all,
                 time.monotonic() - self._began,
