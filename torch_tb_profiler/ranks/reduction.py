@@ -134,7 +134,7 @@ def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed
 
 def clock(summaries: Sequence[RankSummary]) -> Clock:
     """One clock for all ranks, in order of rank."""
-    return fit_clocks(RunData.read(chosen_ranks(summaries).ranks))
+    return fit_clocks(RunData.read(chosen_ranks(summaries).ranks, with_work=False))
 
 
 def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
