@@ -23,7 +23,7 @@ export const ranks = area("ranks", {
       `No rank is slow, but a link is: transfers of ${group} take ${ratio} times as long as those of groups like it.`,
     saving: (ns: string, share: string) => `Without this a step would be ${ns} (${share}) shorter.`,
     savingOfAll: (n: string, ns: string, share: string) =>
-      `Without all ${n} delays a step would be ${ns} (${share}) shorter.`,
+      `Without ${n === "2" ? "both" : `all ${n}`} delays a step would be ${ns} (${share}) shorter.`,
     nothing: "Without this a step would be no shorter: other ranks take as long.",
     alsoLink: (group: string) => `The link of ${group} is slow as well.`,
     confidence: { high: "high confidence", medium: "medium confidence", low: "low confidence" },

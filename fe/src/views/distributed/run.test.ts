@@ -24,7 +24,7 @@ describe("the run in one sentence", () => {
     );
     expect(cost(answer)).toBe("Without this a step would be 5 ms (5.0 %) shorter.");
     const two = overviewOf(64, { stragglers: [slow(37), slow(38)], ...lost(5_000_000) });
-    expect(cost(two)).toBe("Without all 2 delays a step would be 5 ms (5.0 %) shorter.");
+    expect(cost(two)).toBe("Without both delays a step would be 5 ms (5.0 %) shorter.");
   });
 
   it("joins ranks of one cause and tells different ones apart", () => {
