@@ -78,6 +78,7 @@ def ingest(
     seed: int | None = None,
     told: Callable[[Progress], None] = lambda _: None,
     say: Callable[[str], None] = lambda _: None,
+    with_clock: bool = False,
 ) -> Ingested:
     """Read every rank that is not there yet, and reduce each run.
 
@@ -86,6 +87,7 @@ def ingest(
     processes: of this machine; None for as many as processors and memory allow
     stop_when_lost: when the cluster is gone the rest is not read here
     seed: of the order in which ranks are read, for tests
+    with_clock: clocks will be asked for: `RunOutcome.summary`
 
     Raises CannotBegin.
     """
@@ -110,7 +112,7 @@ def ingest(
         )
         judge(runner.probe(check), check)
         _read_all(work, runner, processes, stop_when_lost, seed, told, say)
-        runs = _reduced(found, work)
+        runs = _reduced(found, work, with_clock)
         if not target.is_private:
             _write_catalog(logdir, found, work)
     except (StorageError, OSError) as error:
@@ -262,7 +264,7 @@ class _Meter:
 # what comes of it -----------------------------------------------------------------------------------------
 
 
-def _reduced(found: Found, work: _Work) -> tuple[RunOutcome, ...]:
+def _reduced(found: Found, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
     """Each run and span; a rank whose summary turns out damaged is read again once, here."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
     read_again: set[int] = set()
@@ -273,7 +275,7 @@ def _reduced(found: Found, work: _Work) -> tuple[RunOutcome, ...]:
             while True:
                 of = [(file, work.outcomes[number_of[id(file)]]) for file in files]
                 try:
-                    reduced.append(outcome_of(run, span, of, work.target))
+                    reduced.append(outcome_of(run, span, of, work.target, with_clock))
                     break
                 except RankUnusable as unusable:
                     _mend(work, unusable.kept, read_again)
