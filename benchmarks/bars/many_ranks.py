@@ -80,8 +80,8 @@ BARS = (
         "",
         _many,
         "A single rank is the same work in a process that is kept, while a second one does the same: the key of its"
-        " content, reading, its summary and writing to a cache; the median of 32 before and 32 after. Start and imports of"
-        " the command and of its processes, what these say to each other, the reduction and the clocks count for"
+        " content, reading, its summary and writing to a cache; the median of 32 before and 32 after. Start and imports"
+        " of the command and of its processes, what these say to each other, the reduction and the clocks count for"
         " `ingest` alone.",
     ),
 )

@@ -1,8 +1,8 @@
 """What one rank costs a process that reads: python rank.py [--kept] FILE...
 
 CPU seconds of each file, read, summarized and written as `ingest` has it done, after a first one that is not counted.
-With --kept it is all that `ingest` does for a rank: the key of its content is made, too, and what was written is put into
-a place.
+With --kept it is all that `ingest` does for a rank: the key of its content is made, too, and what was written is put
+into a place.
 """
 
 from __future__ import annotations
