@@ -77,7 +77,8 @@ export const ranks: typeof en = {
     nobodyRemark: "没有落后的 rank",
     later: "全部读取之后",
     lost: "不均衡造成的损失",
-    lostHelp: "去掉所有慢的 rank 比同类多用的时间后，每步会缩短多少：把所有 rank 一起重放得出。各自单独能节省多少见慢 rank 表。",
+    lostHelp:
+      "去掉所有慢的 rank 比同类多用的时间后，每步会缩短多少：把所有 rank 一起重放得出。各自单独能节省多少见慢 rank 表。",
     notCompared: "未知",
   },
 
@@ -139,7 +140,8 @@ export const ranks: typeof en = {
     saving: "可节省",
     noSaving: "无",
     beside: (rank) => `下方是一个典型的 rank：${rank}`,
-    savingHelp: "只去掉这个 rank 的延迟时，所有 rank 的每步会缩短多少：把所有 rank 一起重放得出。其他 rank 同样慢时为“无”。",
+    savingHelp:
+      "只去掉这个 rank 的延迟时，所有 rank 的每步会缩短多少：把所有 rank 一起重放得出。其他 rank 同样慢时为“无”。",
     before: (what) => `在 ${what} 之前`,
     actions: "查看",
     listed: (n) => `${n} 个 rank 列出但不点名`,
