@@ -1,4 +1,4 @@
-"""R1 to R5: jobs of many ranks, read by `ingest` on this machine and on a Dask cluster, and shown by `serve`."""
+"""R1 to R6: jobs of many ranks, read by `ingest` on this machine and on a Dask cluster, and shown by `serve`."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ Measured = dict[str, Any]
 WORKERS = 2
 KILLS = 20
 _SECONDS = 600
+#: ranks of the larger job that are read alone
+_ALONE = 32
 
 
 def measure(say: Callable[[str], None]) -> Measured:
@@ -45,6 +47,12 @@ def measure(say: Callable[[str], None]) -> Measured:
     many = data.make_ranks(*data.MANY)
     found["many"] = served(many[0].parent, len(many))
     say(f"  first page of {len(many)} ranks: {found['many']['first']:.1f} s")
+    # before and after: what else the machine does changes meanwhile
+    before, _ = one_rank(many[:_ALONE], "--kept")
+    found["many"] |= {"all": ingested(many[0].parent, WORK / "cache-of-many-ranks")["cpu"], "files": len(many)}
+    after, _ = one_rank(many[:_ALONE], "--kept")
+    found["many"]["one"] = (before + after) / 2
+    say(f"  {len(many)} ranks: {found['many']['all']:.1f} s, one {found['many']['one']:.4f} s")
     found["reduction"] = reduced()
     say(f"  reduction: {found['reduction']['cpu_s']:.2f} s")
     found["kills"] = killed()
@@ -69,12 +77,13 @@ def reduced() -> Measured:
     return {name: statistics.median(run[name] for run in runs) for name in ("cpu_s", "peak_mb")}
 
 
-def one_rank(files: Sequence[Path]) -> tuple[float, int]:
+def one_rank(files: Sequence[Path], *options: str) -> tuple[float, int]:
     """CPU seconds of a rank and the most memory, in as many processes at once as `ingest` has.
 
+    options: of the probe
     Processors share caches and memory: on some machines two that are busy take half as much again for the same work.
     """
-    command = [OURS.python, PROBES / "rank.py", *files]
+    command = [OURS.python, PROBES / "rank.py", *options, *files]
     with ThreadPoolExecutor(WORKERS) as threads:
         said = list(threads.map(lambda _: probe(command, one_thread(), _SECONDS)[0], range(WORKERS)))
     return statistics.median(seconds for each in said for seconds in each["ranks"]), max(each["peak"] for each in said)

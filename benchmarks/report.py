@@ -78,7 +78,7 @@ def notes(results: Measured) -> str:
         "F1": "flops",
         "P1": "program",
         "G1": "growth",
-        "R1 to R5": "ranks",
+        "R1 to R6": "ranks",
         "C1 and C2": "cli",
         "D1 and D2": "large_file",
     }

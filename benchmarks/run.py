@@ -1,7 +1,7 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
 Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T8 and U1, storage for S1 to S4, engine
-for E1 to E4, flops for F1, program for P1, shapes for G1, ranks for R1 to R5, memory for M1 to M3, sql for Q1, cli for
+for E1 to E4, flops for F1, program for P1, shapes for G1, ranks for R1 to R6, memory for M1 to M3, sql for Q1, cli for
 C1 and C2, large for D1 and D2, and checks for B10 and B11 (part of 100k). What is not measured keeps its last value and
 its date.
 """

@@ -1,4 +1,4 @@
-"""Jobs of many ranks: R1 to R5."""
+"""Jobs of many ranks: R1 to R6."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ def _on_cluster(m: Measured) -> Iterator[Check]:
 
 def _first_page(m: Measured) -> Iterator[Check]:
     yield Check("1,024 × 10k", at(m, "ranks/many/first"), 5, None, "s")
+
+
+def _many(m: Measured) -> Iterator[Check]:
+    one, files = at(m, "ranks/many/one"), at(m, "ranks/many/files")
+    alone = None if one is None else one * files
+    yield Check("CPU", ratio(at(m, "ranks/many/all"), alone), 1.1, None, "× the sum of single ranks")
 
 
 def _reduction(m: Measured) -> Iterator[Check]:
@@ -66,5 +72,16 @@ BARS = (
         _reduction,
         "The whole result of a run but for its clocks, from packed files; the median of three processes, each with all"
         " that it takes. The ranks are simulated.",
+    ),
+    Bar(
+        "R6",
+        "1,024 ranks of 10k events read by `ingest` with two processes",
+        "≤ 1.1 × the sum of single ranks",
+        "",
+        _many,
+        "A single rank is the same work in a process that is kept, while a second one does the same: the key of its"
+        " content, reading, its summary and writing to a cache; the median of 32 before and 32 after. Start and imports"
+        " of the command and of its processes, what these say to each other, the reduction and the clocks count for"
+        " `ingest` alone.",
     ),
 )

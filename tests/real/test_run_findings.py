@@ -53,6 +53,18 @@ def test_the_slowed_rank_of_the_sample() -> None:
     assert found.step_ns - straggler.saving.alone_ns == pytest.approx(17.12e6, rel=0.005)
 
 
+@pytest.mark.parametrize("sample", ["generated_4gpu_h100", "ddp_gloo_2ranks"])
+def test_a_late_rank_has_one_saving(sample: str) -> None:
+    """The finding, the table of slow ranks and the command line tell the same number; so does the tile of one rank."""
+    run = run_of(SAMPLES / sample)
+    overview = run.reduced().overview
+    (straggler,) = (each for each in overview.stragglers if each.saving_ns)
+    finding = next(each for each in run.diagnosis().findings if each.id == "straggler")
+    assert finding.saving is not None
+    assert finding.saving.alone_ns == straggler.saving_ns
+    assert overview.tiles.lost_ns == (straggler.saving_ns if straggler.named else None)
+
+
 def test_the_slowed_rank_of_two() -> None:
     findings = run_of(SAMPLES / "ddp_gloo_2ranks").findings()
     assert findings[0].id == "straggler"

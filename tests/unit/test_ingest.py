@@ -16,9 +16,11 @@ import pytest
 from tests.rank_logs import columns_of, parts_in, write_ranks
 from tests.served import client_of, get
 from tests.tiny import wait_until, write_trace
+from tests.tracegen.cluster_writer import write_job
+from tests.tracegen.job import Job, Missing
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.ingest.children import Child
+from torch_tb_profiler.ingest.children import Child, Children
 from torch_tb_profiler.ingest.ingest import Ingested, ingest
 from torch_tb_profiler.ingest.runner import CannotBegin, Progress
 from torch_tb_profiler.ingest.tasks import Lost
@@ -26,7 +28,9 @@ from torch_tb_profiler.ranks import reduction
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.workspace import open_workspace
-from torch_tb_profiler.workspace.protocol import Failed
+from torch_tb_profiler.workspace.places import Folder
+from torch_tb_profiler.workspace.protocol import Done, Failed, Reading
+from torch_tb_profiler.workspace.protocol import Job as ReadingJob
 
 Run = Callable[..., list[dict[str, Any]]]
 
@@ -276,6 +280,48 @@ def test_a_table_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "ranks      2 of 2" in written.out
     assert "2 ranks are in" in written.out
     assert "2 of 2 ranks" in written.err
+
+
+def test_a_collective_that_a_rank_lacks_is_told(tmp_path: Path, run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    write_job(Job(dp=4, faults=(Missing(3, 11),)), tmp_path / "logs" / "job")
+    (found,) = run(tmp_path / "logs")
+    (missing,) = found["ranks"]["missing"]
+    assert (missing["name"], missing["step"], missing["ranks"], missing["having"]) == ("nccl:all_reduce", "11", [3], 3)
+    assert main(["ingest", str(tmp_path / "logs")]) == 0
+    told = f"missing    nccl:all_reduce number {missing['sequence']} of {missing['group']}, step 11: not on rank 3"
+    assert told in capsys.readouterr().out
+
+
+def test_ranks_are_read_while_others_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One process reads the second rank while the first waits to be written."""
+    write_ranks(tmp_path / "job", 2)
+    read, put = Child.read, Folder.put
+    done: list[str] = []
+
+    def reading(self: Child, job: ReadingJob, told: Callable[[Reading], None]) -> Done | Failed:
+        found = read(self, job, told)
+        done.append(job.url)
+        return found
+
+    def putting(self: Folder, name: str, source: Path | bytes, absent: bool = True) -> bool:
+        if name.endswith(".columns"):
+            wait_until(lambda: len(done) == 2, "the second rank is read")
+        return put(self, name, source, absent)
+
+    monkeypatch.setattr(Child, "read", reading)
+    monkeypatch.setattr(Folder, "put", putting)
+    assert ingest(str(tmp_path / "job"), str(tmp_path / "place"), processes=1).ranks == 2
+
+
+def test_what_waits_for_a_process_is_given_up_when_all_end(tmp_path: Path) -> None:
+    children = Children(1)
+    with children.folder() as folder:
+        kept = folder.parent
+        assert folder.is_dir()
+    assert not folder.exists()
+    children.close()
+    assert isinstance(children.read(ReadingJob(1, "", 0, 0, ""), lambda _: None), Failed)
+    assert not kept.exists()
 
 
 def test_a_message_of_a_lost_rank_keeps_its_kind() -> None:

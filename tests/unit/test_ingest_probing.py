@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tests.rank_logs import write_ranks
-from torch_tb_profiler.ingest.children import Child
+from torch_tb_profiler.ingest.children import Children
 from torch_tb_profiler.ingest.probing import judge, probe_worker
 from torch_tb_profiler.ingest.reading import read_rank
 from torch_tb_profiler.ingest.runner import CannotBegin, Check, WorkerFact
@@ -64,11 +64,11 @@ def test_a_place_of_its_own_is_noticed(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_newcomer_with_another_build_reads_nothing(tmp_path: Path) -> None:
     check = check_of(tmp_path)
     target = msgspec.structs.replace(check.target, code="other")
-    child = Child()
+    children = Children(1)
     try:
-        outcome = read_rank(Task(3, check.url, check.path, check.size, 0, "", target), child)
+        outcome = read_rank(Task(3, check.url, check.path, check.size, 0, "", target), children)
     finally:
-        child.close()
+        children.close()
     assert isinstance(outcome, Lost)
     assert "another build" in outcome.text
 

@@ -55,14 +55,27 @@ def test_what_is_lost_is_unknown_where_ranks_are_missing_and_nobody_is_named() -
     assert reduce(ranks[:4]).overview.tiles.lost_ns is None
 
 
-def test_ranks_of_different_windows_in_time_are_told() -> None:
+@pytest.mark.parametrize("seconds", [300, 3600])
+def test_ranks_of_different_windows_in_time_are_told(seconds: int) -> None:
     ranks = simulated(Sim(1, 8))
     later = tuple(f"{int(name) + 100}" for name in ranks[3].head.steps)
-    origin = ranks[3].head.origin_ns + 3_600_000_000_000
+    origin = ranks[3].head.origin_ns + seconds * 10**9
     ranks[3] = RankSummary(msgspec.structs.replace(ranks[3].head, steps=later, origin_ns=origin), ranks[3].tables)
     found = reduce(ranks).overview
-    assert "different_windows" in {note.kind for note in found.notes}
+    (note,) = (note for note in found.notes if note.kind == "different_windows")
+    assert note.text.endswith(
+        "compared with no other rank: rank3." if seconds == 300 else "are left out: rank3."
+    )  # the others have steps in common: nothing is unknown of them
     assert [each for each in found.stragglers if each.named] == []
+
+
+def test_traces_that_share_no_step_tell_nothing_of_each_other() -> None:
+    ranks = simulated(Sim(1, 2))
+    later = tuple(f"{int(name) + 100}" for name in ranks[1].head.steps)
+    origin = ranks[1].head.origin_ns + 300 * 10**9
+    ranks[1] = RankSummary(msgspec.structs.replace(ranks[1].head, steps=later, origin_ns=origin), ranks[1].tables)
+    (note,) = (note for note in reduce(ranks).overview.notes if note.kind == "different_windows")
+    assert "waiting and lateness are not known" in note.text
 
 
 def test_a_file_that_is_cut_off_is_told_and_counts() -> None:

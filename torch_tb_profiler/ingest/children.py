@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
+from pathlib import Path
+from threading import Lock, Semaphore
 
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Reading
+from torch_tb_profiler.workspace.temporary import TemporaryDirectory
+
+_GIVEN_UP = Failed(Reason(OTHER, "was given up"))
 
 
 class Child:
@@ -36,34 +42,55 @@ class Child:
     def close(self) -> None:
         """End the process; a job under way is given up."""
         self._pool.close()
-        self._heard.put(Failed(Reason(OTHER, "was given up")))
+        self._heard.put(_GIVEN_UP)
 
 
 class Children:
-    """As many as are needed at once. Thread-safe; `close` it."""
+    """At most so many at once, and a folder for what they write. Thread-safe; `close` it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self._all: list[Child] = []
         self._idle: list[Child] = []
         self._lock = Lock()
+        self._free = Semaphore(most)
+        self._scratch: TemporaryDirectory | None = None
+        self._numbers = itertools.count()
+        self._closed = False
 
     @contextmanager
-    def one(self) -> Iterator[Child]:
-        """A child for this thread."""
+    def folder(self) -> Iterator[Path]:
+        """An empty folder, for as long as it is needed. Raises OSError."""
         with self._lock:
-            if not self._idle:
-                self._idle.append(Child())
-                self._all.append(self._idle[-1])
-            child = self._idle.pop()
+            self._scratch = self._scratch or TemporaryDirectory()
+            path = self._scratch.path / str(next(self._numbers))
+        path.mkdir(parents=True, mode=0o700)  # what is temporary may be removed while it is used
         try:
-            yield child
+            yield path
         finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def read(self, job: Job, told: Callable[[Reading], None]) -> Done | Failed:
+        """Have a child do a job as soon as one is idle."""
+        with self._free:
             with self._lock:
-                self._idle.append(child)
+                if self._closed:
+                    return _GIVEN_UP
+                if not self._idle:
+                    self._idle.append(Child())
+                    self._all.append(self._idle[-1])
+                child = self._idle.pop()
+            try:
+                return child.read(job, told)
+            finally:
+                with self._lock:
+                    self._idle.append(child)
 
     def close(self) -> None:
-        """End them all. None may be asked for afterwards."""
+        """End them all; what waits for one is given up."""
         with self._lock:
-            children = list(self._all)
+            self._closed = True
+            children, scratch = list(self._all), self._scratch
         for child in children:
             child.close()
+        if scratch is not None:
+            scratch.close()

@@ -78,6 +78,7 @@ def ingest(
     seed: int | None = None,
     told: Callable[[Progress], None] = lambda _: None,
     say: Callable[[str], None] = lambda _: None,
+    with_clock: bool = False,
 ) -> Ingested:
     """Read every rank that is not there yet, and reduce each run.
 
@@ -86,6 +87,7 @@ def ingest(
     processes: of this machine; None for as many as processors and memory allow
     stop_when_lost: when the cluster is gone the rest is not read here
     seed: of the order in which ranks are read, for tests
+    with_clock: clocks will be asked for: `RunOutcome.summary`
 
     Raises CannotBegin.
     """
@@ -110,7 +112,7 @@ def ingest(
         )
         judge(runner.probe(check), check)
         _read_all(work, runner, processes, stop_when_lost, seed, told, say)
-        runs = _reduced(found, work)
+        runs = _reduced(found, work, with_clock)
         if not target.is_private:
             _write_catalog(logdir, found, work)
     except (StorageError, OSError) as error:
@@ -217,7 +219,7 @@ def _read_all(
 def _read(work: _Work, runner: Runner, numbers: Sequence[int], meter: _Meter) -> None:
     for outcome in runner.run((work.task(number) for number in numbers), meter.reading):
         work.outcomes[outcome.number] = outcome
-        meter.done(outcome.number)
+        meter.done(outcome)
 
 
 class _Meter:
@@ -230,26 +232,28 @@ class _Meter:
         self._done = 0
         self._reading: dict[int, int] = {}
         self._counted: set[int] = set()
+        self._lost: set[int] = set()
 
     def reading(self, number: int, bytes_done: int) -> None:
         if number not in self._counted:
             self._reading[number] = bytes_done
         self._tell()
 
-    def done(self, number: int) -> None:
+    def done(self, outcome: Outcome) -> None:
+        number = outcome.number
         self._reading.pop(number, None)
+        (self._lost.add if isinstance(outcome, Lost) else self._lost.discard)(number)
         if number not in self._counted:
             self._counted.add(number)
             self._done += self._work.files[number].entry.size
         self._tell()
 
     def _tell(self) -> None:
-        work = self._work
         self._told(
             Progress(
                 len(self._counted),
-                len(work.files),
-                len(work.lost()),
+                len(self._work.files),
+                len(self._lost),
                 min(self._done + sum(list(self._reading.values())), self._all),
                 self._all,
                 time.monotonic() - self._began,
@@ -260,7 +264,7 @@ class _Meter:
 # what comes of it -----------------------------------------------------------------------------------------
 
 
-def _reduced(found: Found, work: _Work) -> tuple[RunOutcome, ...]:
+def _reduced(found: Found, work: _Work, with_clock: bool) -> tuple[RunOutcome, ...]:
     """Each run and span; a rank whose summary turns out damaged is read again once, here."""
     number_of = {id(file): number for number, file in enumerate(work.files)}
     read_again: set[int] = set()
@@ -271,7 +275,7 @@ def _reduced(found: Found, work: _Work) -> tuple[RunOutcome, ...]:
             while True:
                 of = [(file, work.outcomes[number_of[id(file)]]) for file in files]
                 try:
-                    reduced.append(outcome_of(run, span, of, work.target))
+                    reduced.append(outcome_of(run, span, of, work.target, with_clock))
                     break
                 except RankUnusable as unusable:
                     _mend(work, unusable.kept, read_again)

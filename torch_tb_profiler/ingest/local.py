@@ -13,19 +13,20 @@ from torch_tb_profiler.ingest.tasks import Outcome, Task
 
 
 class LocalRunner:
-    """`processes` at once, each with a thread that waits for it."""
+    """`processes` read at once. While a rank is written to the place, which may take as long as reading it, the next
+    one is read: there are more threads than processes.
+    """
 
     def __init__(self, processes: int) -> None:
-        self._children = Children()
-        self._threads = ThreadPoolExecutor(processes, thread_name_prefix="torch-profiler-ingest")
+        self._children = Children(processes)
+        self._threads = ThreadPoolExecutor(2 * processes, thread_name_prefix="torch-profiler-ingest")
 
     def probe(self, check: Check) -> list[WorkerFact]:
         return [facts_of(check)]
 
     def run(self, tasks: Iterable[Task], told: Told) -> Iterator[Outcome]:
         def read(task: Task) -> Outcome:
-            with self._children.one() as child:
-                return read_rank(task, child, lambda reading: told(task.number, reading.bytes_done))
+            return read_rank(task, self._children, lambda reading: told(task.number, reading.bytes_done))
 
         under_way: list[Future[Outcome]] = [self._threads.submit(read, task) for task in tasks]
         for done in as_completed(under_way):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import traceback
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.ingest.children import Child, Children
+from torch_tb_profiler.ingest.children import Children
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, decode_task, encode
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
@@ -18,22 +19,25 @@ from torch_tb_profiler.workspace.identity import answers_version, content_key
 from torch_tb_profiler.workspace.places import Place
 from torch_tb_profiler.workspace.protocol import Failed, Job, Reading, Summary
 from torch_tb_profiler.workspace.sealed import sealed, unsealed
-from torch_tb_profiler.workspace.temporary import TemporaryDirectory
+
+#: more than any worker of a cluster has threads
+_MANY = 1 << 16
 
 
 def ingest_rank(task: bytes) -> bytes:
     """A `Task` in, an `Outcome` out. Sent by its name to workers of a cluster, each of which keeps a child for it."""
-    with _children().one() as child:
-        return encode(read_rank(decode_task(task), child))
+    return encode(read_rank(decode_task(task), _children()))
 
 
 @functools.cache
 def _children() -> Children:
-    """Of a worker of a cluster; they end with it, and when nothing comes for a while."""
-    return Children()
+    """Of a worker of a cluster, one for each thread that asks; they end with it, and when nothing comes for a while."""
+    children = Children(_MANY)
+    atexit.register(children.close)
+    return children
 
 
-def read_rank(task: Task, child: Child, told: Callable[[Reading], None] = lambda _: None) -> Outcome:
+def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = lambda _: None) -> Outcome:
     """Read a file unless it is in the place already. Raises nothing."""
     try:
         if task.target.code != answers_version():
@@ -44,7 +48,7 @@ def read_rank(task: Task, child: Child, told: Callable[[Reading], None] = lambda
         known = _known(place, names)
         if known is not None:
             return Kept(task.number, key, known, was_there=True)
-        return _read(task, key, names, place, child, told)
+        return _read(task, key, names, place, children, told)
     except StorageError as error:
         return Lost.of(task.number, error.reason)
     except OSError as error:
@@ -66,13 +70,14 @@ def _known(place: Place, names: Shared) -> Summary | None:
         return None
 
 
-def _read(task: Task, key: str, names: Shared, place: Place, child: Child, told: Callable[[Reading], None]) -> Outcome:
-    scratch = TemporaryDirectory()
-    try:
-        columns, rank = scratch.path / "columns", scratch.path / "rank"
+def _read(
+    task: Task, key: str, names: Shared, place: Place, children: Children, told: Callable[[Reading], None]
+) -> Outcome:
+    with children.folder() as folder:
+        columns, rank = folder / "columns", folder / "rank"
         copied = _copied(place, names.columns, columns)
         job = Job.of(task.number, task.entry, columns, None, task.target.expansion, copied is not None, rank)
-        outcome = child.read(job, told)
+        outcome = children.read(job, told)
         if isinstance(outcome, Failed):
             return Lost.of(task.number, outcome.reason, outcome.details)
         was_damaged = copied not in (None, columns.stat().st_ino)
@@ -82,8 +87,6 @@ def _read(task: Task, key: str, names: Shared, place: Place, child: Child, told:
         # last: who finds it finds the others; what was damaged before is replaced
         place.put(names.summary, sealed(msgspec.json.encode(outcome.summary)), absent=False)
         return Kept(task.number, key, outcome.summary, was_there=False)
-    finally:
-        scratch.close()
 
 
 def _copied(place: Place, name: str, target: Path) -> int | None:

@@ -10,9 +10,10 @@ import msgspec
 
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target
-from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce, summary_of
+from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce, reduce_with_clock, summary_of
 from torch_tb_profiler.ranks.result_file import decode_result, encode_result
-from torch_tb_profiler.ranks.run_answers import RanksSummary
+from torch_tb_profiler.ranks.run_answers import Clock
+from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.ranks.summary import RankSummary, decode_named
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace.catalog import CatalogSkipped
@@ -45,10 +46,11 @@ class RunOutcome(msgspec.Struct, frozen=True):
     skipped: tuple[CatalogSkipped, ...]
     result: RunResult | None
     _summaries: Sequence[RankSummary]
+    _clock: Clock | None
 
     def summary(self) -> RanksSummary | None:
-        """As `summary --json` has it; clocks are fitted only now."""
-        return None if self.result is None else summary_of(self.result, clock(self._summaries))
+        """As `summary --json` has it; clocks that are not known are fitted only now."""
+        return None if self.result is None else summary_of(self.result, self._clock or clock(self._summaries))
 
 
 class Summaries(Sequence[RankSummary]):
@@ -78,8 +80,12 @@ class Summaries(Sequence[RankSummary]):
         return found
 
 
-def outcome_of(run: Run, span: str, ranks: Sequence[tuple[TraceFile, Outcome]], target: Target) -> RunOutcome:
-    """ranks: the files of the run and span. Raises RankUnusable, StorageError and OSError."""
+def outcome_of(
+    run: Run, span: str, ranks: Sequence[tuple[TraceFile, Outcome]], target: Target, with_clock: bool = False
+) -> RunOutcome:
+    """ranks: the files of the run and span; with_clock: its clocks will be asked for. Raises RankUnusable, StorageError
+    and OSError.
+    """
     kept = [(file, outcome) for file, outcome in ranks if isinstance(outcome, Kept)]
     failed = [
         CatalogSkipped.of(file.entry.path.rpartition("/")[2], outcome.reason)
@@ -88,22 +94,27 @@ def outcome_of(run: Run, span: str, ranks: Sequence[tuple[TraceFile, Outcome]], 
     ]
     place = target.open()
     summaries = Summaries(place, FileNames(target.expansion), kept)
-    result = _result(place, kept, [each.file for each in failed], summaries) if kept else None
+    result, known = None, None
+    if kept:
+        result, known = _result(place, kept, [each.file for each in failed], summaries, with_clock)
     skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in run.skipped)
-    return RunOutcome(run.name, span, len(kept), tuple(failed), skipped, result, summaries)
+    return RunOutcome(run.name, span, len(kept), tuple(failed), skipped, result, summaries, known)
 
 
 def _result(
-    place: Place, kept: Sequence[tuple[TraceFile, Kept]], failed: Sequence[str], summaries: Summaries
-) -> RunResult:
+    place: Place,
+    kept: Sequence[tuple[TraceFile, Kept]],
+    failed: Sequence[str],
+    summaries: Summaries,
+    with_clock: bool,
+) -> tuple[RunResult, Clock | None]:
+    """The clocks only where the ranks have to be read anyway."""
     name = result_name([(file.worker, rank.key) for file, rank in kept], failed)
     with suppress(FileNotFoundError):
         known = decode_result(unsealed(place.read(name)) or b"")
         if known is not None:
-            return known
-    result = reduce(summaries, (), failed)
-    try:
+            return known, None
+    result, fitted = reduce_with_clock(summaries, failed) if with_clock else (reduce(summaries, (), failed), None)
+    with suppress(OSError, StorageError):  # it is made again the next time
         place.put(name, sealed(encode_result(result)), absent=False)
-    except (OSError, StorageError):
-        return result  # it is made again the next time
-    return result
+    return result, fitted

@@ -20,14 +20,14 @@ from torch_tb_profiler.ranks.run_answers import (
     Clock,
     Matched,
     RanksOverview,
-    RanksSummary,
     Representative,
     RunRanks,
     RunTiles,
     Straggler,
 )
 from torch_tb_profiler.ranks.run_data import RunData
-from torch_tb_profiler.ranks.run_notes import chosen_ranks, notes_of
+from torch_tb_profiler.ranks.run_notes import ChosenRanks, chosen_ranks, notes_of
+from torch_tb_profiler.ranks.run_summary import MOST_MISSING, RanksSummary
 from torch_tb_profiler.ranks.shards import fsdp_of, moe_of
 from torch_tb_profiler.ranks.slow_links import slow_links
 from torch_tb_profiler.ranks.slow_ranks import LEAST_STEPS, SlowRanks, can_be_named, slow_ranks
@@ -75,7 +75,17 @@ class RunResult(msgspec.Struct, frozen=True):
 def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
     """summaries: in any order, may be read anew each time one is taken; loading, failed: files not among them."""
     chosen = chosen_ranks(summaries)
+    return _reduced(RunData.read(chosen.ranks), chosen, loading, failed)
+
+
+def reduce_with_clock(summaries: Sequence[RankSummary], failed: Sequence[str] = ()) -> tuple[RunResult, Clock]:
+    """`reduce` and `clock` of the same ranks, which are read once for both."""
+    chosen = chosen_ranks(summaries)
     run = RunData.read(chosen.ranks)
+    return _reduced(run, chosen, (), failed), fit_clocks(run)
+
+
+def _reduced(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Sequence[str]) -> RunResult:
     grid = StepGrid.of([head.steps for head in run.heads])
     groups = groups_of(run)
     waits = waits_of(run)
@@ -134,7 +144,7 @@ def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed
 
 def clock(summaries: Sequence[RankSummary]) -> Clock:
     """One clock for all ranks, in order of rank."""
-    return fit_clocks(RunData.read(chosen_ranks(summaries).ranks))
+    return fit_clocks(RunData.read(chosen_ranks(summaries).ranks, with_work=False))
 
 
 def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
@@ -146,6 +156,7 @@ def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
         stragglers=[each for each in of.stragglers if each.named],
         slow_links=of.slow_links,
         collectives=of.matched,
+        missing=of.missing[:MOST_MISSING],
         clock=fitted,
     )
 

@@ -379,22 +379,3 @@ class HeatMap(Answer, frozen=True, kw_only=True):
     middle: float | None
     spread: float | None
     outliers: Sequence[Count]
-
-
-class RanksSummary(Answer, frozen=True, kw_only=True):
-    """`ranks` of `summary --json` and `ingest --json`.
-
-    present      how many ranks were read
-    expected     how many ranks the job has; null where the traces do not say
-    stragglers   those that are named
-    slow_links   groups or pairs whose transfers take longer
-    collectives  how many were matched
-    clock        offsets of the clocks
-    """
-
-    present: Count
-    expected: Count | None
-    stragglers: Sequence[Straggler]
-    slow_links: Sequence[SlowLink]
-    collectives: Matched
-    clock: Clock

@@ -94,10 +94,14 @@ class State(msgspec.Struct):
 
     def add(self, rank: int, rows: Rows) -> None:
         """Count what a rank has."""
-        here = np.flatnonzero(rows.number >= 0)
-        self.ranks[rows.number[here]] += 1
-        timed = here[rows.duration[here] >= 0]
-        number, duration = rows.number[timed], rows.duration[timed]
+        number, duration = rows.number, rows.duration
+        if int(number.min(initial=0)) < 0:
+            here = np.flatnonzero(number >= 0)
+            number, duration = number[here], duration[here]
+        self.ranks[number] += 1
+        if int(duration.min(initial=0)) < 0:
+            timed = np.flatnonzero(duration >= 0)
+            number, duration = number[timed], duration[timed]
         self.timed[number] += 1
         self.total[number] += duration
         shorter = duration < self.shortest[number]
@@ -131,13 +135,18 @@ class RunData(msgspec.Struct, dict=True):
     _numbers: dict[int, Int32] = msgspec.field(default_factory=dict)
 
     @classmethod
-    def read(cls, summaries: Sequence[RankSummary]) -> RunData:
-        """Read every rank once, and again where its collectives need a closer look."""
+    def read(cls, summaries: Sequence[RankSummary], with_work: bool = True) -> RunData:
+        """Read every rank once, and again where its collectives need a closer look.
+
+        with_work: else `work` is empty
+        """
         run = cls(summaries)
         kept = 0
         for number, summary in enumerate(summaries):
             of = summary.called
             rows = run._first(number, summary, of)
+            if with_work:
+                run.work.append(work_of_rank(summary, run.work_names, run.operators))
             kept += len(of)
             if kept <= KEPT_ROWS:
                 run._kept[number] = rows
@@ -151,7 +160,6 @@ class RunData(msgspec.Struct, dict=True):
         self.heads.append(self._with_known_groups(summary.head))
         self.steps.append(summary.steps)
         self.programs.append(summary.steps.program)
-        self.work.append(work_of_rank(summary, self.work_names, self.operators))
         self.collectives.append(len(of))
         own = _own(summary)
         self.own.append(_of_steps(of.step, own, len(summary.steps)))
@@ -297,9 +305,11 @@ class RunData(msgspec.Struct, dict=True):
 
 
 def _of_steps(step: Int64, own: Float32, steps: int) -> Float64:
-    inside = np.flatnonzero((step >= 0) & ~np.isnan(own))
-    total = np.bincount(step[inside], own[inside], steps)
-    return np.where(np.bincount(step[inside], minlength=steps) > 0, total, np.nan)
+    known = (step >= 0) & ~np.isnan(own)
+    if not known.all():
+        step, own = step[known], own[known]
+    total = np.bincount(step, own, steps)
+    return np.where(np.bincount(step, minlength=steps) > 0, total, np.nan)
 
 
 def _own(summary: RankSummary) -> Float32:

@@ -110,7 +110,8 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
         text = f"{len(loading)} traces are still being read: nobody is named yet."
         yield _note("ranks_loading", "info", text, loading)
     if failed:
-        yield _note("ranks_failed", "warning", f"{len(failed)} traces could not be read: {_list(failed)}.", failed)
+        many = f"{len(failed)} traces" if len(failed) > 1 else "One trace"
+        yield _note("ranks_failed", "warning", f"{many} could not be read: {_list(failed)}.", failed)
     if damaged := [head.worker for head in run.heads if head.damage]:
         kinds = ", ".join(sorted({kind for head in run.heads for kind in head.damage}))
         text = f"Files are cut off or damaged, and events of them are missing: {_list(damaged)} ({kinds})."
@@ -144,7 +145,8 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
     yield from _windows(run)
     unnumbered = len(run.join.doubted)
     if unnumbered:
-        text = f"The collectives of {unnumbered} process groups were matched by order: "
+        groups = f"{unnumbered} process groups" if unnumbered > 1 else "one process group"
+        text = f"The collectives of {groups} were matched by order: "
         text += "their numbers are missing or disagree."
         yield _note("matched_by_order", "info", text, [], groups=unnumbered)
 
@@ -167,15 +169,27 @@ def _about_steps(run: RunData) -> Iterator[Note]:
 
 
 def _windows(run: RunData) -> Iterator[Note]:
-    """Traces that have no moment in common, by their own clocks."""
-    if len(run) < 2:
+    """Traces that share neither a step nor a moment with most others. What is cut off ends early."""
+    steps = [frozenset(head.steps) for head in run.heads]
+    first = [head.origin_ns + head.first_ns for head in run.heads]
+    last = [head.origin_ns + head.last_ns for head in run.heads]
+    if len(run) < 2 or frozenset.intersection(*steps) or max(first) <= min(last):
         return
-    if not set(run.heads[0].steps).intersection(*(head.steps for head in run.heads[1:])):
-        first = [head.origin_ns + head.first_ns for head in run.heads]
-        last = [head.origin_ns + head.last_ns for head in run.heads]
-        if max(first) > min(last):
-            text = "The traces were recorded at different times and share no step: waiting and lateness are not known."
-            yield _note("different_windows", "warning", text, [])
+    if max(Counter(name for each in steps for name in each).values(), default=0) < 2:
+        text = "The traces were recorded at different times and share no step: waiting and lateness are not known."
+        yield _note("different_windows", "warning", text, [])
+        return
+    usual = Counter(steps).most_common(1)[0][0]
+    begin = max(at for at, each in zip(first, steps, strict=True) if each == usual)
+    end = min(at for at, each in zip(last, steps, strict=True) if each == usual)
+    apart = [
+        head.worker
+        for at, head in enumerate(run.heads)
+        if not (steps[at] & usual or head.damage) and (first[at] > end or last[at] < begin)
+    ]
+    if apart:
+        text = f"Recorded at another time than most, and compared with no other rank: {_list(apart)}."
+        yield _note("different_windows", "warning", text, apart)
 
 
 def _note(kind: str, level: str, text: str, names: Sequence[str], **values: Value) -> Note:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int64
-from torch_tb_profiler.ranks.causes import Diagnosis, diagnose
+from torch_tb_profiler.ranks.causes import NEARLY, Diagnosis, diagnose
 from torch_tb_profiler.ranks.robust import deviations, like_most, middle, reached
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.step_grid import StepGrid
@@ -220,19 +220,20 @@ def _of_peers(
         if not late_ns > 0:
             continue
         own_rows = placed[at] if placed is not None else None
+        diagnosis = diagnose(use, at, late_ns, None if position is None else float(excess[at, position]))
         found.append(
             Slow(
                 rank=int(peers.ranks[at]),
                 late_ns=late_ns,
                 z=None if few else _strongest(own_z[at], position_z[at], position, use, at, bool(is_busier[at])),
-                diagnosis=diagnose(use, at, late_ns, None if position is None else float(excess[at, position])),
+                diagnosis=diagnosis,
                 position=position,
                 steps=_late_steps(own_rows, position, steps),
                 of_steps=steps,
                 peers=len(peers.ranks) - 1,
                 named=doubt == "",
                 doubt=doubt,
-                excess=_removable(excess[at], position_z[at], late_ns) if placed is not None else None,
+                excess=_removable(excess[at], position_z[at], late_ns, diagnosis) if placed is not None else None,
                 program=usual_program(run, int(peers.ranks[at])),
             )
         )
@@ -305,8 +306,12 @@ def _late_steps(own: Float32 | None, position: int | None, steps: int) -> int:
     return int(np.count_nonzero(values >= 0.5 * np.nanmedian(values))) if len(values) else 0
 
 
-def _removable(excess: Float32, z: Float64, late_ns: float) -> Float32:
-    """Of each position what a replay without the excess takes away: Σ is `late_ns` at most."""
+def _removable(excess: Float32, z: Float64, late_ns: float, diagnosis: Diagnosis) -> Float32:
+    """Of each position what a replay without the excess takes away: Σ is `late_ns` at most, and what takes longer where
+    that is nearly all of it: the rest is chance.
+    """
+    if diagnosis.ns is not None and diagnosis.ns >= NEARLY * late_ns:
+        late_ns = min(late_ns, diagnosis.ns)
     sure = np.where(z > POSITION[1], np.maximum(excess, 0), 0)
     if float(sure.sum()) >= late_ns / 2:
         return (sure * min(late_ns / float(sure.sum()), 1.0)).astype(np.float32)

@@ -221,7 +221,7 @@ def decode(content: bytes) -> RankSummary:
         head = msgspec.convert(found.header.get("head"), RankHead)
     except msgspec.ValidationError as error:
         raise ValueError(f"no summary of a rank: {error}") from None
-    if not all(set(_stored_names(kind)) == found.columns_of(kind.table_name) for kind in TABLES):
+    if any(names != found.columns_of(table) for table, names in _STORED.items()):
         raise ValueError("no summary of a rank: it has other columns")
     return RankSummary(head, _Stored(found))
 
@@ -283,8 +283,10 @@ class _Stored(Mapping[type[Table], Table]):
 _ASCENDING = frozenset({"host_start", "row", "sequence", "start"})
 
 
-def _stored_names(kind: type[Table]) -> list[str]:
-    return [f"{name}+" if name in _ASCENDING else name for name in kind.column_names()]
+#: columns of each table by its name, as they are stored
+_STORED: Mapping[str, set[str]] = {
+    kind.table_name: {f"{name}+" if name in _ASCENDING else name for name in kind.column_names()} for kind in TABLES
+}
 
 
 def _narrow(columns: dict[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
             stop_when_lost=arguments.scheduler_lost == "stop",
             told=meter.show,
             say=meter.say,
+            with_clock=arguments.json,
         )
     except (CannotBegin, StorageError) as error:
         meter.end()

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.ingest.together import RunOutcome
-from torch_tb_profiler.ranks.run_answers import RunTiles, Straggler
+from torch_tb_profiler.ranks.run_answers import MissingCollective, RunTiles, Straggler
 from torch_tb_profiler.workspace.catalog import CatalogSkipped
 
 _MS = 1_000_000
+#: what is not 0.00 ms
+_LEAST_NS = 5_000
 #: of files and notes that are listed
 _MOST = 20
 
@@ -42,6 +44,7 @@ def table_of(run: RunOutcome) -> str:
             f"  slow link  {link.group} ({', '.join(link.hosts)}): {_ms(link.extra_ns)} a step more, × {link.ratio:.2f}"
             for link in overview.slow_links
         ]
+        lines += _listed("missing", [_missing(each) for each in overview.missing])
         lines += _listed("note", [note.text for note in overview.notes])
     lines += _listed("failed", _files(run.failed))
     lines += _listed("skipped", _files(run.skipped))
@@ -65,8 +68,18 @@ def _straggler(of: Straggler) -> str:
     who = of.worker if of.rank is None else f"rank {of.rank}"
     where = f" on {of.host}" if of.host else ""
     what = f": {of.operator}" if of.operator else ""
-    saving = f"; without it a step is {_ms(of.saving_ns)} shorter" if of.saving_ns else ""
+    is_shown = of.saving_ns is not None and of.saving_ns >= _LEAST_NS
+    saving = f"; without it a step is {_ms(of.saving_ns)} shorter" if is_shown else ""
     return f"{who}{where}: {_ms(of.late_ns)} a step, {CAUSES[of.cause]}{what}{saving}"
+
+
+def _missing(of: MissingCollective) -> str:
+    number = "" if of.sequence is None else f" number {of.sequence}"
+    step = "" if of.step is None else f", step {of.step}"
+    ranks = ", ".join("?" if rank is None else str(rank) for rank in of.ranks)
+    doubt = "" if of.exact else "; one of several equal ones"
+    stops = "; nothing follows in the group: it may hang there" if of.stops else ""
+    return f"{of.name}{number} of {of.group}{step}: not on rank {ranks}{doubt}{stops}"
 
 
 def _ms(ns: float | None) -> str:

@@ -12,8 +12,8 @@ from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.cli.work.one_trace import Chosen, chosen
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.text import as_text
-from torch_tb_profiler.ranks.reduction import clock, reduce, summary_of
-from torch_tb_profiler.ranks.run_answers import RanksSummary
+from torch_tb_profiler.ranks.reduction import reduce_with_clock, summary_of
+from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
@@ -40,4 +40,4 @@ def _ranks(traces: Chosen) -> RanksSummary:
         except Unavailable as error:
             tell(str(error))
             failed.append(file.entry.path)
-    return summary_of(reduce(found, failed=failed), clock(found))
+    return summary_of(*reduce_with_clock(found, failed))

@@ -24,11 +24,14 @@ from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.distributed import Distributed, distributed
+from torch_tb_profiler.ranks.layout import groups_of
 from torch_tb_profiler.ranks.rank import Rank, rank_of
 from torch_tb_profiler.ranks.replay import JointGraph, join
+from torch_tb_profiler.ranks.run_answers import Straggler
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.slow_ranks import slow_ranks
 from torch_tb_profiler.ranks.step_grid import StepGrid
+from torch_tb_profiler.ranks.straggler_answers import stragglers_of
 from torch_tb_profiler.ranks.stragglers import Spent, spent_of
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.trace.schema import Table
@@ -163,11 +166,16 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
         return distributed([each.rank for each in self.ranks])
 
     @cached_property
-    def slow(self) -> frozenset[str]:
-        """Workers that the reduction of the ranks names as slow by their own time (docs/ranks.md)."""
+    def stragglers(self) -> Mapping[str, Straggler]:
+        """By worker those that the reduction of the ranks names or lists (docs/ranks.md), with what each costs."""
         run = RunData.read([each.summary for each in self.ranks])
-        found = slow_ranks(run, StepGrid.of([head.steps for head in run.heads]), whole=True)
-        return frozenset(run.heads[each.rank].worker for each in found.found if each.named)
+        grid = StepGrid.of([head.steps for head in run.heads])
+        found, _ = stragglers_of(run, grid, slow_ranks(run, grid, whole=True), groups_of(run))
+        return {each.worker: each for each in found}
+
+    def is_slow(self, worker: str) -> bool:
+        """Whether it is named as slow, by its own time."""
+        return worker in self.stragglers and self.stragglers[worker].named
 
     @cached_property
     def joint(self) -> JointGraph:

@@ -111,12 +111,15 @@ def _savings(facts: RunFacts, found: Sequence[RunFound]) -> dict[int, FindingSav
     for place, then in zip(order, reached, strict=True):
         without_it = steps_after(each for each in places if each != place)
         low, high = _interval(np.split(now - then, ends), facts, found[place].bound)
+        # what is known of it alone has another owner: the parts of the replay are in proportion
+        known = found[place].alone_ns
+        per = 1 / n if known is None or alone[place] <= 0 else known / alone[place]
         savings[place] = FindingSaving(
-            alone_ns=alone[place] / n,
-            after_others_ns=int((now - then).sum()) / n,
-            last_in_ns=int((without_it - reached[-1]).sum()) / n,
-            low_ns=None if low is None else low / n,
-            high_ns=None if high is None else high / n,
+            alone_ns=alone[place] * per,
+            after_others_ns=int((now - then).sum()) * per,
+            last_in_ns=int((without_it - reached[-1]).sum()) * per,
+            low_ns=None if low is None else low * per,
+            high_ns=None if high is None else high * per,
             bound=found[place].bound,
         )
         now = then

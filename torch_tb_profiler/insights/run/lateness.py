@@ -122,7 +122,7 @@ def late_ranks(facts: RunFacts) -> list[Late]:
             None if z is None else float(np.median(z[rank])),
         )
         for rank in range(len(wait))
-        if is_late[rank].mean() >= share and (is_short or facts.ranks[rank].rank.worker in facts.slow)
+        if is_late[rank].mean() >= share and (is_short or facts.is_slow(facts.ranks[rank].rank.worker))
     ]
     return sorted(found, key=lambda each: -each.waited_ns)
 

@@ -34,12 +34,15 @@ class RunFound(FoundCause, frozen=True, kw_only=True):
     remedy    what removes the cause: effects of each rank, in their order; None for a warning
     changes   what `remedy` is made of: what refuses them, refuses it
     bound     what it saves is the most that any remedy can
+    alone_ns  what it saves alone of an average step, where the reduction of the ranks says it (docs/ranks.md); None:
+              what the replay says
     count     how many places there are; None: as many as instances
     """
 
     workers: tuple[str, ...] = ()
     remedy: tuple[tuple[Effect, ...], ...] | None = None
     bound: bool = True
+    alone_ns: float | None = None
     instances: tuple[RunInstance, ...] = ()
     count: int | None = None
 

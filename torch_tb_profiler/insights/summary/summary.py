@@ -21,7 +21,7 @@ from torch_tb_profiler.insights.bound import BoundKind
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Instance
 from torch_tb_profiler.model.steps import Steps
-from torch_tb_profiler.ranks.run_answers import RanksSummary
+from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.trace import Note
 
 #: operators that lose time

@@ -22,6 +22,8 @@ export const ranks = area("ranks", {
     link: (group: string, ratio: string) =>
       `No rank is slow, but a link is: transfers of ${group} take ${ratio} times as long as those of groups like it.`,
     saving: (ns: string, share: string) => `Without this a step would be ${ns} (${share}) shorter.`,
+    savingOfAll: (n: string, ns: string, share: string) =>
+      `Without ${n === "2" ? "both" : `all ${n}`} delays a step would be ${ns} (${share}) shorter.`,
     nothing: "Without this a step would be no shorter: other ranks take as long.",
     alsoLink: (group: string) => `The link of ${group} is slow as well.`,
     confidence: { high: "high confidence", medium: "medium confidence", low: "low confidence" },
@@ -86,7 +88,7 @@ export const ranks = area("ranks", {
     later: "when all are read",
     lost: "Lost to imbalance",
     lostHelp:
-      "How much shorter a step would be without the time that slow ranks take beyond their peers, from a replay of all ranks together.",
+      "How much shorter a step would be without the time that all slow ranks take beyond their peers, from a replay of all ranks together. What each of them saves alone is in the table of slow ranks.",
     notCompared: "not known",
   },
 
@@ -150,7 +152,7 @@ export const ranks = area("ranks", {
     noSaving: "none",
     beside: (rank: string) => `With the typical ${rank} below it`,
     savingHelp:
-      "How much shorter a step of all ranks would be without it, from a replay of all ranks together.",
+      "How much shorter a step of all ranks would be without this rank's delay alone, from a replay of all ranks together. None where other ranks are as late.",
     before: (what: string) => `before ${what}`,
     actions: "Look at it",
     listed: (n: string) =>

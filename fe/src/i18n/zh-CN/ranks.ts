@@ -16,6 +16,7 @@ export const ranks: typeof en = {
     link: (group, ratio) =>
       `没有慢的 rank，但有一条链路慢：${group} 的传输用时是同类进程组的 ${ratio} 倍。`,
     saving: (ns, share) => `没有它，每步会缩短 ${ns}（${share}）。`,
+    savingOfAll: (n, ns, share) => `没有这 ${n} 处延迟，每步会缩短 ${ns}（${share}）。`,
     nothing: "没有它，每步也不会缩短：其他 rank 需要同样长的时间。",
     alsoLink: (group) => `${group} 的链路也慢。`,
     confidence: { high: "置信度高", medium: "置信度中", low: "置信度低" },
@@ -76,7 +77,8 @@ export const ranks: typeof en = {
     nobodyRemark: "没有落后的 rank",
     later: "全部读取之后",
     lost: "不均衡造成的损失",
-    lostHelp: "去掉慢的 rank 比同类多用的时间后，每步会缩短多少：把所有 rank 一起重放得出。",
+    lostHelp:
+      "去掉所有慢的 rank 比同类多用的时间后，每步会缩短多少：把所有 rank 一起重放得出。各自单独能节省多少见慢 rank 表。",
     notCompared: "未知",
   },
 
@@ -138,7 +140,8 @@ export const ranks: typeof en = {
     saving: "可节省",
     noSaving: "无",
     beside: (rank) => `下方是一个典型的 rank：${rank}`,
-    savingHelp: "没有它时所有 rank 的每步会缩短多少：把所有 rank 一起重放得出。",
+    savingHelp:
+      "只去掉这个 rank 的延迟时，所有 rank 的每步会缩短多少：把所有 rank 一起重放得出。其他 rank 同样慢时为“无”。",
     before: (what) => `在 ${what} 之前`,
     actions: "查看",
     listed: (n) => `${n} 个 rank 列出但不点名`,

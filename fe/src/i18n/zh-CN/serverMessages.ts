@@ -151,9 +151,11 @@ export const serverMessages: ServerMessages = {
     foreign_ranks: ({ names, more, world }) =>
       `另一个作业的跟踪（其 rank 数不是 ${world}）未计入：${listed(names, more)}。`,
     different_windows: ({ names, more, minutes }) =>
-      names
-        ? `比其他跟踪早或晚 ${minutes} 分钟以上采集的跟踪属于另一次采集，未计入：${listed(names, more)}。`
-        : "各跟踪在不同的时间采集，没有共同的步：等待和迟到是未知的。",
+      names && minutes === undefined
+        ? `采集时间与大多数不同，不与其他 rank 比较：${listed(names, more)}。`
+        : names
+          ? `比其他跟踪早或晚 ${minutes} 分钟以上采集的跟踪属于另一次采集，未计入：${listed(names, more)}。`
+          : "各跟踪在不同的时间采集，没有共同的步：等待和迟到是未知的。",
     absent_ranks: ({ names, more, present, world }) =>
       `${world} 个 rank 中有 ${present} 个；缺少：${listed(names, more)}。传输时间可能偏长，等待时间可能偏短。`,
     versions_differ: ({ names, more, of }) => `各 rank 的 ${of} 不同：${listed(names, more)}。`,

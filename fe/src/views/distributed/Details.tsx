@@ -16,7 +16,7 @@ import { Devices, Operations } from "./TablePanels";
 /** What the chooser calls all steps; no step is called so. */
 const ALL = "*";
 /** With more ranks the details are asked for by hand. */
-const MOST_AT_ONCE = 64;
+export const MOST_AT_ONCE = 64;
 const ORDERS = [
   { value: "rank", label: text.byRank },
   { value: "slowest", label: text.bySlowest },
@@ -51,7 +51,7 @@ function Opened(props: Props) {
   const query = useDistributed(sel?.run ?? null, sel?.span ?? null);
   return (
     <>
-      {props.ranks > 1 && <RunAnswer />}
+      {props.ranks > MOST_AT_ONCE && <RunAnswer />}
       <Async query={query}>{(answer) => <Content {...props} answer={answer} />}</Async>
     </>
   );

@@ -7,12 +7,13 @@ import { selectTrace, useAddress, useTrace } from "../../state";
 import { Async, Empty, Panel } from "../../ui";
 import { Answer } from "./Answer";
 import { Collectives, SizeAndBandwidth } from "./Collectives";
-import { Details } from "./Details";
+import { Details, MOST_AT_ONCE } from "./Details";
 import { showStep } from "./go";
 import { HeatMap } from "./HeatMap";
 import { params } from "./params";
 import { RangesOfRanks } from "./RangesOfRanks";
 import { RanksTable } from "./RanksTable";
+import { RunAnswer } from "./RunAnswer";
 import { RunTiles } from "./RunTiles";
 import { Missing, Stragglers } from "./Stragglers";
 import { Experts, Layout, Pipeline, Representatives, Shards } from "./Structure";
@@ -71,6 +72,7 @@ function Content({ answer }: { answer: RanksOverview }) {
           )}
         </>
       )}
+      {tiles.present > 1 && tiles.present <= MOST_AT_ONCE && <RunAnswer />}
       <Missing items={answer.missing} />
       {answer.representatives.length * 2 <= tiles.present && (
         <Representatives representatives={answer.representatives} selected={worker} onPick={pick} />

@@ -23,6 +23,8 @@ describe("the run in one sentence", () => {
       "Rank 37 on node4 is slow: the same kernels take longer, 7 ms more than its peers in each step.",
     );
     expect(cost(answer)).toBe("Without this a step would be 5 ms (5.0 %) shorter.");
+    const two = overviewOf(64, { stragglers: [slow(37), slow(38)], ...lost(5_000_000) });
+    expect(cost(two)).toBe("Without both delays a step would be 5 ms (5.0 %) shorter.");
   });
 
   it("joins ranks of one cause and tells different ones apart", () => {

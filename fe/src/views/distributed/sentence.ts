@@ -48,10 +48,12 @@ export function cost(answer: RanksOverview): string {
   const { tiles, slow_links: links } = answer;
   const { lost_ns: lost, step_ns: step } = tiles;
   const [link] = links;
-  if (named(answer).length === 0) return "";
+  const slow = named(answer).length;
+  if (slow === 0) return "";
   const said = link ? [words.alsoLink(link.group)] : [];
   if (lost !== null && lost > 0 && step) {
-    said.unshift(words.saving(duration(lost), fraction(lost / step)));
+    const saved = [duration(lost), fraction(lost / step)] as const;
+    said.unshift(slow === 1 ? words.saving(...saved) : words.savingOfAll(count(slow), ...saved));
   } else if (lost !== null) said.unshift(words.nothing);
   return said.join(" ");
 }

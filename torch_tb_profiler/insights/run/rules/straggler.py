@@ -120,6 +120,7 @@ def _found(facts: RunFacts, late: Late, excess: Excess | None, effect: Effect) -
         remedy=facts.on(worker, effect),
         changes=(no_straggler(),),
         bound=False,
+        alone_ns=slow.saving_ns if (slow := facts.stragglers.get(worker)) else None,
         instances=instances,
         evidence=tuple(evidence),
         links=(DDP_UNEVEN,),
