@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.recorded import SHARED, model_of, short, traces
+from tests.recorded import ROOT, SHARED, model_of, short, traces
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
 
 #: by folder: what may bound a file of it, and the rule of its first finding with a saving ("" for none)
@@ -30,7 +31,7 @@ SAID: dict[str, tuple[str, str]] = {
     "TraceLens/vllm_decode_hipgraph_mi300": ("unknown", ""),
     "kineto/resnet50_num_workers_0": ("input", "synchronous_dataloader"),
     "kineto/resnet50_num_workers_4": ("host", "pageable_input zero_grad"),
-    "param/dlrm_v100_8ranks": ("host communication sync", "device_idle launch_bound"),
+    "param/dlrm_v100_8ranks": ("host communication launch", "device_idle launch_bound"),
     "param/resnet_rtx2080ti": ("input", "dataloader"),
     "program/accumulation": ("compute", ""),
     "program/accumulation_plain": ("compute", ""),
@@ -93,6 +94,53 @@ def test_what_is_said_first(path: Path) -> None:
     assert (found.bound.kind in bounds, first(found) in rules) == (True, True), (found.bound.kind, first(found))
 
 
+#: what docs/findings.md calls a resource that comes next, on a device and on the CPU
+NEXT = {"host": ("host", "Python"), "compute": ("compute", "operators"), "launch": ("launches",), "memory": ("copies",)}
+
+
+def rows() -> dict[str, tuple[str, str]]:
+    """By folder: what the table in the docs says of its bound, and of its first finding."""
+    text = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    table = text.partition("## What is said of the shared traces")[2].partition("###")[0]
+    found = {}
+    for line in re.findall(r"^\| ([a-zA-Z0-9]+/.*) \|$", table, re.MULTILINE):
+        traces_of_row, bound, finding, _ = line.split(" | ", 3)
+        room = ""
+        for name in traces_of_row.split(", "):
+            room = name.partition("/")[0] if "/" in name else room
+            place = f"{room}/{name.rpartition('/')[2]}"
+            of_row = [each for each in SAID if each == place] or [each for each in SAID if each.startswith(place)]
+            found.update(dict.fromkeys(of_row, (bound, finding)))
+    return found
+
+
+def test_the_table_in_the_docs_has_every_trace() -> None:
+    assert set(rows()) == set(SAID)
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_the_table_in_the_docs_says(name: str) -> None:
+    told, finding = rows()[name]
+    found = of(name)
+    kinds = {each.bound.kind for each in found}
+    assert any(kind in told for kind in kinds), kinds
+    rules = [first(each) for each in found if first(each)]
+    assert any(rule in finding for rule in rules) if rules else finding.startswith("none"), rules
+    numbers = re.search(r"([\d.]+) → ([\d.]+) (ms|s)(?:, (\w+))?", told)
+    if numbers is not None and rows_of(told) == 1:
+        one, unit = found[0], {"ms": 1e6, "s": 1e9}[numbers[3]]
+        for text, ns in ((numbers[1], one.step_ns), (numbers[2], (one.step_ns or 0) * (1 - (one.bound.share or 0)))):
+            assert (ns or 0) / unit == pytest.approx(float(text), abs=0.06 if "." in text else 0.6)
+        following = one.bound.next
+        words = (None,) if following is None else NEXT.get(following, (following,))
+        assert numbers[4] in words, following
+
+
+def rows_of(told: str) -> int:
+    """How many folders have the same row."""
+    return sum(bound == told for bound, _ in rows().values())
+
+
 def test_loading_of_resnet50_is_worth_what_workers_save() -> None:
     """The same program was recorded with four workers: the median of its steps."""
     without, with_workers = of("kineto/resnet50_num_workers_0"), _medians("kineto/resnet50_num_workers_4")
@@ -106,3 +154,9 @@ def test_loading_of_resnet50_is_worth_what_workers_save() -> None:
 def _medians(name: str) -> list[float]:
     models = [model_of(path) for path in traces(SHARED / name)]
     return [float(np.median(model.steps.end - model.steps.start)) for model in models]
+
+
+def test_what_comes_next_is_what_bounds_the_recording_with_workers() -> None:
+    """Kernels have a large part of the path without loading, and yet save little: the host is what takes longest."""
+    without, with_workers = of("kineto/resnet50_num_workers_0"), of("kineto/resnet50_num_workers_4")
+    assert {each.bound.next for each in without} == {each.bound.kind for each in with_workers} == {"host"}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.insights.bound import Bound, BoundKind, HostPart, begin_of
+from torch_tb_profiler.model import Model
 
 WAIT = "cudaStreamSynchronize"
 
@@ -90,6 +92,38 @@ def test_a_general_cause_that_is_far_larger_comes_first() -> None:
     savings = [(each.id, each.saving.after_others_ns) for each in found.findings if each.saving is not None]
     assert [id_ for id_, _ in savings] == ["device_idle", "sync_points"]
     assert sum(after or 0.0 for _, after in savings) == found.together_ns
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hipDeviceSynchronize",
+        "aclrtSynchronizeStream",
+        "zeEventHostSynchronize",
+        "urQueueFinish",
+        "urEventWait",
+        "piQueueFinish",
+        "piEventsWait",
+    ],
+)
+def test_a_wait_is_one_whatever_the_device_calls_it(name: str) -> None:
+    def waiting(called: str) -> Model:
+        events = []
+        for at in range(5):
+            begin = 200 * at
+            events += [launch(begin, at + 1), kernel(begin + 8, 90, at + 1), call(called, begin + 7, 93, 900 + at)]
+        return model_of([annotation("ProfilerStep#1", 0, 1000), op("aten::a", 990, 5), *events])
+
+    found, usual = diagnosis(waiting(name)), diagnosis(waiting(WAIT))
+    assert (found.bound.kind, found.bound.reliefs) == (usual.bound.kind, usual.bound.reliefs)
+    assert [each.id for each in found.findings] == [each.id for each in usual.findings] == ["sync_points"]
+    assert found.findings[0].values["how"] in ("stream", "device")  # torch's own call, not an engine's
+    assert max(each.share or 0.0 for each in found.bound.reliefs if each.kind == "sync") > 0.1
+
+
+def test_memory_of_any_device_is_allocated() -> None:
+    names = ("cudaMalloc", "hipMalloc", "aclrtMalloc", "urUSMDeviceAlloc", "piextUSMSharedAlloc", "urUSMFree")
+    assert [bool(ALLOCATOR.search(each)) for each in (*names, "urEnqueueUSMMemcpy")] == [True] * 6 + [False]
 
 
 @pytest.mark.parametrize(

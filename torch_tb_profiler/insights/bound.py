@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -60,6 +60,8 @@ _ON_DEVICES = ("compute", "device_gap", "communication", "copy")
 _OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
+#: where devices idle for more of the steps than that, waits are told from a host that takes longer than what it waits for
+MOSTLY_IDLE = 0.5
 #: of a saving in one step, from which on, and from how many steps on, that is said
 ALMOST_ALL, FEWEST_STEPS = 0.8, 4
 
@@ -105,12 +107,14 @@ class Reservations(msgspec.Struct, frozen=True):
     is_idle_unknown   the trace does not show why the devices idle
     is_launch_bound   the device idles between short kernels
     is_by_calls       the time of the host goes to calls of the API of the device
+    idle              which part of the steps the device that idles most does, 0…1
     """
 
     ceilings: Mapping[BoundKind, float]
     is_idle_unknown: bool
     is_launch_bound: bool
     is_by_calls: bool
+    idle: float
 
 
 def reservations_of(facts: Facts) -> Reservations:
@@ -122,6 +126,7 @@ def reservations_of(facts: Facts) -> Reservations:
         is_idle_unknown=on_device and unknown_idle(facts) > USELESS,
         is_launch_bound=launch_bound.is_launch_bound(facts),
         is_by_calls=2 * (path.share(*_CALLS) or 0.0) > (path.share(*on_path["host"]) or 0.0),
+        idle=most_idle(facts) if on_device else 1.0,
     )
 
 
@@ -194,6 +199,7 @@ def bound_of(
     found.sort(key=lambda each: -(each.share or 0.0))
     found += [Relief(kind, None) for kind in refused]
     best, share = found[0].kind, found[0].share or 0.0
+    allowed = {kind: changes for kind, changes in resources.items() if kind not in refused}
     ceilings = {kind: _ceiling(kind, path, on_path) for kind in refused}
     above = next((kind for kind in refused if ceilings[kind] >= max(share, LEAST)), None)
     if above is not None:
@@ -201,6 +207,9 @@ def bound_of(
     if share < LEAST:
         text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
         return unknown("nothing", text, found)
+    if best == "sync" and idle > MOSTLY_IDLE:
+        slower = slower_host(found, _next("sync", allowed, saved, idle))
+        best, share = (best, share) if slower is None else (slower.kind, slower.share or 0.0)
     relieved: Sequence[Change] = resources[best]
     host_ns = path.share(*on_path["host"]) or 0.0
     by: HostPart | None = "calls" if best == "host" and 2 * (path.share(*_CALLS) or 0.0) > host_ns else None
@@ -211,8 +220,9 @@ def bound_of(
         return unknown("idle", f"{CANNOT} {text}", found)
     kind = "launch" if best == "host" and by is None and is_launch_bound else best
     gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best,)
+    others = {each: changes for each, changes in allowed.items() if each not in gone}
+    following = _next(best, {**others, best: relieved}, saved, idle)
     after = changed(trace, graph, relieved)
-    following = _next(critical_path(after, steps), gone, on_path)
     about: dict[str, Value] = {
         "share": share,
         "before_ns": before / len(chosen),
@@ -254,12 +264,36 @@ def _ceiling(kind: BoundKind, path: CriticalPath, on_path: Mapping[BoundKind, tu
 
 
 def _next(
-    path: CriticalPath, gone: tuple[BoundKind, ...], on_path: Mapping[BoundKind, tuple[str, ...]]
+    best: BoundKind,
+    resources: Mapping[BoundKind, Sequence[Change]],
+    saved: Callable[[Sequence[Change]], float],
+    idle: float,
 ) -> BoundKind | None:
-    """The resource with the largest part of the path, that is not the one that was relieved."""
-    shares = {kind: path.share(*parts) or 0.0 for kind, parts in on_path.items() if kind not in gone}
-    kind = max(shares, key=lambda each: shares[each])
-    return kind if shares[kind] >= LEAST else None
+    """The resource whose relief saves most beyond that of the best, by replay; None where none saves `LEAST` of what is
+    left.
+
+    idle   which part of the steps devices idle
+    """
+    first = saved(resources[best])
+    beyond: dict[BoundKind, float] = {}
+    for kind, changes in resources.items():
+        if kind != best:
+            most = idle if {best, kind} <= _OF_IDLE_TIME else 1.0
+            beyond[kind] = min(saved([*resources[best], *changes]), most) - min(first, most)
+    most_beyond = max(beyond, key=lambda each: beyond[each], default=None)
+    return most_beyond if most_beyond is not None and beyond[most_beyond] >= LEAST * (1 - first) else None
+
+
+def slower_host(found: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
+    """What bounds a run in place of its waits: the host, where it is what takes longest without them, too. Then devices
+    are done before it, and idle however early it goes on. None where devices take longer, or where a quicker host
+    saves nothing.
+
+    without_waits   what bounds the steps when the host waits for nothing
+    """
+    if without_waits not in ("host", "launch"):
+        return None
+    return next((each for each in found if each.kind == without_waits and (each.share or 0.0) >= LEAST), None)
 
 
 _SENTENCES: Mapping[BoundKind, str] = {
@@ -287,8 +321,8 @@ _HOST_BY: Mapping[HostPart, str] = {
     "compilation": "The host bounds this run: code is compiled while the steps run. Without that",
 }
 CANNOT = "What bounds this run cannot be told:"
-#: in place of that of short kernels
-_LAUNCH_CALLS = "Launch calls bound this run: the device waits while they take long. Without them"
+#: in place of that of a quicker host
+_LAUNCH_CALLS = "Launch calls bound this run: the device waits while the host makes them. Without them"
 NAMES: Mapping[BoundKind, str] = {
     "input": "input",
     "sync": "synchronization",

@@ -67,9 +67,9 @@ SAID = [
     Said(host_faults.zeroed_gradients, "launch", "zero_grad", (0.7, 1.1), "train.py:40"),
     Said(host_faults.two_launching_threads, "launch", "launch_bound", (0.7, 1.2), None),
     Said(inference.eager_decode, "launch", "launch_bound", _EXACT, None),
-    Said(inference.slow_scheduler, "sync", "step_gaps", _EXACT, "engine/scheduler.py:145 (schedule)"),
+    Said(inference.slow_scheduler, "host", "step_gaps", _EXACT, "engine/scheduler.py:145 (schedule)"),
     Said(inference.half_precision_missing, "compute", "tensor_cores", (0.6, 1.0), "model.py", {"gpu": V100}),
-    Said(inference.results_one_by_one, "sync", "tensor_loop", (0.6, 1.0), "postprocess.py:51 (to_boxes)"),
+    Said(inference.results_one_by_one, "host", "tensor_loop", (0.6, 1.0), "postprocess.py:51 (to_boxes)"),
     Said(inference.large_results, "memory", "pageable_output", _EXACT, "predict.py:36 (predict)"),
     Said(inference.eager_attention_diffusion, "compute", "unfused_attention", (0.5, 1.0), "model.py:64 (attend)"),
     Said(inference.cpu_training, "input", "synchronous_dataloader", _EXACT, "dataset.py:27 (__getitem__)"),
@@ -150,3 +150,17 @@ def test_exposed_communication_of_one_rank_is_said_without_a_number() -> None:
     assert first.saving.refused_id == "one_rank_communication"
     assert first.where is not None
     assert "train.py:54 (average_gradients)" in first.where.text
+
+
+def test_a_server_whose_scheduler_takes_longer_than_its_graph_is_bound_by_the_host() -> None:
+    """Each token is waited for. Were it not, the device would be done before the scheduler is."""
+    bound = diagnosed(run(inference.slow_scheduler)).bound
+    shares = {each.kind: each.share or 0.0 for each in bound.reliefs}
+    assert shares["sync"] > shares["host"] > 0.1
+    assert (bound.kind, bound.next, bound.share) == ("host", "sync", shares["host"])
+    assert bound.sentence.endswith("What comes next is synchronization.")
+
+
+def test_waits_bound_a_run_whose_device_is_what_takes_longer() -> None:
+    bound = diagnosed(run(host_faults.emptied_cache)).bound
+    assert (bound.kind, bound.next) == ("sync", "compute")

@@ -29,8 +29,12 @@ class Label(IntEnum):
 
 
 #: calls that wait for a stream, an event or a device
-SYNCHRONIZE = late_pattern(r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$")
-ALLOCATOR = late_pattern(r"Malloc|Free(?!ze)|HostAlloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap")
+SYNCHRONIZE = late_pattern(
+    r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$|^(?:ur|pi)(?:QueueFinish|Events?Wait)$"
+)
+ALLOCATOR = late_pattern(
+    r"Malloc|Free(?!ze)|HostAlloc|USM\w*Alloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap"
+)
 #: ranges of collectives that run on the host
 HOST_COLLECTIVE = late_pattern(r"(?:gloo|mpi|ucc):")
 API_CATEGORIES = (Category.RUNTIME, Category.DRIVER)

@@ -78,6 +78,8 @@ _OF: Mapping[WaitedFor, str] = {
     WaitedFor.DEVICE: "device",
     WaitedFor.STREAM: "stream",
 }
+#: how the calls of the devices that torch runs on begin: NVIDIA, AMD, Intel (three layers), Ascend
+_APIS = ("cuda", "hip", "ur", "pi", "ze", "acl")
 GRAD_SCALER = late_pattern(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
 _LINKS = {
     "copy_back": PINNED_MEMORY,
@@ -149,7 +151,7 @@ def _how(facts: Facts, group: Waits, call: str) -> str:
     if group.operator[0] >= 0:
         return _OF.get(kind, "operator")
     # torch copies in operators; what it waits for outside of them is the program's own call
-    is_torch = call.startswith(("cuda", "hip")) and bool(facts.model.structure.tree.is_operator.any())
+    is_torch = call.startswith(_APIS) and bool(facts.model.structure.tree.is_operator.any())
     return _OF[kind] if is_torch and kind in (WaitedFor.DEVICE, WaitedFor.STREAM) else "runtime"
 
 

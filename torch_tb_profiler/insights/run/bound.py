@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.insights.bound import CANNOT, LEAST, NAMES, Bound, BoundKind, Relief, Reservations, begin_of
+from torch_tb_profiler.insights.bound import (
+    CANNOT,
+    LEAST,
+    MOSTLY_IDLE,
+    NAMES,
+    Bound,
+    BoundKind,
+    Relief,
+    Reservations,
+    begin_of,
+    slower_host,
+)
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts
 from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.reason import Value
@@ -49,6 +60,9 @@ def run_bound(facts: RunFacts) -> Bound:
     if share < LEAST:
         text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
         return unknown("nothing", text, found)
+    if best.kind == "sync" and all(each.idle > MOSTLY_IDLE for each in held):
+        best = slower_host(found, _next(facts, best, found, total)) or best
+        share = best.share or 0.0
     if best.kind == "host" and any(each.is_idle_unknown for each in held):
         return unknown("idle", f"{CANNOT} the devices idle, and the traces do not show why.", found)
     following = _next(facts, best, found, total)

@@ -33,14 +33,15 @@ export const criticalpath = area("criticalpath", {
   },
 
   largest: (resource: string, share: string) =>
-    `${resource}: ${share} of the critical path, the largest part.`,
+    `${resource} has the largest part of the critical path: ${share}.`,
   saves: (resource: string, time: string, share: string) =>
     `If ${resource.toLowerCase()} took no time, a step would be at most ${time} (${share}) shorter`,
   limitsThen: (resource: string, share: string) =>
     `then ${resource.toLowerCase()} would be most of the path (${share}).`,
   meanOf: (steps: string) => (steps === "1" ? "One step" : `Mean of ${steps} steps`),
-  saveToo: (resource: string, time: string, share: string) =>
-    `${resource}: at most ${time} (${share}).`,
+  savesToo: (resource: string, time: string, share: string) =>
+    `${resource.toLowerCase()} at most ${time} (${share})`,
+  saveToo: (parts: readonly string[]) => `In its place, each alone: ${parts.join(", ")}.`,
   nothingSaves: "No single part would make the steps shorter if it took no time.",
   noThen: "nothing else is on the path.",
 

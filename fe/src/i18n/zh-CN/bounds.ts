@@ -60,7 +60,7 @@ export const bounds: ServerMessages["bounds"] = {
   launch: (values) =>
     of(
       values.calls
-        ? "启动调用限制了此次运行：它们耗时很长，设备在等待。若没有它们，"
+        ? "启动调用限制了此次运行：主机进行这些调用时，设备在等待。若没有它们，"
         : "启动限制了此次运行：设备在等待主机启动它的许多短内核。若主机耗时减少三分之一，",
     )(values),
   compute: (values) =>

@@ -28,7 +28,8 @@ export const criticalpath: typeof en = {
   saves: (resource, time, share) => `假如“${resource}”不占时间，一步最多缩短 ${time}（${share}）`,
   limitsThen: (resource, share) => `此后路径中最多的是“${resource}”（${share}）。`,
   meanOf: (steps) => `${steps} 步的平均`,
-  saveToo: (resource, time, share) => `“${resource}”：最多 ${time}（${share}）。`,
+  savesToo: (resource, time, share) => `“${resource}”最多 ${time}（${share}）`,
+  saveToo: (parts) => `改为仅去掉其他某一项时：${parts.join("，")}。`,
   nothingSaves: "没有哪一项在不占时间时能单独使各步变短。",
   noThen: "路径上没有其他部分。",
 

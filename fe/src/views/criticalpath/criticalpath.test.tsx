@@ -1,6 +1,7 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { CriticalPath, WhatIf } from "../../api";
+import { Answer } from ".";
 import { Controls, factorText, labelOf } from "./Controls";
 import type { Change } from "./changes";
 import { lookAt } from "./Pieces";
@@ -111,6 +112,20 @@ const WHAT_IF: WhatIf = {
   limit_before: "host",
   limit_after: "host",
 };
+
+describe("the answer in words", () => {
+  it("names no part twice without saying what is told of it", () => {
+    const resources = PATH.resources.map((each) =>
+      each.resource === "input" ? { ...each, if_free: saved(120) } : each,
+    );
+    const { container } = render(<Answer answer={{ ...PATH, resources }} />);
+    expect(container.querySelector("p")?.textContent).toBe(
+      "If input took no time, a step would be at most 60 ns (60.0 %) shorter; then host would be most of the path " +
+        "(80.0 %). In its place, each alone: host at most 40 ns (40.0 %). Host has the largest part of the critical " +
+        "path: 50.0 %.",
+    );
+  });
+});
 
 describe("the path by resource", () => {
   it("adds up to the steps, in the order of the resources", () => {

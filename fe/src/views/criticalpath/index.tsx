@@ -55,12 +55,21 @@ function Content({ answer }: { answer: Path }) {
 }
 
 /** The question, and the answer in a sentence or two. */
-function Answer({ answer }: { answer: Path }) {
+export function Answer({ answer }: { answer: Path }) {
   const { largest, resources, total_ns, steps, meta } = answer;
   const most = resources.find(({ resource }) => resource === largest);
   const [first, ...others] = bySaving(resources);
   const saved = first?.if_free?.saved_ns ?? 0;
   const known = resources.some(({ if_free }) => if_free?.refused === null);
+  const also = others
+    .filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns)
+    .map(({ resource, if_free }) =>
+      text.savesToo(
+        resourceName(resource),
+        duration((if_free?.saved_ns ?? 0) / steps.names.length),
+        fraction((if_free?.saved_ns ?? 0) / total_ns),
+      ),
+    );
   return (
     <section className="path-answer" aria-label={text.question}>
       <h2>{text.question}</h2>
@@ -81,16 +90,7 @@ function Answer({ answer }: { answer: Path }) {
                 }`
               : known && text.nothingSaves}
           </strong>{" "}
-          {others
-            .filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns)
-            .map(({ resource, if_free }) =>
-              text.saveToo(
-                resourceName(resource),
-                duration((if_free?.saved_ns ?? 0) / steps.names.length),
-                fraction((if_free?.saved_ns ?? 0) / total_ns),
-              ),
-            )
-            .join(" ")}{" "}
+          {also.length > 0 && text.saveToo(also)}{" "}
           {text.largest(resourceName(most.resource), fraction(most.on_path_ns / total_ns))}
         </p>
       )}
