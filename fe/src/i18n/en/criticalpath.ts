@@ -33,14 +33,15 @@ export const criticalpath = area("criticalpath", {
   },
 
   largest: (resource: string, share: string) =>
-    `${resource}: ${share} of the critical path, the largest part.`,
+    `The largest part of the critical path is ${resource}: ${share}.`,
   saves: (resource: string, time: string, share: string) =>
-    `If ${resource.toLowerCase()} took no time, a step would be at most ${time} (${share}) shorter`,
+    `If ${resource} took no time, a step would be at most ${time} (${share}) shorter`,
   limitsThen: (resource: string, share: string) =>
-    `then ${resource.toLowerCase()} would be most of the path (${share}).`,
+    `then ${resource} would be most of the path (${share}).`,
   meanOf: (steps: string) => (steps === "1" ? "One step" : `Mean of ${steps} steps`),
-  saveToo: (resource: string, time: string, share: string) =>
-    `${resource}: at most ${time} (${share}).`,
+  savesToo: (savings: readonly string[]) =>
+    `The same for other resources, each on its own, at most: ${savings.join(", ")}.`,
+  saving: (resource: string, time: string, share: string) => `${resource} ${time} (${share})`,
   nothingSaves: "No single part would make the steps shorter if it took no time.",
   noThen: "nothing else is on the path.",
 
@@ -53,6 +54,16 @@ export const criticalpath = area("criticalpath", {
     copies: "Copies",
     compute: "Compute kernels",
     unknown: "Unexplained",
+  },
+  resourcesInText: {
+    input: "input",
+    host: "the host",
+    launch: "launch calls",
+    sync: "waiting for the device",
+    communication: "communication",
+    copies: "copies",
+    compute: "compute kernels",
+    unknown: "what is unexplained",
   },
   table: "What limits the steps",
   tableHelp:

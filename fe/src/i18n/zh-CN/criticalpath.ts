@@ -24,15 +24,26 @@ export const criticalpath: typeof en = {
     waits: "等待随所等内容的结束而结束：它自身无法变快。",
   },
 
-  largest: (resource, share) => `关键路径中最多的是“${resource}”：${share}。`,
+  largest: (resource, share) => `关键路径中占比最大的是“${resource}”：${share}。`,
   saves: (resource, time, share) => `假如“${resource}”不占时间，一步最多缩短 ${time}（${share}）`,
   limitsThen: (resource, share) => `此后路径中最多的是“${resource}”（${share}）。`,
   meanOf: (steps) => `${steps} 步的平均`,
-  saveToo: (resource, time, share) => `“${resource}”：最多 ${time}（${share}）。`,
+  savesToo: (savings) => `其他各项单独不占时间时，最多分别缩短：${savings.join("，")}。`,
+  saving: (resource, time, share) => `“${resource}” ${time}（${share}）`,
   nothingSaves: "没有哪一项在不占时间时能单独使各步变短。",
   noThen: "路径上没有其他部分。",
 
   resources: {
+    input: "输入",
+    host: "主机",
+    launch: "启动调用",
+    sync: "等待设备",
+    communication: "通信",
+    copies: "拷贝",
+    compute: "计算内核",
+    unknown: "未解释",
+  },
+  resourcesInText: {
     input: "输入",
     host: "主机",
     launch: "启动调用",

@@ -10,7 +10,7 @@ import { Async, Empty, Panel, Segmented } from "../../ui";
 import { Names } from "./Names";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
-import { bySaving, resourceColor, resourceName, seriesOf } from "./parts";
+import { bySaving, resourceColor, resourceInText, seriesOf } from "./parts";
 import { Confidence, Refusals } from "./Quality";
 import { Resources } from "./Resources";
 import { WhatIf } from "./WhatIf";
@@ -60,6 +60,7 @@ function Answer({ answer }: { answer: Path }) {
   const most = resources.find(({ resource }) => resource === largest);
   const [first, ...others] = bySaving(resources);
   const saved = first?.if_free?.saved_ns ?? 0;
+  const savers = others.filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns);
   const known = resources.some(({ if_free }) => if_free?.refused === null);
   return (
     <section className="path-answer" aria-label={text.question}>
@@ -71,27 +72,27 @@ function Answer({ answer }: { answer: Path }) {
             <i className="swatch" style={{ background: resourceColor((first ?? most).resource) }} />
             {first
               ? `${text.saves(
-                  resourceName(first.resource),
+                  resourceInText(first.resource),
                   duration(saved / steps.names.length),
                   fraction(saved / total_ns),
                 )}; ${
                   first.next === null
                     ? text.noThen
-                    : text.limitsThen(resourceName(first.next), fraction(first.next_share))
+                    : text.limitsThen(resourceInText(first.next), fraction(first.next_share))
                 }`
               : known && text.nothingSaves}
           </strong>{" "}
-          {others
-            .filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns)
-            .map(({ resource, if_free }) =>
-              text.saveToo(
-                resourceName(resource),
-                duration((if_free?.saved_ns ?? 0) / steps.names.length),
-                fraction((if_free?.saved_ns ?? 0) / total_ns),
+          {savers.length > 0 &&
+            `${text.savesToo(
+              savers.map(({ resource, if_free }) =>
+                text.saving(
+                  resourceInText(resource),
+                  duration((if_free?.saved_ns ?? 0) / steps.names.length),
+                  fraction((if_free?.saved_ns ?? 0) / total_ns),
+                ),
               ),
-            )
-            .join(" ")}{" "}
-          {text.largest(resourceName(most.resource), fraction(most.on_path_ns / total_ns))}
+            )} `}
+          {text.largest(resourceInText(most.resource), fraction(most.on_path_ns / total_ns))}
         </p>
       )}
     </section>

@@ -4,8 +4,8 @@ import { type FlameEntries, type FlameKind, useLayout, ZoomedFlame } from "../..
 import { hash } from "../../draw";
 import { duration, fraction } from "../../format";
 import { stacksTexts, modulesTexts as text } from "../../i18n";
-import { modulePath, rowOfModule } from "../../shell";
-import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
+import { longestSlice, modulePath, rowOfModule } from "../../shell";
+import { goToView, useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import {
   hasColumn,
   numberAt,
@@ -81,10 +81,22 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
       )}
       {data?.hooks && source === "lightning" && (
         <Panel title={text.hooks} help={text.hooksHelp}>
-          <SimpleTable caption={text.hooksCaption} table={hookTable(data.hooks)} />
+          <Hooks hooks={data.hooks} />
         </Panel>
       )}
     </>
+  );
+}
+
+/** Each leads to its longest call. */
+function Hooks({ hooks }: { hooks: NonNullable<ModulesTable["hooks"]> }) {
+  const table = useMemo(() => hookTable(hooks), [hooks]);
+  return (
+    <SimpleTable
+      caption={text.hooksCaption}
+      table={table}
+      doorOf={(row) => () => goToView("trace", null, longestSlice(textAt(hooks.rows, "name", row)))}
+    />
   );
 }
 
