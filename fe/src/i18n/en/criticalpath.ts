@@ -40,7 +40,7 @@ export const criticalpath = area("criticalpath", {
     `then ${resource} would be most of the path (${share}).`,
   meanOf: (steps: string) => (steps === "1" ? "One step" : `Mean of ${steps} steps`),
   savesToo: (savings: readonly string[]) =>
-    `The same for other resources, each on its own, at most: ${savings.join(", ")}.`,
+    `Others, each on its own, would save at most: ${savings.join(", ")}.`,
   saving: (resource: string, time: string, share: string) => `${resource} ${time} (${share})`,
   nothingSaves: "No single part would make the steps shorter if it took no time.",
   noThen: "nothing else is on the path.",

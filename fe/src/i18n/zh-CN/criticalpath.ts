@@ -79,7 +79,7 @@ export const criticalpath: typeof en = {
 
   names: {
     title: "路径上的内容",
-    help: "算子和函数：它们自身在路径上的主机时间（不含更深层的内容），以及属于它们的设备工作。函数取你自己代码中最内层的一个。",
+    help: "算子和函数：它们自身在路径上的主机时间（不含更深层的内容），以及属于它们的设备工作。函数取您自己代码中最内层的一个。",
     kind: "列表",
     operators: "算子",
     kernels: "内核",
@@ -171,7 +171,7 @@ export const criticalpath: typeof en = {
       sync: (name) => `${name} 内不等待`,
       copy_waits: (name) => `${name} 内的拷贝不阻塞`,
     },
-    start: "移动滑块或拨动开关，即可看到各步将需要多少时间。",
+    start: "移动滑块或勾选复选框，即可看到各步将需要多少时间。",
     before: "记录",
     after: "更改后",
     savedAtMost: "每步最多节省",
