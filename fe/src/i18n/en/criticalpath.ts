@@ -39,8 +39,7 @@ export const criticalpath = area("criticalpath", {
   limitsThen: (resource: string, share: string) =>
     `then ${resource} would be most of the path (${share}).`,
   meanOf: (steps: string) => (steps === "1" ? "One step" : `Mean of ${steps} steps`),
-  savesToo: (savings: readonly string[]) =>
-    `Others, each on its own, would save at most: ${savings.join(", ")}.`,
+  savesToo: (savings: string) => `Others, each on its own, would save at most: ${savings}.`,
   saving: (resource: string, time: string, share: string) => `${resource} ${time} (${share})`,
   nothingSaves: "No single part would make the steps shorter if it took no time.",
   noThen: "nothing else is on the path.",

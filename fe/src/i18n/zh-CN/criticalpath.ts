@@ -28,8 +28,8 @@ export const criticalpath: typeof en = {
   saves: (resource, time, share) => `假如“${resource}”不占时间，一步最多缩短 ${time}（${share}）`,
   limitsThen: (resource, share) => `此后路径中最多的是“${resource}”（${share}）。`,
   meanOf: (steps) => `${steps} 步的平均`,
-  savesToo: (savings) => `其他各项单独不占时间时，最多分别缩短：${savings.join("，")}。`,
-  saving: (resource, time, share) => `“${resource}” ${time}（${share}）`,
+  savesToo: (savings) => `其他各项单独不占时间时，最多：${savings}。`,
+  saving: (resource, time, share) => `“${resource}”缩短 ${time}（${share}）`,
   nothingSaves: "没有哪一项在不占时间时能单独使各步变短。",
   noThen: "路径上没有其他部分。",
 

@@ -97,7 +97,7 @@ export const program: typeof en = {
   unknown: "未知",
   steps_: (steps) => `${steps} 步`,
   period: "步到步",
-  tokens: "token",
+  tokens: "token 数",
   requests: "请求",
   tpot: "每个输出 token 的时间",
   tpotHelp:

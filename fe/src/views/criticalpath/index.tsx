@@ -78,7 +78,8 @@ function Answer({ answer }: { answer: Path }) {
           </strong>{" "}
           {unbroken(
             [
-              savers.length > 0 && text.savesToo(savers.map((each) => saving(each, answer))),
+              savers.length > 0 &&
+                text.savesToo(savers.map((each) => saving(each, answer)).join(", ")),
               text.largest(
                 resourceInText(most.resource),
                 fraction(most.on_path_ns / answer.total_ns),
