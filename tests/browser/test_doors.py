@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.events import Event, annotation, op
+from tests.tiny import wait_until
 
 DECODE = "execute_context_0(0)_generation_8(8)"
 LOOKUP = "TorchDynamo Cache Lookup"
@@ -65,7 +66,7 @@ def test_the_number_of_steps_leads_to_all_of_them(page: Page, alone: Server) -> 
     tile(profiler, "Steps").click()
     expect(grid.root).to_be_in_viewport()
     assert len(grid.first_rows("Step", 6)) == 6
-    assert "q" not in profiler.state
+    wait_until(lambda: "q" not in profiler.state, "the address without a filter")
 
 
 def test_imbalance_leads_to_the_ranks_the_latest_first(page: Page, alone: Server) -> None:
@@ -83,7 +84,7 @@ def test_utilization_leads_to_its_operators(page: Page, alone: Server) -> None:
     tile(profiler, "MFU").click()
     grid = profiler.grid("Lost time")
     expect(grid.first_row).to_contain_text("aten::mm")
-    assert (profiler.state["o"], profiler.state["g"]) == ("-flops", "operator")
+    wait_until(lambda: (profiler.state.get("o"), profiler.state.get("g")) == ("-flops", "operator"), "the address")
 
 
 def test_tokens_per_second_lead_to_the_steps_from_first_to_last(
@@ -118,7 +119,7 @@ def test_an_optimizer_leads_to_its_ranges(page: Page, alone: Server) -> None:
     expect(tree).to_be_in_viewport()
     expect(tree).to_contain_text("Optimizer.step#AdamW.step")
     expect(tree).not_to_contain_text("DistributedDataParallel.forward")
-    assert profiler.state["q"] == 'name="Optimizer.step#AdamW.step"'
+    wait_until(lambda: profiler.state.get("q") == 'name="Optimizer.step#AdamW.step"', "the filter in the address")
 
 
 @pytest.mark.parametrize("run", [CPU_RUN, GPU_RUN])
