@@ -96,6 +96,7 @@ def test_tokens_per_second_lead_to_the_steps_from_first_to_last(
     profiler = own(events).open(v="program")
     tile(profiler, "Tokens per second").click()
     expect(profiler.heading("Trace")).to_be_visible()
+    wait_until(lambda: "t" in profiler.state, "the window in the address")
     start, end = (float(each) for each in profiler.state["t"].split("-"))
     assert 0 < start < 20_000_000
     assert 48_000_000 < end < 90_000_000
