@@ -7,7 +7,6 @@ import { stacksTexts, modulesTexts as text } from "../../i18n";
 import { longestSlice, modulePath, rowOfModule } from "../../shell";
 import { goToView, useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import {
-  hasColumn,
   numberAt,
   rowCount,
   SimpleTable,
