@@ -58,6 +58,8 @@ def test_regions_and_what_is_around_them() -> None:
     assert found.device_ns.tolist() == [50 * US, 0, 0]
     assert (sums.outer_ns, sums.lookup_ns, sums.breaks, sums.lines) == (550 * US, 5 * US, 1, ("forward:7",))
     assert (sums.inside_device_ns, sums.outside_device_ns) == (50 * US, 30 * US)
+    assert sums.lookup_row is not None
+    assert model.trace.strings.texts(model.trace.events.name[[sums.lookup_row]]) == ["TorchDynamo Cache Lookup"]
     made = generated_kernels(model)
     assert (made.name, made.kind, made.operators) == (("triton_poi_fused_add_relu_0",), ("pointwise",), ("add_relu",))
 

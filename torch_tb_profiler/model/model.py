@@ -235,7 +235,7 @@ class Model:
 
     @part
     def is_work(self) -> Bool:
-        """Shape (device work,): kernels, copies and sets; false for annotations and synchronisation."""
+        """Shape (device work,): kernels, copies and sets; false for annotations and synchronization."""
         return one_of(self.device_category, DEVICE_WORK)
 
     @property

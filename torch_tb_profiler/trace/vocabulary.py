@@ -62,7 +62,7 @@ FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 #: instants by their names, whatever their `cat`
 INSTANTS = {"[memory]": Category.MEMORY, "[OutOfMemory]": Category.OUT_OF_MEMORY}
 
-# MTIA writes them among its kernels; they wait, as what others write with the category of synchronisation does.
+# MTIA writes them among its kernels; they wait, as what others write with the category of synchronization does.
 WAITS = frozenset({"event_wait", "event_record"})
 
 # Before torch 1.12 record_function ranges were written with the category of operators.

@@ -1392,7 +1392,7 @@ export interface EngineGaps {
   sample_ns: number;
   /** in ranges of scheduling (nanoseconds) */
   schedule_ns: number;
-  /** in ranges of detokenising (nanoseconds) */
+  /** in ranges of detokenizing (nanoseconds) */
   detokenise_ns: number;
   /** in calls that wait for a device (nanoseconds) */
   wait_ns: number;
@@ -1424,6 +1424,8 @@ export interface RegionTotals {
   outer_ns: number;
   /** checking guards before regions (nanoseconds) */
   lookup_ns: number;
+  /** the longest of these checks (number of an event in its file); null without any */
+  lookup_row: number | null;
   /** compiling (nanoseconds) */
   compile_ns: number;
   /** how many, frame by frame */

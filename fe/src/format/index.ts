@@ -16,4 +16,5 @@ export { builtinLabel, frameLabel, kernelLabel, type NamedFrame, parseFrameName 
 export { count, decimal, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
 export { parseDuration } from "./parse";
 export { mean, median, medianDeviation, percentile } from "./statistics";
+export { unbroken } from "./unbroken";
 export { type ColumnFormat, columnFormat, exact, largestOf, type Unit, value } from "./value";

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceMeta, columns_of
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, Row, TraceMeta, columns_of
 from torch_tb_profiler.analysis.program.columns import (
     CAPTURES,
     COMPILATIONS,
@@ -39,6 +39,7 @@ class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
     calls              how many calls of outermost regions
     outer_ns           host time of these: what they hold is in it
     lookup_ns          checking guards before regions
+    lookup_row         the longest of these checks (number of an event in its file); null without any
     compile_ns         compiling
     compilations       how many, frame by frame
     again              how many of these compile a frame again; null where a trace does not name them
@@ -52,6 +53,7 @@ class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
     calls: Count
     outer_ns: Ns
     lookup_ns: Ns
+    lookup_row: Row | None
     compile_ns: Ns
     compilations: Count
     again: Count | None
@@ -90,6 +92,7 @@ def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
         calls=int(table.outer_calls.sum()),
         outer_ns=sums.outer_ns,
         lookup_ns=sums.lookup_ns,
+        lookup_row=sums.lookup_row,
         compile_ns=sums.compile_ns,
         compilations=len(made),
         again=sum(known) if len(known) == len(made) else None,

@@ -73,7 +73,7 @@ class EngineGaps(msgspec.Struct, frozen=True, kw_only=True):
     total_ns       all of it
     sample_ns      in ranges of sampling
     schedule_ns    in ranges of scheduling
-    detokenise_ns  in ranges of detokenising
+    detokenise_ns  in ranges of detokenizing
     wait_ns        in calls that wait for a device
     other_ns       the rest
     """

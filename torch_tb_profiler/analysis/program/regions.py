@@ -70,6 +70,7 @@ class RegionSums(msgspec.Struct, frozen=True):
 
     outer_ns           host time of outermost regions
     lookup_ns          checking guards before regions
+    lookup_row         the longest of these checks; None without any
     compile_ns         compiling, outermost ranges
     inside_device_ns   device work that was launched in compiled code (`compiled_nodes`)
     outside_device_ns  the rest
@@ -80,6 +81,7 @@ class RegionSums(msgspec.Struct, frozen=True):
 
     outer_ns: int
     lookup_ns: int
+    lookup_row: int | None
     compile_ns: int
     inside_device_ns: int
     outside_device_ns: int
@@ -144,7 +146,7 @@ def region_sums(model: Model) -> RegionSums:
     found = compiled(inside)
     length = tree.end - tree.start
     _, around, duration = work_in(inside, compiled_nodes(inside))
-    lookups = named_nodes(inside, _LOOKUP.__eq__)
+    lookups = np.flatnonzero(named_nodes(inside, _LOOKUP.__eq__))
     attempts = [
         int(said["number"])
         for name in model.trace.strings.texts(tree.name[named_nodes(inside, _RESTART.match)])
@@ -158,6 +160,7 @@ def region_sums(model: Model) -> RegionSums:
     return RegionSums(
         outer_ns=int(length[found.regions].sum()),
         lookup_ns=int(length[lookups].sum()),
+        lookup_row=int(tree.row[lookups[np.argmax(length[lookups])]]) if len(lookups) else None,
         compile_ns=intervals.total(compiling),
         inside_device_ns=int(duration[around >= 0].sum()),
         outside_device_ns=int(duration[around < 0].sum()),

@@ -87,7 +87,7 @@ class ScaleWork(msgspec.Struct, frozen=True):
 class WithoutWaits(msgspec.Struct, frozen=True):
     """Calls no longer wait for the device, and take no time.
 
-    waits       synchronisations (blocking copies too), copies alone, or calls held by a full launch queue
+    waits       synchronizations (blocking copies too), copies alone, or calls held by a full launch queue
     operator    only calls inside ranges of this name
     rows        only these calls, or calls inside these events
     """
@@ -101,7 +101,7 @@ class Pinned(msgspec.Struct, frozen=True):
     """Copies from or to pageable memory use pinned memory and no longer block.
 
     The call takes what an asynchronous call usually takes, and returns before the copy is done; so does a
-    synchronisation of the same operator that waits for this copy alone. The copy takes its bytes at the best rate that
+    synchronization of the same operator that waits for this copy alone. The copy takes its bytes at the best rate that
     a pinned copy of its direction had, else of the other direction. Copies whose value is read at once
     (`aten::_local_scalar_dense`) are left out.
 

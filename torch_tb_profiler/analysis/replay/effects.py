@@ -126,7 +126,7 @@ def scale_work(trace: Trace, graph: Graph, change: ScaleWork) -> Effect:
 
 
 def without_waits(trace: Trace, graph: Graph, change: WithoutWaits) -> Effect:
-    """Edges to calls that wait are dropped; of calls that synchronise nothing is left."""
+    """Edges to calls that wait are dropped; of calls that synchronize nothing is left."""
     stretches = None
     if change.operator is not None:
         stretches = stretches_of(trace, graph, ScaleHost(0, operator=change.operator).within)

@@ -37,7 +37,7 @@ class HostWait(msgspec.Struct, frozen=True):
 
 
 def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launched) -> tuple[HostWait, Int64]:
-    """What calls that synchronise waited for, and the calls that really had to wait, each once.
+    """What calls that synchronize waited for, and the calls that really had to wait, each once.
 
     A device or a context waits for all streams, another call for the one it names; without a record of it, for what
     ended last.

@@ -16,7 +16,7 @@ from torch_tb_profiler.trace import Category
 
 @remembered
 def device_roles(model: Model) -> UInt8:
-    """Shape (device work,): the `Role` of each piece, `NO_ROLE` for annotations and synchronisation."""
+    """Shape (device work,): the `Role` of each piece, `NO_ROLE` for annotations and synchronization."""
     return roles_of(model.device_category, model.device_links.is_communication)
 
 

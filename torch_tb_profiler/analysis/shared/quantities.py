@@ -28,7 +28,7 @@ class Role(IntEnum):
     COPY = 2  # memcpy and memset
 
 
-#: of events that are no work: annotations and synchronisation
+#: of events that are no work: annotations and synchronization
 NO_ROLE = 255
 
 

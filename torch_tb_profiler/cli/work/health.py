@@ -18,7 +18,7 @@ from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import logs
 
 _ORDER = ("error", "warning", "info")
-_WORDS = (("error", "error", "errors"), ("warning", "warning", "warnings"), ("info", "remark", "remarks"))
+_WORDS = (("error", "error", "errors"), ("warning", "warning", "warnings"), ("info", "note", "notes"))
 
 
 def run(arguments: argparse.Namespace) -> int:

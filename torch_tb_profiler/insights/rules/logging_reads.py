@@ -47,7 +47,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             links=(
                 Link(
                     "avoid_synchronization",
-                    "Avoid unnecessary synchronisation of CPU and GPU",
+                    "Avoid unnecessary synchronization of CPU and GPU",
                     "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html"
                     "#avoid-unnecessary-cpu-gpu-synchronization",
                 ),

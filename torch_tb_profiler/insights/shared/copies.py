@@ -161,7 +161,7 @@ def _exposed(model: Model, index: Int64) -> Int64:
 def large_reads(facts: Facts) -> Copies:
     """Copies to pageable memory of the host that are large and hold the host up: what the rule of R8 is about.
 
-    What waits for a few bytes is a synchronisation, and what reads one number has to wait.
+    What waits for a few bytes is a synchronization, and what reads one number has to wait.
     """
     found = copies_of(facts)
     large = found.bytes >= facts.limit("pageable_output", "large_bytes")

@@ -19,7 +19,7 @@ from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
 
 
 class Owners(Table):
-    """Parallel to `Trace.device_work`. Annotations of devices and synchronisation have none: NONE, and OWNED."""
+    """Parallel to `Trace.device_work`. Annotations of devices and synchronization have none: NONE, and OWNED."""
 
     table_name: ClassVar[str] = "owners"
     how: UInt8 = column("How", "see there")

@@ -13,7 +13,7 @@ from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 
 def is_work(trace: Trace) -> Bool:
-    """Shape (device work,): kernels, copies and sets; false for annotations and synchronisation."""
+    """Shape (device work,): kernels, copies and sets; false for annotations and synchronization."""
     return one_of(trace.events.category[trace.device_work.row], DEVICE_WORK)
 
 

@@ -31,7 +31,7 @@ export const change = area("change", {
   } as Record<string, string>,
   detectable: (amount: string) => `Changes of ${amount} or more can be detected.`,
   counted: (before: string, after: string, leftOut: string) =>
-    `Counted: ${before} steps of the baseline, ${after} of the experiment; first steps left out: ${leftOut}.`,
+    `Steps compared: ${before} of the baseline, ${after} of the experiment; first steps left out: ${leftOut}.`,
   differs: (what: string, before: string, after: string) =>
     `${what}: ${before} in the baseline, ${after} in the experiment.`,
   differences: {

@@ -33,15 +33,14 @@ export const criticalpath = area("criticalpath", {
   },
 
   largest: (resource: string, share: string) =>
-    `${resource} has the largest part of the critical path: ${share}.`,
+    `The largest part of the critical path is ${resource}: ${share}.`,
   saves: (resource: string, time: string, share: string) =>
-    `If ${resource.toLowerCase()} took no time, a step would be at most ${time} (${share}) shorter`,
+    `If ${resource} took no time, a step would be at most ${time} (${share}) shorter`,
   limitsThen: (resource: string, share: string) =>
-    `then ${resource.toLowerCase()} would be most of the path (${share}).`,
+    `then ${resource} would be most of the path (${share}).`,
   meanOf: (steps: string) => (steps === "1" ? "One step" : `Mean of ${steps} steps`),
-  savesToo: (resource: string, time: string, share: string) =>
-    `${resource.toLowerCase()} at most ${time} (${share})`,
-  saveToo: (parts: readonly string[]) => `In its place, each alone: ${parts.join(", ")}.`,
+  savesToo: (savings: string) => `Others, each on its own, would save at most: ${savings}.`,
+  saving: (resource: string, time: string, share: string) => `${resource} ${time} (${share})`,
   nothingSaves: "No single part would make the steps shorter if it took no time.",
   noThen: "nothing else is on the path.",
 
@@ -54,6 +53,16 @@ export const criticalpath = area("criticalpath", {
     copies: "Copies",
     compute: "Compute kernels",
     unknown: "Unexplained",
+  },
+  resourcesInText: {
+    input: "input",
+    host: "the host",
+    launch: "launch calls",
+    sync: "waiting for the device",
+    communication: "communication",
+    copies: "copies",
+    compute: "compute kernels",
+    unknown: "what is unexplained",
   },
   table: "What limits the steps",
   tableHelp:

@@ -67,7 +67,7 @@ export const roofline = area("roofline", {
 
   chart: "Roofline",
   chartHelp:
-    "Each point is one row of the table: its FLOP/s over its FLOP for each byte that it must move. No point can lie above the roofs: the rising line is the memory bandwidth, flat lines are the peaks of the element types; dashed below them is the best that this trace reaches. Work without matrix products is on the right, by its share of the roof. Points are larger the more time they take.",
+    "Each point is one row of the table: its FLOP/s over its FLOP for each byte that it must move. The rising line is the memory bandwidth, flat lines are the peaks of the element types; dashed below them is the best that this trace reaches. A point above the roof computes less than its formula counts, as Winograd convolutions do, or finds its data in the cache. Work without matrix products is on the right, by its share of the roof. Points are larger the more time they take.",
   group: "Group by",
   groups: {
     operator_shape: "Operator and shapes",

@@ -21,9 +21,10 @@ export const steps = area("steps", {
     count: "Steps",
     countHelp: "Steps that are shown.",
     median: "Median",
-    medianHelp: "Half of the steps are longer, half are shorter",
+    medianHelp:
+      "Half of the steps are longer, half are shorter. A click selects the step nearest to it.",
     p95: "p95",
-    p95Help: "95 of 100 steps are shorter",
+    p95Help: "95 of 100 steps are shorter. A click selects the step nearest to it.",
     min: "Min",
     minHelp: "Duration of the shortest step.",
     maxHelp: "Duration of the longest step.",

@@ -27,7 +27,7 @@ export const capture: typeof en = {
 
   categories: {
     title: "按类别统计的事件",
-    help: "文件中各类事件的数量。各版本 profiler 的不同写法统一为一套名称。",
+    help: "文件中各类事件的数量。各版本性能分析器的不同写法统一为一套名称。",
     names: {
       other: "其他",
       operator: "算子",
@@ -40,7 +40,7 @@ export const capture: typeof en = {
       memset: "Memset",
       gpu_user_annotation: "设备上的标注",
       sync: "同步",
-      overhead: "Profiler 开销",
+      overhead: "性能分析器开销",
       memory: "内存分配与释放",
       flow_launch: "箭头：启动到设备工作",
       flow_forward_backward: "箭头：前向到反向",
@@ -51,7 +51,7 @@ export const capture: typeof en = {
   },
 
   options: {
-    title: "Profiler 选项",
+    title: "性能分析器选项",
     help: "此跟踪包含哪些采集内容，以及要采集缺失内容所需的代码。只要存在相应事件就视为已采集，无论文件头是否写明该选项。",
     option: "选项",
     state: "在此跟踪中",
@@ -141,8 +141,8 @@ export const capture: typeof en = {
   },
 
   log: {
-    title: "Profiler 日志",
-    help: "Profiler 在采集期间自己写下的内容（以文件中保存的为限）。",
+    title: "性能分析器日志",
+    help: "性能分析器在采集期间自己写下的内容（以文件中保存的为限）。",
     lines: {
       error: (n) => `${n} 条错误`,
       warning: (n) => `${n} 条警告`,

@@ -44,7 +44,7 @@ export const compare: typeof en = {
     single: "这里只有一个跟踪",
     singleReadable: "这里只有一个可以读取的跟踪",
     singleReason:
-      "需要第二个跟踪才能看出哪些变快、哪些变慢：修改之后（例如改变 batch size、增加 DataLoader 的 worker、升级 PyTorch）再次采集同一程序，保存为与此并列的另一次运行。它会自动出现在这里。",
+      "需要第二个跟踪才能看出哪些变快、哪些变慢：修改之后（例如改变批大小、增加 DataLoader 的 worker、升级 PyTorch）再次采集同一程序，保存为与此并列的另一次运行。它会自动出现在这里。",
     singleRemedy: (dir) =>
       `on_trace_ready=tensorboard_trace_handler(${JSON.stringify(`${dir.replace(/\/+$/, "")}/after_the_change`)})`,
     singleInReport: {
@@ -108,7 +108,7 @@ export const compare: typeof en = {
     two: "两个跟踪",
     many: "任意多个",
     title: "跟踪",
-    help: "每个跟踪一行：各步的平均值、设备和内存。选择一行会在所有视图中显示该跟踪。更多列（例如最大的算子）在“列”中；使用过滤器（例如 run~resnet step>100ms）可以排除不关心的内容。",
+    help: "每个跟踪一行：各步的平均值、设备和内存。选择一行会在所有视图中显示该跟踪。更多列（例如最大的算子）在“列”中；使用筛选条件（例如 run~resnet step>100ms）可以排除不关心的内容。",
     scope: "哪些跟踪",
     scopes: { runs: "每个运行一个", run: "此运行的全部", all: "全部" },
     empty: "还没有读取任何跟踪",

@@ -24,16 +24,26 @@ export const criticalpath: typeof en = {
     waits: "等待随所等内容的结束而结束：它自身无法变快。",
   },
 
-  largest: (resource, share) => `关键路径中最多的是“${resource}”：${share}。`,
+  largest: (resource, share) => `关键路径中占比最大的是“${resource}”：${share}。`,
   saves: (resource, time, share) => `假如“${resource}”不占时间，一步最多缩短 ${time}（${share}）`,
   limitsThen: (resource, share) => `此后路径中最多的是“${resource}”（${share}）。`,
   meanOf: (steps) => `${steps} 步的平均`,
-  savesToo: (resource, time, share) => `“${resource}”最多 ${time}（${share}）`,
-  saveToo: (parts) => `改为仅去掉其他某一项时：${parts.join("，")}。`,
+  savesToo: (savings) => `其他各项单独不占时间时，最多：${savings}。`,
+  saving: (resource, time, share) => `“${resource}”缩短 ${time}（${share}）`,
   nothingSaves: "没有哪一项在不占时间时能单独使各步变短。",
   noThen: "路径上没有其他部分。",
 
   resources: {
+    input: "输入",
+    host: "主机",
+    launch: "启动调用",
+    sync: "等待设备",
+    communication: "通信",
+    copies: "拷贝",
+    compute: "计算内核",
+    unknown: "未解释",
+  },
+  resourcesInText: {
     input: "输入",
     host: "主机",
     launch: "启动调用",
@@ -69,7 +79,7 @@ export const criticalpath: typeof en = {
 
   names: {
     title: "路径上的内容",
-    help: "算子和函数：它们自身在路径上的主机时间（不含更深层的内容），以及属于它们的设备工作。函数取你自己代码中最内层的一个。",
+    help: "算子和函数：它们自身在路径上的主机时间（不含更深层的内容），以及属于它们的设备工作。函数取您自己代码中最内层的一个。",
     kind: "列表",
     operators: "算子",
     kernels: "内核",
@@ -161,7 +171,7 @@ export const criticalpath: typeof en = {
       sync: (name) => `${name} 内不等待`,
       copy_waits: (name) => `${name} 内的拷贝不阻塞`,
     },
-    start: "移动滑块或拨动开关，即可看到各步将需要多少时间。",
+    start: "移动滑块或勾选复选框，即可看到各步将需要多少时间。",
     before: "记录",
     after: "更改后",
     savedAtMost: "每步最多节省",

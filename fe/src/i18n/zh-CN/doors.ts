@@ -5,7 +5,7 @@ export const doors: typeof en = {
   titleOfStep: (category, step) => `组成：步 ${step} 的${category}`,
   close: "关闭",
   total: (time, names) =>
-    `所示各步共 ${time}，${names}。点击算子或内核可转到它所在的行，点击时间可转到跟踪视图。`,
+    `所示各步共 ${time}，${names}。单击算子或内核可转到它所在的行，单击时间可转到跟踪视图。`,
   names: (n) => `${n} 个名称`,
   nothing: "这些步中没有此类别的时间。",
   parts: "按名称",

@@ -16,7 +16,7 @@ export const kernels: typeof en = {
   unknown: "未知",
   noTime: "此跟踪中的计算内核没有耗时。",
   occupancyUnknown:
-    "未知：跟踪没有记录，或者分析器没有计算（每个线程块的共享内存超过 48 KiB 的内核，它写为 0）。",
+    "未知：跟踪没有记录，或者性能分析器没有计算（每个线程块的共享内存超过 48 KiB 的内核，它写为 0）。",
 
   table: "内核",
   group: "分组方式",
@@ -31,7 +31,7 @@ export const kernels: typeof en = {
     concatenate: "拼接",
     conv: "卷积",
     "conv helper": "卷积辅助",
-    copy: "复制",
+    copy: "拷贝",
     embedding: "嵌入",
     fill: "填充",
     gemm: "矩阵乘法",

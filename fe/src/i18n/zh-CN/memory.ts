@@ -43,7 +43,7 @@ export const memory: typeof en = {
       limit: "设备仍有空间。请检查 set_per_process_memory_fraction、MIG 以及 CUDA 图的捕获。",
       outside: "NCCL、CUDA 上下文或其他进程占用了设备的大部分。请结束设备上的其他程序。",
       full: "几乎全部被张量使用。内存快照会指出是谁占用。",
-      host: "系统没有更多内存。减小批量或减少 worker 进程可降低需求。",
+      host: "系统没有更多内存。减小批大小或减少 worker 进程可降低需求。",
       unknown: "内存快照可以说明。",
     },
     facts: {
@@ -76,7 +76,7 @@ export const memory: typeof en = {
     outside: "跟踪之前",
   },
   empty: "没有采集内存",
-  emptyReason: "只有在要求时，profiler 才会记录内存的分配和释放。",
+  emptyReason: "只有在要求时，性能分析器才会记录内存的分配和释放。",
   emptyRemedy: "profile(profile_memory=True)",
 
   sentence: (peak, when) => `张量最多使用 ${peak}，${when}。`,
@@ -118,7 +118,7 @@ export const memory: typeof en = {
 
 梯度在反向中分配且不在其中释放；优化器状态在优化器中分配并保留；为反向保存的内容在前向中分配、在反向中释放。记录开始之前已有的内容（参数、状态、缓冲区）无法区分：内存快照可以。
 
-每一列是其中使用最多的时刻；各类之和等于当时已分配的量。点击一列可查看当时使用中的内存块。`,
+每一列是其中使用最多的时刻；各类之和等于当时已分配的量。单击一列可查看当时使用中的内存块。`,
     none: "此跟踪没有记录内存的使用总量。",
     noPhases: "此跟踪中既没有反向也没有优化器的范围，因此无法区分。",
     atPeak: (size) => `峰值 ${size} 时`,

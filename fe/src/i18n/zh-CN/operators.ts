@@ -47,7 +47,7 @@ export const operators: typeof en = {
 
   api: {
     title: "设备 API 的调用",
-    help: "设备的运行时和驱动的调用，按函数和调用者列出。启动很短；耗时长的调用在等待：等待设备、内存或其队列中的空位。点击一行可在跟踪中显示其最长的一次调用。",
+    help: "设备的运行时和驱动的调用，按函数和调用者列出。启动很短；耗时长的调用在等待：等待设备、内存或其队列中的空位。单击一行可在跟踪中显示其最长的一次调用。",
     sentence: (total, name, caller, time) =>
       `主机在这些调用中共用 ${total}，其中最多的是${caller ? ` ${caller} 调用的` : ""} ${name}：${time}。`,
     ofOperator: "它自己对设备 API 的调用",

@@ -43,7 +43,7 @@ export const overview: typeof en = {
     title: (part) => `位置：${part}`,
     close: "关闭",
     shown: (n, all, time) =>
-      `${n === all ? `全部 ${n} 段` : `共 ${all} 段，最长的 ${n} 段`}，所有步合计 ${time}。点击时间可转到跟踪视图。`,
+      `${n === all ? `全部 ${n} 段` : `共 ${all} 段，最长的 ${n} 段`}，所有步合计 ${time}。单击时间可转到跟踪视图。`,
     duration: "时间",
     step: "步",
     host: "主机正在",
@@ -71,7 +71,7 @@ export const overview: typeof en = {
     dataShare: "DataLoader",
     ofStep: "占平均每步时间",
     knownOf: (share) => `估算值；已知部分占计算时间的 ${share}`,
-    notKnown: "分析器没有计算",
+    notKnown: "性能分析器没有计算",
     unknownOf: (share) => `占计算时间；${share} 未知`,
     estimated: "估算值",
     notRecorded: "没有记录",

@@ -46,10 +46,10 @@ export const parts: typeof en = {
 
   /** Kinds of kernels; the others are called by their ids. */
   kinds: {
-    gemm: "矩阵乘",
+    gemm: "矩阵乘法",
     gemv: "矩阵向量乘",
     conv: "卷积",
-    gemm_helper: "矩阵乘的辅助内核",
+    gemm_helper: "矩阵乘法的辅助内核",
     conv_helper: "卷积的辅助内核",
     attention: "注意力",
     pointwise: "逐元素",

@@ -84,7 +84,7 @@ export const ranks: typeof en = {
 
   heat: {
     title: "Rank × 步",
-    help: "每个 rank 和每步一个单元格；颜色越深（深色页面中越亮）值越大。空间不够时多个 rank 共用一行，显示其中最大的值。远离该步中位数的单元格带边框。点击单元格选择它的 rank 和步。",
+    help: "每个 rank 和每步一个单元格；颜色越深（深色页面中越亮）值越大。空间不够时多个 rank 共用一行，显示其中最大的值。远离该步中位数的单元格带边框。单击单元格选择它的 rank 和步。",
     metric: "颜色",
     order: "行的次序",
     metrics: {
@@ -180,7 +180,7 @@ export const ranks: typeof en = {
 
   collectives: {
     title: "集合通信",
-    help: "在各个 rank 之间匹配，每次对所有 rank 只计一次。传输是全部到齐之后任一 rank 所需的最短时间；其余是等待。点击一行，在相应 rank 的跟踪中显示等待最久的那次调用。",
+    help: "在各个 rank 之间匹配，每次对所有 rank 只计一次。传输是全部到齐之后任一 rank 所需的最短时间；其余是等待。单击一行，在相应 rank 的跟踪中显示等待最久的那次调用。",
     empty: "没有记录到集合通信",
     emptyReason: "没有任何跟踪包含集合通信。",
     link: { within_node: "节点内", between_nodes: "节点间", unknown: "未知" },
@@ -206,7 +206,7 @@ export const ranks: typeof en = {
 
   ranges: {
     title: "程序命名的范围",
-    help: "每个 record_function 以及 torch 和框架的每个范围，在各 rank 上的情况：中位的 rank，以及与其他 rank 相差很远的 rank。在等待其他 rank 的范围中，迟到的 rank 用时最少。在上方选择一个步时，只针对该步。点击一行，显示该范围在每个 rank 上的情况。",
+    help: "每个 record_function 以及 torch 和框架的每个范围，在各 rank 上的情况：中位的 rank，以及与其他 rank 相差很远的 rank。在等待其他 rank 的范围中，迟到的 rank 用时最少。在上方选择一个步时，只针对该步。单击一行，显示该范围在每个 rank 上的情况。",
     onEach: (name) => `${name}：各 rank`,
     onEachInStep: (name, step) => `${name}：各 rank，步 ${step}`,
     leftOut: (n) => `省略了 ${n} 个用时更短的名称。`,
@@ -215,7 +215,7 @@ export const ranks: typeof en = {
 
   scatter: {
     title: "大小与带宽",
-    help: "每种大小、集合通信种类和进程组种类一个点：大小 ÷ 传输时间的中位数。曲线是稳健拟合的 t = α + S ÷ β：α 是大小为零时的延迟，β 是很大时的带宽。点击一个点显示其中等待最久的调用。",
+    help: "每种大小、集合通信种类和进程组种类一个点：大小 ÷ 传输时间的中位数。曲线是稳健拟合的 t = α + S ÷ β：α 是大小为零时的延迟，β 是很大时的带宽。单击一个点显示其中等待最久的调用。",
     series: (kind, role, n, link) => `${kind}，${role} ${n}，${link}`,
     summary: (n) => `${n} 种集合通信的带宽与大小。`,
     size: "大小",
@@ -272,7 +272,7 @@ export const ranks: typeof en = {
 
   pipeline: {
     title: (step) => `流水线各阶段，步 ${step}`,
-    help: "流水线各阶段在一步中的工作，每个阶段由一个 rank 代表，从它自己的步开始计时。气泡是对其他阶段的等待。点击在该 rank 的时间线上显示这次 send 或 recv；气泡通往它的步。",
+    help: "流水线各阶段在一步中的工作，每个阶段由一个 rank 代表，从它自己的步开始计时。气泡是对其他阶段的等待。单击在该 rank 的时间线上显示这次 send 或 recv；气泡通往它的步。",
     stage: (n, ranks) => `阶段 ${n}（${ranks}）`,
     kinds: { work: "工作", wait: "等待", transfer: "传输" },
     start: "开始",
@@ -286,7 +286,7 @@ export const ranks: typeof en = {
 
   moe: {
     title: "专家均衡",
-    help: "各部分不等的 all-to-all：部分最大的 rank 发送的数据是平均值的多少倍。1 表示均衡。点击进程组，显示该 rank 最大的一次。",
+    help: "各部分不等的 all-to-all：部分最大的 rank 发送的数据是平均值的多少倍。1 表示均衡。单击进程组，显示该 rank 最大的一次。",
     columns: {
       group: ["进程组", ""],
       calls: ["All-to-all 次数", "共有多少次。"],
@@ -300,7 +300,7 @@ export const ranks: typeof en = {
 
   fsdp: {
     title: "分片参数",
-    help: "参数的 all-gather 与梯度的 reduce-scatter（FSDP、ZeRO）：是否足够早地发起而被掩盖。点击进程组，显示发起最晚的那次 all-gather。",
+    help: "参数的 all-gather 与梯度的 reduce-scatter（FSDP、ZeRO）：是否足够早地发起而被掩盖。单击进程组，显示发起最晚的那次 all-gather。",
     yes: "是",
     no: "否",
     columns: {
@@ -315,7 +315,7 @@ export const ranks: typeof en = {
 
   table: {
     title: "所有 rank",
-    help: "每个 rank 各步的中位数。点击一行，为所有视图选择该 rank。",
+    help: "每个 rank 各步的中位数。单击一行，为所有视图选择该 rank。",
     columns: {
       worker: ["Worker", "跟踪的名称。"],
       rank: ["Rank", "rank 的编号。"],

@@ -207,7 +207,7 @@ export const columns: ServerMessages["columns"] = {
   "overview.cpu_exec": ["CPU 执行", "主机处于算子和优化器的步之中，且以上各项均未运行的时间。"],
   "overview.other": [
     "其他",
-    "该步的其余时间：算子之间的 Python 代码，以及对 profiler 未记录的事物的等待。",
+    "该步的其余时间：算子之间的 Python 代码，以及对性能分析器未记录的事物的等待。",
   ],
   "overview.step": [
     "步时间",
@@ -275,7 +275,7 @@ export const columns: ServerMessages["columns"] = {
   ],
   "kernels.mean_achieved_occupancy": [
     "平均估算实际占用率",
-    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由分析器估算。取占用率已知的调用按耗时加权的平均值。全部未知时为空：每个线程块的共享内存超过 48 KiB 的内核，分析器不计算而写为 0。",
+    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由性能分析器估算。取占用率已知的调用按耗时加权的平均值。全部未知时为空：每个线程块的共享内存超过 48 KiB 的内核，性能分析器不计算而写为 0。",
   ],
   "kernels.occupancy_known_share": ["占用率已知", "占用率已知的调用的耗时 ÷ 该行所有调用的耗时。"],
   "overlap.communication_only_ns": [
@@ -304,11 +304,11 @@ export const columns: ServerMessages["columns"] = {
   ],
   "overview.achieved_occupancy": [
     "估算实际占用率",
-    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由分析器对每个内核估算；取占用率已知的计算内核按耗时加权的平均值。",
+    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由性能分析器对每个内核估算；取占用率已知的计算内核按耗时加权的平均值。",
   ],
   "overview.occupancy_known_share": [
     "占用率已知",
-    "占用率已知的计算内核的耗时 ÷ 所有计算内核的耗时。每个线程块的共享内存超过 48 KiB 的内核，分析器不计算而写为 0。",
+    "占用率已知的计算内核的耗时 ÷ 所有计算内核的耗时。每个线程块的共享内存超过 48 KiB 的内核，性能分析器不计算而写为 0。",
   ],
   "overview.tensor_cores_yes": [
     "使用 Tensor Core",

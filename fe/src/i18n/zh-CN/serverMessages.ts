@@ -7,7 +7,7 @@ import { reasons } from "./serverReasons";
 import { refusals } from "./serverRefusals";
 
 const ZERO_TIMESTAMPS =
-  "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，profiler 会丢弃这些内核（pytorch#192021）。";
+  "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，性能分析器会丢弃这些内核（pytorch#192021）。";
 
 const NEWER_CUDA = "CUDA 13.1 或更新版本";
 
@@ -72,11 +72,11 @@ export const serverMessages: ServerMessages = {
 
     // Missing or impossible device work.
     kernels_lost_at_start: ({ zero_timestamps }) =>
-      `采集开始时的几次启动没有对应的内核：它们被 profiler 丢失，因此设备时间偏短。${zero_timestamps ? ZERO_TIMESTAMPS : ""}`,
+      `采集开始时的几次启动没有对应的内核：它们被性能分析器丢失，因此设备时间偏短。${zero_timestamps ? ZERO_TIMESTAMPS : ""}`,
     kernels_lost: ({ graphs }) =>
       graphs
-        ? "部分启动的内核不在跟踪中：它们被捕获到图中，或者被 profiler 丢失。"
-        : "部分启动的内核不在跟踪中：它们被 profiler 丢失，因此设备时间偏短。",
+        ? "部分启动的内核不在跟踪中：它们被捕获到图中，或者被性能分析器丢失。"
+        : "部分启动的内核不在跟踪中：它们被性能分析器丢失，因此设备时间偏短。",
     kernels_after_end: () => "最后几次启动没有对应的内核：采集在它们运行之前已结束。",
     kernels_may_be_lost: () => `${ZERO_TIMESTAMPS}此跟踪没有记录启动，因此无法判断是否有内核丢失。`,
     before_launch: () =>
@@ -93,7 +93,7 @@ export const serverMessages: ServerMessages = {
 
     // The profiler itself.
     profiler_overhead: ({ share }) =>
-      `采集期间有 ${percent(share, 0)} 的时间是 profiler 自身在工作：没有它程序会更快。`,
+      `采集期间有 ${percent(share, 0)} 的时间是性能分析器自身在工作：没有它程序会更快。`,
     frames_cost_time: () =>
       "记录了 Python 调用，这使每次调用变慢：主机时间偏长，设备时间不受影响。",
     profiler_errors: ({ lines, more }) =>
@@ -101,7 +101,7 @@ export const serverMessages: ServerMessages = {
     profiler_warnings: ({ lines, more }) =>
       `profiler 在采集时记录了警告：${lines}${more ? `，另有 ${more} 条` : ""}`,
     out_of_range: () =>
-      "profiler 丢弃了时间在采集范围之外的记录，其中总有预热步的记录；若有内核缺失，原因就在这里。",
+      "性能分析器丢弃了时间在采集范围之外的记录，其中总有预热步的记录；若有内核缺失，原因就在这里。",
 
     // Not recorded.
     no_events: ({ entries }) =>
@@ -109,8 +109,8 @@ export const serverMessages: ServerMessages = {
     no_operators: () => "跟踪中没有算子：没有采集主机，因此设备工作不属于任何算子。",
     no_kernels: ({ called }) =>
       called
-        ? "程序调用了设备 API，但跟踪中没有内核：profiler 没有采集 GPU 的权限，或者有其他工具正在使用它。"
-        : "跟踪中没有内核：profiler 没有采集 GPU，或者程序没有使用 GPU。",
+        ? "程序调用了设备 API，但跟踪中没有内核：性能分析器没有采集 GPU 的权限，或者有其他工具正在使用它。"
+        : "跟踪中没有内核：性能分析器没有采集 GPU，或者程序没有使用 GPU。",
     no_shapes: () => "没有记录算子输入的形状：无法按形状区分算子。",
     no_stacks: () => "没有记录调用栈：不知道算子由哪一行代码调用。",
     no_memory: () => "没有记录内存分配。",
@@ -177,14 +177,14 @@ export const serverMessages: ServerMessages = {
   remedies: {
     kernels_lost_at_start: ({ zero_timestamps }) => (zero_timestamps ? NEWER_CUDA : null),
     kernels_may_be_lost: () => NEWER_CUDA,
-    kernels_after_end: () => "torch.cuda.synchronize()  # 在 profiler 停止之前",
+    kernels_after_end: () => "torch.cuda.synchronize()  # 在性能分析器停止之前",
     rounded_kernels: () => "PyTorch 2.4 或更新版本以纳秒记录",
     profiler_overhead: () => "profile(with_stack=False, profile_memory=False)  # 或者采集更少的步",
     frames_cost_time: () => "profile(with_stack=False)  # 不需要调用栈时",
     no_modules: () => "profile(with_modules=True) 或 profile(with_stack=True)",
     no_steps: () => "prof.step()  # 在每次迭代结束时",
     no_events: () => "prof.step()  # 在每次迭代结束时",
-    no_distributed_info: () => "torch.distributed.init_process_group()  # 在 profiler 启动之前",
+    no_distributed_info: () => "torch.distributed.init_process_group()  # 在性能分析器启动之前",
   },
 
   counters: {

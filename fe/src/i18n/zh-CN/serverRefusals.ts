@@ -7,7 +7,7 @@ export const ofTraces = {
   clocks: (share: string) => `${share} 的工作早于其启动调用开始：时钟不一致。`,
   no_launches: (share: string) => `${share} 的设备工作没有记录启动调用：不回答对主机时间的更改。`,
   lost_work: (share: string) =>
-    `${share} 的启动没有记录到工作，已被分析器丢失：不回答对设备工作的更改。`,
+    `${share} 的启动没有记录到工作，已被性能分析器丢失：不回答对设备工作的更改。`,
   unexplained: (share: string) =>
     `各步时间的 ${share} 在跟踪中没有原因：只显示路径，不给出可节省的时间。`,
 };

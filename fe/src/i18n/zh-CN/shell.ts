@@ -15,7 +15,7 @@ export const shell: typeof en = {
     linkCopied: "链接已复制",
     copyFailed: "此处不允许复制，请从这个框中取得地址",
     keys: "键盘快捷键",
-    theme: (choice) => `主题：${choice}。点击切换`,
+    theme: (choice) => `主题：${choice}。单击切换`,
     themes: { auto: "自动", light: "浅色", dark: "深色" },
   },
 
@@ -128,7 +128,7 @@ export const shell: typeof en = {
   },
 
   loading: {
-    connecting: "正在询问服务器有哪些内容…",
+    connecting: "正在连接…",
     title: (file) => `正在加载 ${file}`,
     queued: "正在排队等待。",
     bytes: (percent, done, total) => `${percent} – 已读取 ${done}，共 ${total}`,

@@ -169,7 +169,7 @@ export const snapshot: typeof en = {
   },
   show: "显示方式",
   direction: "方向",
-  directions: { top_down: "自上而下", bottom_up: "自下而上" },
+  directions: { top_down: "自顶向下", bottom_up: "自底向上" },
   frames: "帧",
   framesOf: { python: "Python 帧", own: "自己的代码", all: "全部" },
   flameTotal: "总计",

@@ -19,7 +19,7 @@ export const timeline: typeof en = {
       requested: "请求的字节（按代码行）",
       allocated: "已分配的块",
       active: "活动的块",
-      reserved: "保留的段",
+      reserved: "预留的段",
     },
     names: {
       segment_alloc: "分配段（cudaMalloc）",
@@ -87,7 +87,7 @@ export const timeline: typeof en = {
     device: "设备工作",
     sync: "等待",
     span: "采集窗口",
-    overhead: "Profiler 开销",
+    overhead: "性能分析器开销",
     instant: "瞬时事件",
   },
   keys: {
@@ -101,7 +101,7 @@ export const timeline: typeof en = {
     chain: "转到起因：启动调用、算子、前向、Python 行、模块（Shift：返回内核）",
     partner: "在前向与反向之间切换",
     measure: "从所选切片测量到接下来选中的切片",
-    measureKeys: "Shift 点击",
+    measureKeys: "Shift 单击",
     along: "关键路径上的下一个、上一个事件（Shift：上一个）",
     flag: "发现的下一处、上一处（Shift：上一处）",
     fit: "缩放到所选切片",

@@ -48,7 +48,7 @@ export const trace: typeof en = {
   explain: (n) => (n === 0 ? "解释" : `解释（${n}）`),
   explainHelp: "解释各步的轨道，以及淡化",
   derivedHelp: {
-    path: "从一步的结束往回看，缺了它这一步就无法如此之短的部分。",
+    path: "从每步的结束往回追溯：其中任何一段变长，该步都会变长。",
     idle: "每个设备上没有任何工作运行的时间，按原因着色。",
     phases: "主线程上程序所做的事，与“程序”视图相同。",
   },
@@ -142,7 +142,7 @@ export const trace: typeof en = {
   toBackward: "对应的反向算子",
   between: "两个切片之间",
   betweenHelp:
-    "从一个切片到另一个切片的精确时间。按 X 从所选切片开始测量；按住 Shift 点击则从所选切片测量到点击的切片。负值表示第二个切片更早，或两者重叠。",
+    "从一个切片到另一个切片的精确时间。按 X 从所选切片开始测量；按住 Shift 单击则从所选切片测量到单击的切片。负值表示第二个切片更早，或两者重叠。",
   betweenNext: "请选择另一个切片",
   betweenKinds: {
     startToStart: "起点到起点",
@@ -194,7 +194,7 @@ export const trace: typeof en = {
     memset: "内存置位",
     gpu_user_annotation: "设备上的标注",
     sync: "同步",
-    overhead: "Profiler 开销",
+    overhead: "性能分析器开销",
     memory: "内存",
     span: "采集窗口",
     other: "其他",
@@ -232,7 +232,7 @@ export const trace: typeof en = {
     inUse: (bytes) => `请求 ${bytes}`,
     kinds: {
       peak: "请求最多时",
-      reserved_peak: "保留最多时",
+      reserved_peak: "预留最多时",
       oom: "内存不足",
       snapshot: "保存快照",
     },
@@ -240,7 +240,7 @@ export const trace: typeof en = {
       requested: "请求的字节",
       allocated: "已分配的块",
       active: "活动的块",
-      reserved: "保留的段",
+      reserved: "预留的段",
     },
     record: "内存快照：记录",
     recordHelp:

@@ -6,13 +6,13 @@ import { Tile } from "../../ui";
 
 const text = roofline.tiles;
 
-/** Nothing where too little is known. */
 interface Props {
   readonly flops: Flops;
-  /** Leads to what they are made of, where that is not this page. */
-  readonly onOpen?: () => void;
+  /** Leads to what they are made of. */
+  readonly onOpen: () => void;
 }
 
+/** Nothing where too little is known. */
 export function UtilizationTiles({ flops: { mfu, hfu, coverage }, onOpen }: Props) {
   if (mfu.value === null) return null;
   const remark = text.coverage(fraction(coverage?.matrix ?? null));

@@ -1,8 +1,13 @@
 /** The critical path of the steps, and how long they would take after a change. */
 import { useMemo } from "react";
-import { type CriticalPath as Path, reportMade, useCriticalPath } from "../../api";
+import {
+  type CriticalPath as Path,
+  type ResourceOnPath,
+  reportMade,
+  useCriticalPath,
+} from "../../api";
 import { Columns, rangeWithin } from "../../charts/stackedColumns";
-import { duration, fraction } from "../../format";
+import { duration, fraction, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { PartialNotes } from "../../shell";
 import { useAddress, useTrace } from "../../state";
@@ -10,7 +15,7 @@ import { Async, Empty, Panel, Segmented } from "../../ui";
 import { Names } from "./Names";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
-import { bySaving, resourceColor, resourceName, seriesOf } from "./parts";
+import { bySaving, resourceColor, resourceInText, seriesOf } from "./parts";
 import { Confidence, Refusals } from "./Quality";
 import { Resources } from "./Resources";
 import { WhatIf } from "./WhatIf";
@@ -56,20 +61,11 @@ function Content({ answer }: { answer: Path }) {
 
 /** The question, and the answer in a sentence or two. */
 export function Answer({ answer }: { answer: Path }) {
-  const { largest, resources, total_ns, steps, meta } = answer;
+  const { largest, resources, total_ns, meta } = answer;
   const most = resources.find(({ resource }) => resource === largest);
   const [first, ...others] = bySaving(resources);
-  const saved = first?.if_free?.saved_ns ?? 0;
+  const savers = others.filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns);
   const known = resources.some(({ if_free }) => if_free?.refused === null);
-  const also = others
-    .filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns)
-    .map(({ resource, if_free }) =>
-      text.savesToo(
-        resourceName(resource),
-        duration((if_free?.saved_ns ?? 0) / steps.names.length),
-        fraction((if_free?.saved_ns ?? 0) / total_ns),
-      ),
-    );
   return (
     <section className="path-answer" aria-label={text.question}>
       <h2>{text.question}</h2>
@@ -78,24 +74,42 @@ export function Answer({ answer }: { answer: Path }) {
         <p>
           <strong>
             <i className="swatch" style={{ background: resourceColor((first ?? most).resource) }} />
-            {first
-              ? `${text.saves(
-                  resourceName(first.resource),
-                  duration(saved / steps.names.length),
-                  fraction(saved / total_ns),
-                )}; ${
-                  first.next === null
-                    ? text.noThen
-                    : text.limitsThen(resourceName(first.next), fraction(first.next_share))
-                }`
-              : known && text.nothingSaves}
+            {first ? unbroken(ifFree(first, answer)) : known && text.nothingSaves}
           </strong>{" "}
-          {also.length > 0 && text.saveToo(also)}{" "}
-          {text.largest(resourceName(most.resource), fraction(most.on_path_ns / total_ns))}
+          {unbroken(
+            [
+              savers.length > 0 &&
+                text.savesToo(savers.map((each) => saving(each, answer)).join(", ")),
+              text.largest(
+                resourceInText(most.resource),
+                fraction(most.on_path_ns / answer.total_ns),
+              ),
+            ]
+              .filter(Boolean)
+              .join(" "),
+          )}
         </p>
       )}
     </section>
   );
+}
+
+/** What a resource saves in a step if it takes no time, as time and share. */
+function saved({ if_free }: ResourceOnPath, { steps, total_ns }: Path): [string, string] {
+  const ns = if_free?.saved_ns ?? 0;
+  return [duration(ns / steps.names.length), fraction(ns / total_ns)];
+}
+
+function saving(each: ResourceOnPath, path: Path): string {
+  return text.saving(resourceInText(each.resource), ...saved(each, path));
+}
+
+function ifFree(first: ResourceOnPath, path: Path): string {
+  const then =
+    first.next === null
+      ? text.noThen
+      : text.limitsThen(resourceInText(first.next), fraction(first.next_share));
+  return `${text.saves(resourceInText(first.resource), ...saved(first, path))}; ${then}`;
 }
 
 function StepsPanel({ steps }: { steps: Path["steps"] }) {

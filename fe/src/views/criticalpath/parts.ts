@@ -62,6 +62,11 @@ export function resourceColor(resource: ResourceId): string {
   return partColor(PART_OF[resource]);
 }
 
+/** Within a sentence. */
+export function resourceInText(resource: ResourceId): string {
+  return text.resourcesInText[resource];
+}
+
 export function resourceName(resource: ResourceId): string {
   return text.resources[resource];
 }

@@ -1,12 +1,10 @@
 /** Who is slow, in one sentence, and how sure that is. */
 import type { RanksOverview } from "../../api";
-import { count } from "../../format";
+import { count, unbroken } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { cost, headline, named } from "./sentence";
 
 const text = ranksTexts.answer;
-/** A number stays in one line with its unit. */
-const unbroken = (words: string) => words.replace(/(\d) (?=%|[nµm]?s\b)/g, "$1\u00a0");
 
 export function Answer({ answer }: { answer: RanksOverview }) {
   const { tiles, confidence, slow_links: links } = answer;

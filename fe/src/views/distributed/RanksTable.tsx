@@ -5,6 +5,7 @@ import { ranksTexts } from "../../i18n";
 import { useTableParams, useTrace } from "../../state";
 import { DataTable } from "../../table";
 import { Panel } from "../../ui";
+import { RANKS } from "./go";
 import { params } from "./params";
 import { ranksTable } from "./runTables";
 
@@ -20,19 +21,21 @@ export function RanksTable({ ranks, onPick }: Props) {
   const state = useTableParams(params.filter2, params.sort2);
   const table = useMemo(() => ranksTable(ranks), [ranks]);
   return (
-    <Panel title={text.title} help={text.help}>
-      <DataTable
-        id="run-ranks"
-        label={text.title}
-        table={table}
-        {...state}
-        nameKey="worker"
-        selected={sel?.worker ?? null}
-        onSelect={(row) => {
-          const worker = ranks.worker[row];
-          if (worker !== undefined) onPick(worker);
-        }}
-      />
-    </Panel>
+    <div id={RANKS}>
+      <Panel title={text.title} help={text.help}>
+        <DataTable
+          id="run-ranks"
+          label={text.title}
+          table={table}
+          {...state}
+          nameKey="worker"
+          selected={sel?.worker ?? null}
+          onSelect={(row) => {
+            const worker = ranks.worker[row];
+            if (worker !== undefined) onPick(worker);
+          }}
+        />
+      </Panel>
+    </div>
   );
 }

@@ -3,7 +3,7 @@ import { count, duration, fraction, MISSING } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { goToView } from "../../state";
 import { Tile } from "../../ui";
-import { showCollectives, showStraggler } from "./go";
+import { showCollectives, showRanks, showStraggler } from "./go";
 import { named, rankName } from "./sentence";
 
 const text = ranksTexts.tiles;
@@ -49,6 +49,7 @@ export function RunTiles({ answer }: { answer: RanksOverview }) {
           ...(short || expected === null ? [] : [text.ofAll(count(expected))]),
           ...(lacking.length > 0 ? lacking : whereabouts),
         ].join(", ")}
+        onOpen={() => showRanks("rank")}
       />
       <Tile
         label={text.step}
@@ -78,6 +79,7 @@ export function RunTiles({ answer }: { answer: RanksOverview }) {
         help={text.lostHelp}
         value={duration(tiles.lost_ns)}
         remark={share(tiles.lost_ns, later ?? text.notCompared)}
+        onOpen={tiles.lost_ns ? () => showRanks("-late_ns") : undefined}
       />
     </dl>
   );

@@ -45,7 +45,14 @@ export function showCollectives({
   document.getElementById(COLLECTIVES)?.scrollIntoView({ block: "start" });
 }
 
-/** The id of the element with them. */
+/** All ranks in an order. */
+export function showRanks(sort: string): void {
+  setAddress(change(params.sort2, sort), change(params.filter2, ""));
+  document.getElementById(RANKS)?.scrollIntoView({ block: "start" });
+}
+
+/** The ids of the elements with these tables. */
+export const RANKS = "all-ranks";
 export const COLLECTIVES = "all-collectives";
 
 export function showStep(worker: string, step: string): void {

@@ -4,10 +4,9 @@ import { type FlameEntries, type FlameKind, useLayout, ZoomedFlame } from "../..
 import { hash } from "../../draw";
 import { duration, fraction } from "../../format";
 import { stacksTexts, modulesTexts as text } from "../../i18n";
-import { modulePath, rowOfModule } from "../../shell";
-import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
+import { longestSlice, modulePath, rowOfModule } from "../../shell";
+import { goToView, useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import {
-  hasColumn,
   numberAt,
   rowCount,
   SimpleTable,
@@ -18,7 +17,7 @@ import {
 } from "../../table";
 import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { hookTable, moduleTable } from "./columns";
-import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
+import { chosenMetric, type Metric, metricsOf, ownMetric, ownValues, wholeOf } from "./metrics";
 import { moduleClass } from "./moduleClass";
 import { params } from "./params";
 import "./modules.css";
@@ -68,7 +67,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
                   onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
                 />
               </div>
-              <Sentence answer={answer} />
+              <Sentence answer={answer} metric={metric} />
               <ModuleRows answer={answer} metric={metric} />
             </>
           )
@@ -81,10 +80,22 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
       )}
       {data?.hooks && source === "lightning" && (
         <Panel title={text.hooks} help={text.hooksHelp}>
-          <SimpleTable caption={text.hooksCaption} table={hookTable(data.hooks)} />
+          <Hooks hooks={data.hooks} />
         </Panel>
       )}
     </>
+  );
+}
+
+/** Each leads to its longest call. */
+function Hooks({ hooks }: { hooks: NonNullable<ModulesTable["hooks"]> }) {
+  const table = useMemo(() => hookTable(hooks), [hooks]);
+  return (
+    <SimpleTable
+      caption={text.hooksCaption}
+      table={table}
+      doorOf={(row) => () => goToView("trace", null, longestSlice(textAt(hooks.rows, "name", row)))}
+    />
   );
 }
 
@@ -119,17 +130,14 @@ function NoModules({ answer, source }: { answer: ModulesTable; source: ModuleSou
   );
 }
 
-/** Which module has the most time of its own. */
-function Sentence({ answer }: { answer: ModulesTable }) {
+/** Which module has the most time of its own, of the kind that is chosen. */
+function Sentence({ answer, metric }: Shown) {
   const [, select] = useSelectedModule(answer);
-  const key = hasColumn(answer, "device_self_ns") ? "device_self_ns" : "host_self_ns";
-  const times = answer.rows[key] ?? [];
-  const row = times.reduce<number>(
-    (most, ns, at) => (Number(ns) > Number(times[most]) ? at : most),
-    0,
-  );
+  const key = ownMetric(metric, metricsOf(answer));
+  const times = useMemo(() => ownValues(answer, key), [answer, key]);
+  const row = times.reduce((most, ns, at) => (ns > (times[most] ?? 0) ? at : most), 0);
   const whole = wholeOf(answer, key);
-  const time = numberAt(answer.rows, key, row) ?? 0;
+  const time = times[row] ?? 0;
   if (time <= 0) return null;
   return (
     <p>

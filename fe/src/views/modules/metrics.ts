@@ -20,6 +20,13 @@ export function chosenMetric(wanted: string, metrics: readonly Metric[]): Metric
   return metrics.find((metric) => metric === wanted) ?? metrics[0] ?? "host_total_ns";
 }
 
+/** The kind of time whose own part counts: totals are for the self times that they are made of. */
+export function ownMetric(metric: Metric, metrics: readonly Metric[]): Metric {
+  const own = { device_total_ns: "device_self_ns", host_total_ns: "host_self_ns" } as const;
+  const key = metric in own ? own[metric as keyof typeof own] : metric;
+  return metrics.includes(key) ? key : metric;
+}
+
 /** Of each module what its box is wide for beside those of the modules in it. */
 export function ownValues({ rows }: ModulesTable, metric: Metric): Float64Array {
   const size = rows.id?.length ?? 0;

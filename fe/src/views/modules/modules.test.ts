@@ -3,7 +3,7 @@ import type { Column, ModulesTable } from "../../api";
 import { traceMeta } from "../../api/cases";
 import { modulePath, rowOfModule } from "../../shell";
 import { hookTable, insideOf, moduleTable } from "./columns";
-import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
+import { chosenMetric, type Metric, metricsOf, ownMetric, ownValues, wholeOf } from "./metrics";
 import { moduleClass } from "./moduleClass";
 
 const column = (key: string, unit: Column["unit"] = "ns"): Column => ({
@@ -53,6 +53,12 @@ describe("metrics", () => {
     expect([...ownValues(net, "host_self_ns")]).toEqual([30, 20, 20, 10]);
     expect(wholeOf(net, "host_total_ns")).toBe(110);
     expect(wholeOf(net, "host_self_ns")).toBe(80);
+  });
+
+  it("count by the self times that totals are made of, where there are any", () => {
+    expect(ownMetric("host_total_ns", metricsOf(net))).toBe("host_self_ns");
+    expect(ownMetric("device_total_ns", metricsOf(net))).toBe("device_total_ns");
+    expect(ownMetric("backward_host_ns", metricsOf(net))).toBe("backward_host_ns");
   });
 
   it("never make a box narrower than what is in it", () => {

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type Compiled, useCompiled } from "../../api";
 import { count, duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
-import { doorsToEvents, doorToMost } from "../../shell/findings/showInTrace";
+import { doorsToEvents, doorToMost, showRow } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
 import { derive, numberAt, SimpleTable } from "../../table";
 import { Panel, Tile } from "../../ui";
@@ -83,6 +83,7 @@ function Shown({ answer }: ShownProps) {
 
 function Totals({ answer, totals, onDevice }: TotalsProps) {
   const regions = answer.regions.rows;
+  const lookup = totals.lookup_row;
   const inside = (row: number) =>
     (numberAt(regions, "calls", row) ?? 0) > (numberAt(regions, "outer_calls", row) ?? 0);
   return (
@@ -122,7 +123,12 @@ function Totals({ answer, totals, onDevice }: TotalsProps) {
           facts={[[text.insideDevice, duration(totals.inside_device_ns)]]}
         />
       )}
-      <Tile label={text.guards} help={text.guardsHelp} value={duration(totals.lookup_ns)} />
+      <Tile
+        label={text.guards}
+        help={text.guardsHelp}
+        value={duration(totals.lookup_ns)}
+        onOpen={lookup === null ? undefined : () => showRow(lookup)}
+      />
     </dl>
   );
 }

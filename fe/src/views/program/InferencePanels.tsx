@@ -5,10 +5,11 @@ import { StackedBars } from "../../charts";
 import { phaseName } from "../../draw/parts";
 import { count, decimal, duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
-import { doorsToEvents, doorToMost } from "../../shell/findings/showInTrace";
+import { doorsToEvents, doorToMost, showInTrace } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
-import { derive, numberAt, SimpleTable, textAt } from "../../table";
+import { derive, numberAt, type Rows, SimpleTable, textAt } from "../../table";
 import { Panel, Tile } from "../../ui";
+import { PHASE_LANE } from "./phaseLane";
 
 /** Steps in the table. */
 const MOST_STEPS = 100;
@@ -73,6 +74,7 @@ function Shown({ answer, engine }: ShownProps) {
           label={text.rate}
           help={text.rateHelp}
           value={engine.tokens_per_second === null ? unknown : decimal(engine.tokens_per_second, 1)}
+          onOpen={engine.tokens_per_second === null ? undefined : doorToAll(rows)}
         />
         <Tile
           label={text.gaps}
@@ -92,6 +94,7 @@ function Shown({ answer, engine }: ShownProps) {
             label={text.inGraphs}
             help={text.inGraphsHelp}
             value={fraction(engine.graph_share)}
+            onOpen={doorToMost(rows, "graph_ns")}
           />
         )}
       </dl>
@@ -103,6 +106,15 @@ function Shown({ answer, engine }: ShownProps) {
       />
     </Panel>
   );
+}
+
+/** From the first step to the last, in the trace by their phases. */
+function doorToAll(rows: Rows): (() => void) | undefined {
+  const starts = (rows.start_ns ?? []).map(Number);
+  if (starts.length === 0) return undefined;
+  const ends = starts.map((start, row) => start + (numberAt(rows, "host_ns", row) ?? 0));
+  const [first, last] = [Math.min(...starts), Math.max(...ends)];
+  return () => showInTrace({ start_ns: first, duration_ns: last - first }, null, PHASE_LANE);
 }
 
 function Families({ families }: { families: Inference["families"] }) {

@@ -3,19 +3,23 @@ import { useMemo } from "react";
 import { type Phase, type Phases, usePhases } from "../../api";
 import { StackedBars } from "../../charts";
 import { partColor, phaseName, phasePart } from "../../draw/parts";
-import { bytes, duration, exact, fraction } from "../../format";
+import { bytes, duration, equals, exact, fraction } from "../../format";
 import { partsTexts } from "../../i18n";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
-import { derive, SimpleTable } from "../../table";
+import { derive, SimpleTable, textAt } from "../../table";
 import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { params } from "./params";
+import { PHASE_LANE } from "./phaseLane";
+import { showRanges } from "./Ranges";
 
-/** With the lane of phases. */
-const LANE = { derived: ["phases"] };
 /** Backward passes in the table. */
 const MOST_PASSES = 50;
+
+/** The filter for the ranges that torch writes around steps of an optimizer, here by its class and its turn. */
+const rangeOf = (optimizer: string) =>
+  equals("name", `Optimizer.step#${optimizer.replace(/ \d+$/, "")}.step`);
 
 export function PhasePanels() {
   const { sel } = useTrace();
@@ -233,7 +237,7 @@ function Stretches({ answer, phase }: { answer: Phases; phase: Phase }) {
               <button
                 type="button"
                 className="button"
-                onClick={() => showInTrace(each, null, LANE)}
+                onClick={() => showInTrace(each, null, PHASE_LANE)}
               >
                 {text.stretch(duration(each.duration_ns), each.step ?? "–")}
               </button>{" "}
@@ -296,12 +300,20 @@ function Passes({ answer }: { answer: Phases }) {
           table={table}
           doorOf={(row) => () => {
             const at = (key: string) => Number(batches.rows[key]?.[row] ?? 0);
-            showInTrace({ start_ns: at("start_ns"), duration_ns: at("backward_ns") }, null, LANE);
+            showInTrace(
+              { start_ns: at("start_ns"), duration_ns: at("backward_ns") },
+              null,
+              PHASE_LANE,
+            );
           }}
         />
       )}
       {(optimizers.rows.name?.length ?? 0) > 0 && (
-        <SimpleTable caption={text.optimizers} table={used} />
+        <SimpleTable
+          caption={text.optimizers}
+          table={used}
+          doorOf={(row) => () => showRanges(rangeOf(textAt(used.rows, "name", row)))}
+        />
       )}
     </Panel>
   );

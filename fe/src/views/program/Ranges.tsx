@@ -4,7 +4,7 @@ import { useRangeCalls, useRanges } from "../../api";
 import { duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
-import { useAddress, useTableParams, useTrace } from "../../state";
+import { change, setAddress, useAddress, useTableParams, useTrace } from "../../state";
 import { derive, numberAt, rowCount, type Table, TreeTable, textAt } from "../../table";
 import { Async, QueryPanel } from "../../ui";
 import { params } from "./params";
@@ -26,18 +26,29 @@ const NOTHING = { title: text.noRanges, reason: text.noRangesReason, remedy: tex
 /** Calls that are listed, the longest. */
 const MOST_CALLS = 20;
 
+/** The id of the element with them. */
+const RANGES = "named-ranges";
+
+/** The ranges that match, whichever were shown before. */
+export function showRanges(filter: string): void {
+  setAddress(change(params.filter, filter));
+  document.getElementById(RANGES)?.scrollIntoView({ block: "nearest" });
+}
+
 export function Ranges() {
   const { sel } = useTrace();
   const query = useRanges(sel);
   return (
-    <QueryPanel
-      title={text.ranges}
-      help={text.rangesHelp}
-      query={query}
-      empty={(answer) => (rowCount(answer) === 0 ? NOTHING : null)}
-    >
-      {(answer) => <Tree answer={answer} />}
-    </QueryPanel>
+    <div id={RANGES}>
+      <QueryPanel
+        title={text.ranges}
+        help={text.rangesHelp}
+        query={query}
+        empty={(answer) => (rowCount(answer) === 0 ? NOTHING : null)}
+      >
+        {(answer) => <Tree answer={answer} />}
+      </QueryPanel>
+    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 /** The answer in a few sentences, the numbers behind it, and what is not known. */
 import type { Flops, RooflineTable, Utilization } from "../../api";
-import { duration, flop, fraction } from "../../format";
+import { duration, flop, fraction, unbroken } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
 import { numberAt, rowCount, textAt } from "../../table";
 import { Code } from "../../ui";
@@ -30,10 +30,6 @@ export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | 
     </>
   );
 }
-
-/** Numbers stay beside their units. */
-const unbroken = (words: string) =>
-  words.replace(/(\d) (?=%|[nµm]?s\b|[kMGTPE]?FLOP\b)/g, "$1\u00a0");
 
 function ofPeak({ shown, value, low, high, why }: Utilization): string {
   if (value === null) return why === null ? "" : text.whyNot[why];

@@ -16,9 +16,14 @@ export function Utilizations({ flops }: { flops: Flops }) {
   const least = (amount: number) => (packed ? text.atLeast(flop(amount)) : flop(amount));
   return (
     <>
-      <UtilizationTiles flops={flops} />
+      <UtilizationTiles flops={flops} onOpen={() => open("-flops")} />
       {flops.mfu.value !== null && (
-        <Tile label={text.busy} help={text.busyHelp} value={shownUtilization(flops.busy_mfu)} />
+        <Tile
+          label={text.busy}
+          help={text.busyHelp}
+          value={shownUtilization(flops.busy_mfu)}
+          onOpen={() => open("-lost_ns")}
+        />
       )}
       {(flops.executed > 0 || packed) && (
         <Tile

@@ -10,8 +10,9 @@ import type {
 import { useSnapshotPartner } from "../../api/snapshotLink";
 import { bytes, count, duration, fraction, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
-import { goToView, selectTrace, useTrace, viewName } from "../../state";
+import { change, goToView, selectTrace, setAddress, useTrace, viewName } from "../../state";
 import { Combo, Tile } from "../../ui";
+import { params } from "./params";
 import { type Look, openMoment } from "./useSnapshot";
 
 export function DeviceChoice({ look }: { readonly look: Look }) {
@@ -70,7 +71,15 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
           remark={text.blocks(bytes(device.allocated))}
           onOpen={() => openMoment(look, "end")}
         />
-        <Tile label={text.entries} value={count(device.entries)} />
+        <Tile
+          label={text.entries}
+          value={count(device.entries)}
+          onOpen={
+            device.entries > 0
+              ? () => setAddress(change(params.axis, "record"), change(params.range, ""))
+              : undefined
+          }
+        />
         <Tile
           label={text.fragmentation}
           help={text.fragmentationHelp}

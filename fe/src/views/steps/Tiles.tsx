@@ -3,7 +3,14 @@ import { count, duration, fraction, percentile } from "../../format";
 import { stepsTexts } from "../../i18n";
 import { change, setAddress, usePicked } from "../../state";
 import { Tile } from "../../ui";
-import { DEVIATIONS, FEWEST_STEPS, LEAST_SHARE, lostTime, type Usual } from "./outliers";
+import {
+  DEVIATIONS,
+  FEWEST_STEPS,
+  LEAST_SHARE,
+  lostTime,
+  nearestStep,
+  type Usual,
+} from "./outliers";
 import { params } from "./params";
 
 const text = stepsTexts.tiles;
@@ -12,6 +19,15 @@ interface Props {
   readonly steps: Steps;
   readonly usual: Usual;
   readonly slow: readonly boolean[];
+}
+
+/** The id of the element with the table of all steps. */
+export const ALL_STEPS = "all-steps";
+
+/** All steps in an order. */
+function showSteps(sort: string): void {
+  setAddress(change(params.sort, sort), change(params.filter, ""));
+  document.getElementById(ALL_STEPS)?.scrollIntoView({ block: "nearest" });
 }
 
 export function Tiles({ steps, usual, slow }: Props) {
@@ -27,12 +43,32 @@ export function Tiles({ steps, usual, slow }: Props) {
       ? text.spread(fraction(time / usual.duration_ns - 1))
       : "";
   const select = (name: string) => setSelected({ kind: "step", name });
+  const selectNearest = (time: number | null) => {
+    const step = nearestStep(durations, time);
+    return step === null ? undefined : () => select(steps.names[step] ?? "");
+  };
   const p95 = percentile(durations, 0.95);
   return (
     <dl className="tiles">
-      <Tile label={text.count} help={text.countHelp} value={count(n)} />
-      <Tile label={text.median} help={text.medianHelp} value={duration(usual.duration_ns)} />
-      <Tile label={text.p95} help={text.p95Help} value={duration(p95)} remark={above(p95)} />
+      <Tile
+        label={text.count}
+        help={text.countHelp}
+        value={count(n)}
+        onOpen={() => showSteps("start_ns")}
+      />
+      <Tile
+        label={text.median}
+        help={text.medianHelp}
+        value={duration(usual.duration_ns)}
+        onOpen={selectNearest(usual.duration_ns)}
+      />
+      <Tile
+        label={text.p95}
+        help={text.p95Help}
+        value={duration(p95)}
+        remark={above(p95)}
+        onOpen={selectNearest(p95)}
+      />
       <Tile
         label={text.min}
         help={text.minHelp}
@@ -58,11 +94,7 @@ export function Tiles({ steps, usual, slow }: Props) {
               ? text.none
               : text.lost(duration(lost.ns), fraction(lost.share))
         }
-        onOpen={
-          lost.steps > 0
-            ? () => setAddress(change(params.sort, "-delta_ns"), change(params.filter, ""))
-            : undefined
-        }
+        onOpen={lost.steps > 0 ? () => showSteps("-delta_ns") : undefined}
       />
     </dl>
   );

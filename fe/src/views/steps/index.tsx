@@ -21,7 +21,7 @@ import { stepTable } from "./columns";
 import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
 import { params } from "./params";
-import { Tiles } from "./Tiles";
+import { ALL_STEPS, Tiles } from "./Tiles";
 import "./steps.css";
 
 const MODES = [
@@ -158,24 +158,26 @@ function Shown({ steps, usual, slow }: ShownProps) {
         onClose={() => setCategory("")}
       />
       <Outliers steps={steps} usual={usual} slow={slow} onPick={select} />
-      <Panel title={text.table}>
-        {range && (
-          <p className="muted steps-shown">
-            {text.tableShown(count(range.to - range.from), count(order.length))}
-          </p>
-        )}
-        <StepRows
-          steps={steps}
-          usual={usual}
-          slow={slow}
-          mode={mode}
-          // In order of time also where the chart has another order: the table has its own.
-          rows={useMemo(
-            () => order.slice(range?.from ?? 0, range?.to).toSorted((a, b) => a - b),
-            [order, range],
+      <div id={ALL_STEPS}>
+        <Panel title={text.table}>
+          {range && (
+            <p className="muted steps-shown">
+              {text.tableShown(count(range.to - range.from), count(order.length))}
+            </p>
           )}
-        />
-      </Panel>
+          <StepRows
+            steps={steps}
+            usual={usual}
+            slow={slow}
+            mode={mode}
+            // In order of time also where the chart has another order: the table has its own.
+            rows={useMemo(
+              () => order.slice(range?.from ?? 0, range?.to).toSorted((a, b) => a - b),
+              [order, range],
+            )}
+          />
+        </Panel>
+      </div>
     </>
   );
 }

@@ -66,6 +66,16 @@ export function cause(steps: Steps, usual: Usual, step: number): Difference | nu
   return largest && largest.ns > 0 ? largest : null;
 }
 
+/** The step whose duration is nearest to a time, the first of several; null without steps or a time. */
+export function nearestStep(
+  durations: readonly Nanoseconds[],
+  time: Nanoseconds | null,
+): number | null {
+  if (time === null || durations.length === 0) return null;
+  const away = durations.map((duration) => Math.abs(duration - time));
+  return away.indexOf(away.reduce((least, each) => Math.min(least, each)));
+}
+
 export interface Lost {
   readonly steps: number;
   /** What the outliers took longer than the median step, together. */

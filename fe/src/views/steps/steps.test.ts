@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Steps } from "../../api";
 import { stepTable } from "./columns";
-import { cause, differences, lostTime, outliers, usualStep } from "./outliers";
+import { cause, differences, lostTime, nearestStep, outliers, usualStep } from "./outliers";
 
 function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}): Steps {
   return {
@@ -31,6 +31,13 @@ function slow(steps: Steps): string[] {
 }
 
 const fill = (n: number, value: number) => Array.from({ length: n }, () => value);
+
+it("finds the step nearest to a time, the first of several", () => {
+  expect(nearestStep([10, 30, 21, 19], 20)).toBe(2);
+  expect(nearestStep([10, 30], 29.5)).toBe(1);
+  expect(nearestStep([], 20)).toBeNull();
+  expect(nearestStep([10], null)).toBeNull();
+});
 
 describe("outliers", () => {
   it("finds the step that is longer than the steady others", () => {

@@ -2,9 +2,9 @@
 import { useId } from "react";
 import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
-import { useAddress, useTrace, workersOf } from "../../state";
+import { useAddress } from "../../state";
 import { COLOR_BY, type ColorBy, type Tool } from "../../timeline";
-import { Popup, Segmented } from "../../ui";
+import { Segmented } from "../../ui";
 import { Bookmarks, type BookmarksState } from "./Bookmarks";
 import { ExplainMenu } from "./Explain";
 import { FLOW_MODES } from "./look";
@@ -66,51 +66,7 @@ export function Tools({ tool, onTool, longestStep, bookmarks, current, onGo }: P
         onChange={(event) => setLeast(event.target.value)}
       />
       <ExplainMenu longestStep={longestStep} />
-      <Ranks />
       <Bookmarks bookmarks={bookmarks} current={current} onGo={onGo} />
     </div>
-  );
-}
-
-/** Further ranks of the run, stacked below the one that is shown. */
-function Ranks() {
-  const { run, sel } = useTrace();
-  const [wanted, setWanted] = useAddress(params.workers);
-  if (!run || !sel) return null;
-  const others = workersOf(run).filter((worker) => worker !== sel.worker);
-  if (others.length === 0) return null;
-  const shown = wanted.filter((worker) => others.includes(worker));
-  return (
-    <Popup label={text.ranks(shown.length, others.length)}>
-      {() => (
-        <fieldset className="trace-menu">
-          <legend className="visually-hidden">{text.ranksHelp}</legend>
-          <div className="trace-ranks-all">
-            <button type="button" className="link" onClick={() => setWanted(others)}>
-              {text.allRanks}
-            </button>
-            <button type="button" className="link" onClick={() => setWanted([])}>
-              {text.noRanks}
-            </button>
-          </div>
-          {others.map((worker) => (
-            <label key={worker}>
-              <input
-                type="checkbox"
-                checked={shown.includes(worker)}
-                onChange={() =>
-                  setWanted(
-                    shown.includes(worker)
-                      ? shown.filter((each) => each !== worker)
-                      : others.filter((each) => each === worker || shown.includes(each)),
-                  )
-                }
-              />{" "}
-              {worker}
-            </label>
-          ))}
-        </fieldset>
-      )}
-    </Popup>
   );
 }

@@ -13,6 +13,7 @@ import { InstancesPanel, useInstances } from "./Instances";
 import { params } from "./params";
 import { pickedSlice } from "./pickedSlice";
 import { RangePanel } from "./RangePanel";
+import { Ranks } from "./Ranks";
 import { RecordPanel } from "./RecordPanel";
 import { SearchField } from "./SearchField";
 import { Slices } from "./Slices";
@@ -108,6 +109,7 @@ export default function Trace() {
             >
               {text.list}
             </button>
+            <Ranks />
             <FileMenu window={window === work ? null : window} />
           </>
         }

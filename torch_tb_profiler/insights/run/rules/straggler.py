@@ -31,7 +31,7 @@ _PLACES: Mapping[str, str] = {
     "operator": "operators on the CPU",
     "data": "loading data",
     "launch": "launch calls",
-    "blocking": "synchronising calls",
+    "blocking": "synchronizing calls",
     "allocator": "allocator calls",
     "api": "calls of the device's API",
     "collective": "collectives on the host",

@@ -44,7 +44,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
             ),
             advice=(
                 "Let ranks reach collectives at the same time: give them batches of the same size, and remove what "
-                "takes another time on each rank (loading data, synchronisations, garbage collection). Faster links "
+                "takes another time on each rank (loading data, synchronizations, garbage collection). Faster links "
                 "save nothing."
             ),
             values={

@@ -3,11 +3,11 @@ import { ms, percent } from "../numbers";
 import { transferAdvice } from "../serverTransfers";
 
 const GAP_ADVICE: Readonly<Record<string, string>> = {
-  sample: "请在设备上对所有请求一起采样，并在下一步再读取词元。",
+  sample: "请在设备上对所有请求一起采样，并在下一步再读取 token。",
   schedule:
     "请在设备运行当前批次时选择下一批：vLLM 用 `--async-scheduling`，SGLang 默认如此（`--disable-overlap-schedule` 则相反）。",
-  detokenise: "请在另一个进程或线程中把词元变成文本。",
-  wait: "从设备读回的内容（`.item()`、`.tolist()`、`.cpu()`）使上一步结束：请在下一步运行时读取上一步的词元。",
+  detokenise: "请在另一个进程或线程中把 token 变成文本。",
+  wait: "从设备读回的内容（`.item()`、`.tolist()`、`.cpu()`）使上一步结束：请在下一步运行时读取上一步的 token。",
   other: "请在跟踪视图中查看主机在那里做什么；把对请求的登记移出循环。",
 };
 

@@ -12,7 +12,7 @@ const SYNC: Record<string, string> = {
   value:
     "请把值留在设备上：`total += loss.detach()`，每隔若干步才读取一次：`if step % 50 == 0: print(total.item())`。",
   value_inference:
-    "请把值留在设备上，攒到一起再读：每隔若干个词元才检查序列是否结束，或在最后一次性拷贝：`torch.stack(values).tolist()`。",
+    "请把值留在设备上，攒到一起再读：每隔若干个 token 才检查序列是否结束，或在最后一次性拷贝：`torch.stack(values).tolist()`。",
   condition:
     "请在设备上选择：`torch.where(condition, a, b)`，或每隔若干步才检查：`if tensor:` 和 `torch.equal(a, b)` 会等待结果。",
   grad_scaler:
@@ -44,7 +44,7 @@ const CALLS: Record<string, string> = {
   module: `请在各步之前加载内核：用所有形状预热，${WARM_UP}，或设置 \`CUDA_MODULE_LOADING=EAGER\`。`,
   query:
     "请不要在循环中轮询：`event.synchronize()` 等待时不占用核心，`stream.wait_event(event)` 让设备等待。",
-  setup: `设备在第一次调用其 API 时初始化。请在预热之后录制：${WARM_UP}；服务器请在接收请求之前先使用一次设备。`,
+  setup: `设备在第一次调用其 API 时初始化。请在预热之后采集：${WARM_UP}；服务器请在接收请求之前先使用一次设备。`,
   event: "事件请只创建一次并重复使用；只记录有人等待的事件。",
   other: "请在跟踪视图中查看是谁进行这些调用，能否在循环之前只做一次。",
 };
@@ -117,7 +117,7 @@ export const findings: Record<string, FindingWords> = {
     detail: ({ kernels, spent_ns, longest_ns, usual_us }) =>
       `${kernels} 次内核的首次启动共用 ${ms(spent_ns)}，最长 ${ms(longest_ns)}；一次启动通常用 ${us(usual_us)}。`,
     advice: () =>
-      `请在预热之后录制：${WARM_UP}。服务器请在第一个用户之前发送所有形状的请求，或在启动时全部加载：\`CUDA_MODULE_LOADING=EAGER\`。`,
+      `请在预热之后采集：${WARM_UP}。服务器请在第一个用户之前发送所有形状的请求，或在启动时全部加载：\`CUDA_MODULE_LOADING=EAGER\`。`,
   },
   api_calls: {
     title: ({ call }) => `各步的时间用在 ${call} 上`,
@@ -166,7 +166,7 @@ export const findings: Record<string, FindingWords> = {
     detail: ({ share, spent_ns, name }) =>
       `平均每步的 ${percent(share)}（${ms(spent_ns)}）是性能分析器的工作，主要是 \`${name}\`：没有它各步会更短。`,
     advice: () =>
-      `请在预热之后录制更少的步：${WARM_UP}。时间重要时请不要使用 \`with_stack\`、\`record_shapes\` 和 \`profile_memory\`。`,
+      `请在预热之后采集更少的步：${WARM_UP}。时间重要时请不要使用 \`with_stack\`、\`record_shapes\` 和 \`profile_memory\`。`,
   },
 };
 
