@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -238,3 +239,25 @@ def test_our_own_mistakes_stay_with_the_file(tmp_path: Path, monkeypatch: pytest
     assert isinstance(outcome, Failed)
     assert outcome.reason.text.startswith("could not be read: ZeroDivisionError")
     assert "Traceback" in outcome.details
+
+
+@pytest.mark.parametrize(("size", "comes", "given"), [(1000, True, 0), (1000, False, 1), (1 << 30, True, 1)])
+def test_memory_is_kept_for_a_job_that_comes_at_once(
+    size: int, comes: bool, given: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a small file: what a large one leaves goes back, and what nobody takes."""
+    back: list[None] = []
+    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    after = Job(2, "", 0, 0, "")
+
+    def gives() -> None:
+        back.append(None)
+        if not comes:
+            jobs.put(after)
+
+    monkeypatch.setattr(worker, "give_back", gives)
+    monkeypatch.setattr(worker, "AT_ONCE_SECONDS", 0.05)
+    if comes:
+        jobs.put(after)
+    assert worker._after(Job(1, "", size, 0, ""), jobs) is after
+    assert len(back) == given
