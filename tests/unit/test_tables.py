@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.trace.schema import Flows
 from torch_tb_profiler.trace.store import Strings
 
@@ -49,9 +50,15 @@ def test_only_texts_of_a_column_are_tested() -> None:
 
 def test_what_is_known_of_a_column_goes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another array may be made in its place in memory."""
-    strings, counted = Strings(["", "a", "b"]), []
+    strings = Strings(["", "a", "b"])
+    counted: list[int] = []
     bincount = np.bincount
-    monkeypatch.setattr(np, "bincount", lambda codes: counted.append(len(codes)) or bincount(codes))
+
+    def noted(codes: Int32) -> Int64:
+        counted.append(len(codes))
+        return bincount(codes)
+
+    monkeypatch.setattr(np, "bincount", noted)
     for size in range(1, 60):
         column = np.full(size, 1 + size % 2, np.int32)
         for _ in range(2):
