@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.question import TraceQuestion
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS as DECLARED
-from torch_tb_profiler.trace import column_file, read_trace
+from torch_tb_profiler.trace import Trace, column_file, read_trace
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.execute import is_about
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
@@ -97,7 +97,12 @@ def test_what_only_the_old_plugin_asked_is_answered_once_when_it_is_asked(
     routes = sorted(question.path for question in OLD if isinstance(question, TraceQuestion))
     opened: list[Path] = []
     open_trace = column_file.open_trace
-    monkeypatch.setattr(column_file, "open_trace", lambda path: opened.append(path) or open_trace(path))
+
+    def noted(path: Path) -> Trace:
+        opened.append(path)
+        return open_trace(path)
+
+    monkeypatch.setattr(column_file, "open_trace", noted)
     asked, times = [], []
     for _ in range(2):  # the second server finds them in the cache
         with everything_read(logs, tmp_path / "cache") as workspace:
