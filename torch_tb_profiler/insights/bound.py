@@ -271,7 +271,7 @@ def _next(
     saved: Callable[[Sequence[Change]], float],
     idle: float,
 ) -> BoundKind | None:
-    """The resource whose relief saves most beyond that of the best, by replay; None where none saves much of what is left.
+    """The resource whose relief saves most beyond that of the best, by replay; None where none saves much of the rest.
 
     idle   which part of the steps devices idle
     """
