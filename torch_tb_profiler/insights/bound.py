@@ -60,7 +60,9 @@ _ON_DEVICES = ("compute", "device_gap", "communication", "copy")
 _OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
-#: where devices idle for more of the steps than that, waits are told from a host that takes longer than what it waits for
+#: what comes next saves this share of what is left at least
+LEAST_NEXT = 0.05
+#: devices that idle for more of the steps than that may wait for a host that takes longer than they do
 MOSTLY_IDLE = 0.5
 #: of a saving in one step, from which on, and from how many steps on, that is said
 ALMOST_ALL, FEWEST_STEPS = 0.8, 4
@@ -269,8 +271,7 @@ def _next(
     saved: Callable[[Sequence[Change]], float],
     idle: float,
 ) -> BoundKind | None:
-    """The resource whose relief saves most beyond that of the best, by replay; None where none saves `LEAST` of what is
-    left.
+    """The resource whose relief saves most beyond that of the best, by replay; None where none saves much of the rest.
 
     idle   which part of the steps devices idle
     """
@@ -281,7 +282,7 @@ def _next(
             most = idle if {best, kind} <= _OF_IDLE_TIME else 1.0
             beyond[kind] = min(saved([*resources[best], *changes]), most) - min(first, most)
     most_beyond = max(beyond, key=lambda each: beyond[each], default=None)
-    return most_beyond if most_beyond is not None and beyond[most_beyond] >= LEAST * (1 - first) else None
+    return most_beyond if most_beyond is not None and beyond[most_beyond] >= LEAST_NEXT * (1 - first) else None
 
 
 def slower_host(found: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
