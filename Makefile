@@ -82,10 +82,10 @@ check-py: .venv/.stamp-dev
 lint: lint-rules lint-format lint-types lint-imports lint-words
 
 lint-rules: .venv/.stamp-dev
-	$(BIN)/ruff check .
+	$(BIN)/ruff check . _build
 
 lint-format: .venv/.stamp-dev
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff format --check . _build
 
 lint-types: .venv/.stamp-dev
 	$(BIN)/mypy
@@ -98,8 +98,8 @@ lint-words: .venv/.stamp-dev
 	@$(PY) _build/words.py
 
 format: .venv/.stamp-dev .venv/.stamp-node
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix . _build
+	$(BIN)/ruff format . _build
 	$(NPM) run format
 
 test-fe: fe-lint fe-types fe-unit fe-weight

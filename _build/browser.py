@@ -63,9 +63,8 @@ def launched(arguments: Sequence[str]) -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright  # noqa: PLC0415 `main` runs before it is installed
 
     os.environ.update(playwright_settings())
-    with sync_playwright() as playwright:
-        with launched_by(playwright.chromium, arguments) as started:
-            yield started
+    with sync_playwright() as playwright, launched_by(playwright.chromium, arguments) as started:
+        yield started
 
 
 @contextmanager

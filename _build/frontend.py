@@ -20,8 +20,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 ROOT = Path(__file__).resolve().parent.parent
 FE = ROOT / "fe"
@@ -152,7 +159,26 @@ def dependencies_are_current() -> bool:
     )
 
 
+@contextmanager
+def alone() -> Iterator[None]:
+    """One process of this checkout at a time, where the system has such locks: checks run beside each other."""
+    if fcntl is None:
+        yield
+        return
+    folder = os.open(FE, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
 def install_dependencies() -> None:
+    with alone():
+        _install_dependencies()
+
+
+def _install_dependencies() -> None:
     if dependencies_are_current():
         return
     run = npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", capture=True)

@@ -1,6 +1,7 @@
 """The pictures of the documentation: python _build/pictures.py FOLDER. A browser looks at a server over the samples.
 
-`make docs` puts them into the site. That of the README is in the repository: `python _build/pictures.py docs/pictures overview`.
+`make docs` puts them into the site. That of the README is in the repository:
+`python _build/pictures.py docs/pictures overview`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,15 @@ SOURCE = ROOT / "build" / "site-source"
 SITE = ROOT / "build" / "site"
 
 #: beside docs/: what its pages link to
-PAGES = ("*.md", "LICENSE", "samples/README.md", "examples/README.md", "examples/*.py", "fe/src/i18n/README.md", "benchmarks/RESULTS.md")
+PAGES = (
+    "*.md",
+    "LICENSE",
+    "samples/README.md",
+    "examples/README.md",
+    "examples/*.py",
+    "fe/src/i18n/README.md",
+    "benchmarks/RESULTS.md",
+)
 
 
 def stage() -> None:
