@@ -28,8 +28,9 @@ class Straggler(Answer, frozen=True, kw_only=True):
     rank         number of the rank; null where its trace does not say
     worker       name of its trace
     host         where it ran; null where the trace does not say
-    late_ns      how much longer than its peers, of a step
-    z            how many robust deviations of the peers late_ns is; null with fewer than three of them
+    late_ns      how much longer than its peers, of a step: in own time of the step or before one collective, in its
+                 kernels or on its host, whichever shows it most surely
+    z            how many robust deviations of the peers that is, where it is most; null with fewer than three of them
     cause        what takes longer
     operator     the operator, kernel or collective that takes longer; null where no single one does
     operator_ns  the part of it, of a step; null like operator

@@ -830,6 +830,8 @@ export interface RanksSummary {
   slow_links: SlowLink[];
   /** how many were matched */
   collectives: Matched;
+  /** collectives that a member of their group lacks, at most 20 */
+  missing: MissingCollective[];
   /** offsets of the clocks */
   clock: Clock;
 }
@@ -842,9 +844,9 @@ export interface Straggler {
   worker: string;
   /** where it ran; null where the trace does not say */
   host: string | null;
-  /** how much longer than its peers, of a step (nanoseconds) */
+  /** how much longer than its peers, of a step: in own time of the step or before one collective, in its kernels or on its host, whichever shows it most surely (nanoseconds) */
   late_ns: number;
-  /** how many robust deviations of the peers late_ns is; null with fewer than three of them */
+  /** how many robust deviations of the peers that is, where it is most; null with fewer than three of them */
   z: number | null;
   /** what takes longer */
   cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown";
@@ -896,6 +898,26 @@ export interface Matched {
   matched: number;
   /** how many are on one, although its group has more here or it is point-to-point */
   unmatched: number;
+}
+
+/** A collective that some present member of its group does not have: a hint that ranks ran apart. */
+export interface MissingCollective {
+  /** label of the process group */
+  group: string;
+  /** number of the collective in its group; null when the traces do not say */
+  sequence: number | null;
+  /** of the call */
+  name: string;
+  /** in which the others called it; null outside of steps */
+  step: string | null;
+  /** the number of each rank that lacks it, at most 64 */
+  ranks: (number | null)[];
+  /** how many have it */
+  having: number;
+  /** false: one of several equal neighbours is missing, not surely this one */
+  exact: boolean;
+  /** whether the ranks have nothing more of the group after it: it may hang there */
+  stops: boolean;
 }
 
 /** What to add to the times of each rank (since its own start) to have them by one clock, as parallel lists. */
@@ -2924,26 +2946,6 @@ export interface LayoutDimension {
   groups: number;
   /** how many ranks apart neighbouring members are; null where unknown or unequal */
   stride: number | null;
-}
-
-/** A collective that some present member of its group does not have: a hint that ranks ran apart. */
-export interface MissingCollective {
-  /** label of the process group */
-  group: string;
-  /** number of the collective in its group; null when the traces do not say */
-  sequence: number | null;
-  /** of the call */
-  name: string;
-  /** in which the others called it; null outside of steps */
-  step: string | null;
-  /** the number of each rank that lacks it, at most 64 */
-  ranks: (number | null)[];
-  /** how many have it */
-  having: number;
-  /** false: one of several equal neighbours is missing, not surely this one */
-  exact: boolean;
-  /** whether the ranks have nothing more of the group after it: it may hang there */
-  stops: boolean;
 }
 
 /** Stages of a pipeline, with what each did in a step. */

@@ -139,10 +139,11 @@ export const ranks = area("ranks", {
     rank: "Rank",
     host: "Host",
     late: "Late per step",
-    lateHelp: "How much longer than the median of its peers, per step.",
+    lateHelp:
+      "How much longer than the median of its peers, per step: own time of the step or before one collective, or what its kernels or its host take longer, whichever shows it most surely. Late in the table Ranks is own time of the step.",
     z: "z",
     zHelp:
-      "The same in robust standard deviations of the peers; empty with fewer than three peers.",
+      "How many robust standard deviations of the peers that is, where it is most; z in the table Ranks is that of own time of the step. Empty with fewer than three peers.",
     steps: "Steps",
     stepsHelp: "In how many of the compared steps it is clearly late.",
     stepsOf: (n: string, all: string) => `${n} of ${all}`,
