@@ -328,9 +328,9 @@ NAMES: Mapping[BoundKind, str] = {
     "input": "input",
     "sync": "synchronization",
     "communication": "communication",
-    "memory": "copies",
+    "memory": "copying",
     "host": "the host",
-    "launch": "launches",
+    "launch": "launching kernels",
     "compute": "compute",
 }
 
