@@ -81,10 +81,15 @@ def world_of(run: RunData) -> int | None:
     return max((head.world for head in run.heads if head.world), default=None)
 
 
+def described_role(of: ProcessGroup) -> Role:
+    """What the description of a group says it is for; `unknown` where it does not."""
+    return next((role for role, pattern in _ROLES if pattern.search(of.description)), "unknown")
+
+
 def _role(of: ProcessGroup, world: int | None) -> tuple[Role, str]:
-    for role, pattern in _ROLES:
-        if pattern.search(of.description):
-            return role, "description"
+    described = described_role(of)
+    if described != "unknown":
+        return described, "description"
     if world and of.size == world:
         return "world", "ranks"
     return "unknown", ""

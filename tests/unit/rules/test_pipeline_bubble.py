@@ -21,19 +21,22 @@ class Pipeline:
     microbatches  in a step
     reduced       all ranks exchange something at the end of a step, and wait for one another
     named         the program names microbatches
+    group         what the process group is for
     """
 
     forward: tuple[float, ...] = (400.0,) * 4
     microbatches: int = 4
     reduced: bool = False
     named: bool = True
+    group: str = "default_pg"
     steps: int = 5
 
 
 class Machine:
     """Stages with a stream each; the host is ahead of it. free, host: when each is done, µs."""
 
-    def __init__(self, stages: int) -> None:
+    def __init__(self, stages: int, group: str) -> None:
+        self.group = group
         self.events: list[list[Event]] = [[] for _ in range(stages)]
         self.free = [0.0] * stages
         self.host = [0.0] * stages
@@ -50,7 +53,7 @@ class Machine:
 
     def receive(self, stage: int, ready: float) -> None:
         wait = max(ready - self.begins(stage), 0) + 1
-        self.run(stage, "ncclDevKernel_SendRecv", wait, **collective_of("recv", len(self.free)))
+        self.run(stage, "ncclDevKernel_SendRecv", wait, **collective_of("recv", len(self.free), self.group))
 
     def begins(self, stage: int) -> float:
         return max(self.free[stage], self.host[stage] + 8)
@@ -66,7 +69,7 @@ class Machine:
 def events_of(program: Pipeline) -> tuple[list[list[Event]], float]:
     """The events of each stage, and the mean of the steps, ns."""
     size, m = len(program.forward), program.microbatches
-    machine = Machine(size)
+    machine = Machine(size, program.group)
     begin = [0.0] * size
     for step in range(program.steps):
         machine.host = [at + 5 for at in begin]
@@ -95,15 +98,15 @@ def events_of(program: Pipeline) -> tuple[list[list[Event]], float]:
     return machine.events, 1000 * max(begin) / program.steps
 
 
-def collective_of(name: str, size: int) -> dict[str, Any]:
+def collective_of(name: str, size: int, group: str = "default_pg") -> dict[str, Any]:
     return {
         "Collective name": name,
         "dtype": "Float",
         "In msg nelems": 1000,
         "Out msg nelems": 1000,
         "Group size": size,
-        "Process Group Name": "0",
-        "Process Group Description": "default_pg",
+        "Process Group Name": "0" if group == "default_pg" else "1",
+        "Process Group Description": group,
         "Process Group Ranks": str(list(range(size))),
     }
 
@@ -152,3 +155,18 @@ def test_unlike_stages() -> None:
 def test_many_microbatches_or_names_that_are_missing() -> None:
     assert "pipeline_bubble" not in found_in(Pipeline((100.0,) * 4, 32))
     assert "pipeline_bubble" not in found_in(Pipeline(named=False))
+
+
+@pytest.mark.parametrize("reduced", [False, True])
+def test_a_group_that_is_called_pipeline(reduced: bool) -> None:
+    """As of Megatron: how long stages wait is known, what filling and draining takes is not."""
+    found = found_in(Pipeline(reduced=reduced, named=False, group="PIPELINE_MODEL_PARALLEL_GROUP"))
+    finding = found["pipeline_bubble"]
+    assert finding.values["stages"] == 4
+    assert finding.values["share"] == pytest.approx(3 / 7, abs=0.02)
+    assert finding.saving is not None
+    assert (finding.saving.refused_id, finding.saving.alone_ns) == ("microbatches_unnamed", None)
+    assert "more microbatches" in finding.advice
+    assert len(finding.instances) >= 5
+    assert "waiting" not in found
+    assert "pipeline_bubble" not in found_in(Pipeline(named=False, group="CONTEXT_PARALLEL_GROUP"))

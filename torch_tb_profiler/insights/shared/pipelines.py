@@ -15,6 +15,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
+from torch_tb_profiler.ranks.layout import described_role
 
 #: what the schedules of torch.distributed.pipelining write around the forward pass of a microbatch on a stage
 _FORWARD = late_pattern(r"(?:Forward |PP:(?P<stage>\d{1,9})F)(?P<microbatch>\d{1,9})")
@@ -24,7 +25,7 @@ class Stage(msgspec.Struct, frozen=True):
     """One rank of a pipeline.
 
     stages        how many ranks the pipeline has
-    microbatches  in a step
+    microbatches  in a step; 0 where the trace does not name them
     item          pieces of work that send to and receive from other stages in the steps, in the graph of the replay
     bare_ns       parallel to `item`: their time in which nothing is computed
     wait_ns       the same of all of them, each moment once
@@ -43,7 +44,11 @@ def stage_of(model: Model) -> Stage | None:
     communications, steps = model.communications, model.steps
     kinds = [number for number, kind in enumerate(KINDS) if kind in POINT_TO_POINT]
     sends = np.isin(communications.operations.kind, kinds) & communications.operations.on_device
-    if not microbatches or not sends.any():
+    if not microbatches:
+        # others send to one another, too: a ring of attention, an exchange of experts
+        described = [number for number, of in enumerate(communications.groups) if described_role(of) == "pp"]
+        sends &= np.isin(communications.operations.group, described)
+    if not sends.any():
         return None
     stages = max(communications.groups[number].size for number in set(communications.operations.group[sends].tolist()))
     starts = communications.ranges.start[sends[communications.ranges.operation]]

@@ -23,6 +23,8 @@ export const refusals: Readonly<Record<string, (share: string) => string>> = {
   idle_unknown: (share) => `设备有 ${share} 的时间空闲，而跟踪没有说明原因。`,
   unmatched: () => "大部分通信无法与另一个 rank 的通信配对，因此其时间可能是等待。",
   lateness_unknown: () => "使此 rank 迟到的既不是主机时间，也不是其跟踪中的内核。",
+  microbatches_unnamed: () =>
+    "跟踪没有给出微批次的名称，因此无法知道等待中有多少用于填充和排空流水线。",
   late_in_turns: () =>
     "没有一个 rank 在大多数步中迟到，因此更改一个 rank 不会消除这种等待。各 rank 同时到达时能节省多少，取决于其中哪一个变快。",
 };

@@ -133,11 +133,15 @@ export const findings: Record<string, FindingWords> = {
   pipeline_bubble: {
     title: "流水线的各段相互等待",
     detail: ({ wait_ns, share, stages, microbatches, ideal_ns }) =>
-      `平均每步中，一段等待其他段 ${ms(wait_ns)}（${percent(share, 0)}）。其中 ${stages} 段和 ${microbatches} 个微批次填充和排空流水线需要 ${ms(ideal_ns)}。`,
+      microbatches === undefined
+        ? `平均每步中，${stages} 段中的一段等待其他段 ${ms(wait_ns)}（${percent(share, 0)}）：在流水线填充和排空时，以及等待更慢的段时。`
+        : `平均每步中，一段等待其他段 ${ms(wait_ns)}（${percent(share, 0)}）。其中 ${stages} 段和 ${microbatches} 个微批次填充和排空流水线需要 ${ms(ideal_ns)}。`,
     advice: ({ uneven }) =>
-      uneven
-        ? "请让各段的工作量相同：最慢的一段决定速度。把它的层移到其他段，并把嵌入和损失也算作层。"
-        : "请把批次分成两倍的微批次，填充和排空的时间会减半；或使用 `torch.distributed.pipelining` 的 `ScheduleInterleaved1F1B` 或 `ScheduleInterleavedZeroBubble`。",
+      uneven === undefined
+        ? "请把批次分成更多的微批次，或使用交错的调度：填充和排空的时间会减少。若各段的等待不同，请把层从最慢的一段移到其他段。"
+        : uneven
+          ? "请让各段的工作量相同：最慢的一段决定速度。把它的层移到其他段，并把嵌入和损失也算作层。"
+          : "请把批次分成两倍的微批次，填充和排空的时间会减半；或使用 `torch.distributed.pipelining` 的 `ScheduleInterleaved1F1B` 或 `ScheduleInterleavedZeroBubble`。",
   },
   object_collectives: {
     title: "各步向其他 rank 发送 Python 对象",
