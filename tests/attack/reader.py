@@ -9,6 +9,7 @@ keeping is added to `.attack/corpus`. Without it the corpus is damaged at random
 from __future__ import annotations
 
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,6 +23,8 @@ SEEDS = (CORPUS, CORPUS.parents[1] / "damaged")
 #: what the search found, not in git
 FOUND = Path(".attack") / "corpus"
 LONGEST = 60_000
+#: of one process of the search: under atheris it holds 70 KB more with every input, which the reader alone does not
+PIECE_SECONDS = 300.0
 
 
 def check(content: bytes) -> None:
@@ -88,11 +91,24 @@ def _checked(content: bytes) -> None:
 
 
 def main() -> None:
-    seconds, seed = float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    once = sys.argv[1] == "--once"
+    seconds, seed = (float(sys.argv[1 + once]), int(sys.argv[2 + once]) if len(sys.argv) > 2 + once else 1)
     if find_spec("atheris") is None:
         print("no atheris for this Python: the corpus is damaged at random, without regard to coverage")
         print(f"{at_random(seconds, seed)} inputs, none of them a fault")
-        return
+    elif once:
+        with_coverage(seconds, seed)
+    else:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 1:
+            command = [sys.executable, "-m", "tests.attack.reader", "--once", str(min(left, PIECE_SECONDS)), str(seed)]
+            if code := subprocess.run(command, check=False).returncode:
+                sys.exit(code)
+            seed += 1
+
+
+def with_coverage(seconds: float, seed: int) -> None:
+    """Search from the corpus and what was found before; ends the process."""
     import atheris
 
     with atheris.instrument_imports(include=["torch_tb_profiler.trace"]):
