@@ -219,7 +219,7 @@ def test_sums_are_per_step_where_the_steps_differ(tmp_path: Path, serve_logs: Se
     profiler = Profiler(page, server).open(v="compare", r="b")
     grid = profiler.grid("Operators compared")
     expect(grid.row("aten::mm")).to_contain_text("same")
-    counted = "Counted: 2 steps of the baseline, 5 of the experiment; first steps left out: 1."
+    counted = "Steps compared: 2 of the baseline, 5 of the experiment; first steps left out: 1."
     expect(profiler.ui.get_by_text(counted)).to_be_visible()
     expect(grid.panel.get_by_text("divided by 2 steps of the baseline and 6 of the experiment")).to_be_visible()
     assert [saved(grid)[0][key] for key in ("calls", "exp_calls", "delta_device_self_ns")] == ["1", "1", "0"]
