@@ -89,7 +89,8 @@ OLD_ROUTES = (
     "/diff",
     "/diffnode",
 )
-FIRST_VIEW = "/overview"
+#: what the page asks first; the old plugin has the second
+FIRST_VIEWS = ("/api/overview", "/overview")
 
 #: compare traces, or give the whole file back, or all answers in one: no view of a trace that is loaded; measured apart
 EXTRA = ("/diff", "/api/diff", "/api/compare", "/trace", "/api/trace", "/api/report")
@@ -103,7 +104,7 @@ def requests_for(routes: Iterable[str], run: str, workers: Sequence[str], span: 
     """All requests about a run, those of the page a user sees first at the beginning."""
     made: list[Request] = []
     several = len(workers) > 1
-    for route in sorted(set(routes) - NOT_VIEWS, key=lambda route: (route != FIRST_VIEW, route)):
+    for route in sorted(set(routes) - NOT_VIEWS, key=lambda route: (route not in FIRST_VIEWS, route)):
         whole = route.startswith(OF_A_RUN)
         if whole and not several:
             continue
