@@ -140,7 +140,7 @@ def test_every_route_is_asked() -> None:
     asked = requests.split(requests.requests_for(ROUTES, "run", ["rank0", "rank1"]))
     routes = [route for route, _ in asked["requests"] + asked["extra"]]
     assert set(routes) == set(ROUTES) - requests.NOT_VIEWS
-    assert routes[:2] == list(requests.FIRST_VIEWS)
+    assert routes[0] == requests.FIRST_VIEWS[0]
     of_tile = dict(asked["extra"])["/api/timeline/tiles"]
     assert of_tile["level"] == requests.NEEDED["/api/timeline/tiles"]["level"] != requests.ALWAYS["level"]
     assert requests.requests_for(["/overview", "/distributed/overlap"], "run", ["w"])[1:] == []
