@@ -71,12 +71,12 @@ def test_errors_are_sentences(four_ranks: Profile, statement: str, told: str) ->
 
 def test_times_with_a_zone_are_shown_or_refused_in_a_sentence(four_ranks: Profile) -> None:
     """DuckDB before 2.0.1 needs another package to hand them over."""
+    refused = ""
     try:
-        shown = four_ranks.sql("select now() as t")
+        rows = len(four_ranks.sql("select now() as t"))
     except ProfileError as error:
-        assert "times with a zone cannot be shown" in str(error)
-    else:
-        assert len(shown) == 1
+        rows, refused = 0, str(error)
+    assert rows == 1 or "times with a zone cannot be shown" in refused
 
 
 def test_names_of_schemas() -> None:
