@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.sql.errors import INSTALL, QueryError, query_error
@@ -101,8 +101,14 @@ _REFUSED = {
     "PermissionException": "a query has no access to files, to the network or to settings",
     "TransactionException": "nothing can be changed here: only SELECT is possible",
 }
-_ZONE = "times with a zone cannot be shown: cast them, such as now()::timestamp"
+_ZONED = "TIMESTAMP WITH TIME ZONE"
 _KIND = re.compile(r"^[\w ]+ Error: ")
+
+
+def check_types(types: Iterable[str]) -> None:
+    """Refuse what versions of DuckDB give differently, or not at all without another package. Raises QueryError."""
+    if any(_ZONED in each for each in types):
+        raise query_error("sql_failed", "times with a zone cannot be shown: cast them, such as now()::timestamp")
 
 
 def said(error: Exception) -> QueryError:
@@ -114,7 +120,5 @@ def said(error: Exception) -> QueryError:
         return query_error("sql_memory", f"the query needs more than the {MEMORY} of memory that it may have")
     if "configuration has been locked" in text:
         return query_error("sql_failed", _REFUSED["PermissionException"])
-    if "pytz" in text:
-        return query_error("sql_failed", _ZONE)
     text = _KIND.sub("", text.partition("Traceback (most")[0]).strip()
     return query_error("sql_failed", text or name)

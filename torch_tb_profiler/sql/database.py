@@ -18,7 +18,7 @@ from torch_tb_profiler.ranks.reduction import RunResult, reduce
 from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.sql.answer import SqlRows
 from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values, plain
-from torch_tb_profiler.sql.connection import BEGIN_READING, check, connect, in_words
+from torch_tb_profiler.sql.connection import BEGIN_READING, check, check_types, connect, in_words
 from torch_tb_profiler.sql.errors import QueryError, query_error
 from torch_tb_profiler.sql.macros import ALWAYS, IN_STEPS, SHORT, short_names
 from torch_tb_profiler.sql.names import MAIN, distinct_names, quoted, schemas_of, split_name
@@ -112,6 +112,7 @@ class Database:
             cursor = self.connection.execute(statement)
             described = cursor.description or []
         names, types = distinct_names([str(each[0]) for each in described]), [str(each[1]) for each in described]
+        check_types(types)
         return Found(names, tuple(types), partial(self._next, cursor), prepared_ns, time.perf_counter_ns() - began)
 
     def _next(self, cursor: duckdb.DuckDBPyConnection, count: int) -> list[tuple[Any, ...]]:

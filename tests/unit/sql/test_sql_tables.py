@@ -61,22 +61,13 @@ def test_traces_say_their_schemas(four_ranks: Profile) -> None:
         ("select * from kernels", r"there are 4 traces: ask one \(rank0.kernels\) or all of them \(all_kernels\)"),
         ("select * from nothing", "there is no table nothing, only steps, operators"),
         ("select nothing from rank0.kernels", 'Referenced column "nothing" not found'),
+        ("select now()", "times with a zone cannot be shown"),
     ],
 )
 def test_errors_are_sentences(four_ranks: Profile, statement: str, told: str) -> None:
     with pytest.raises(ProfileError, match=told) as raised:
         four_ranks.sql(statement)
     assert "Traceback" not in str(raised.value)
-
-
-def test_times_with_a_zone_are_shown_or_refused_in_a_sentence(four_ranks: Profile) -> None:
-    """DuckDB before 2.0.1 needs another package to hand them over."""
-    refused = ""
-    try:
-        rows = len(four_ranks.sql("select now() as t"))
-    except ProfileError as error:
-        rows, refused = 0, str(error)
-    assert rows == 1 or "times with a zone cannot be shown" in refused
 
 
 def test_names_of_schemas() -> None:
