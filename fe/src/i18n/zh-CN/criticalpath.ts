@@ -1,6 +1,18 @@
 import type { criticalpath as en } from "../en/criticalpath";
 import { ofTraces } from "./serverRefusals";
 
+/** Chinese names a resource alike in a table and within a sentence. */
+const RESOURCES = {
+  input: "输入",
+  host: "主机",
+  launch: "启动调用",
+  sync: "等待设备",
+  communication: "通信",
+  copies: "拷贝",
+  compute: "计算内核",
+  unknown: "未解释",
+};
+
 export const criticalpath: typeof en = {
   question: "各步在等待什么？",
   chart: "每一步的关键路径",
@@ -33,26 +45,8 @@ export const criticalpath: typeof en = {
   nothingSaves: "没有哪一项在不占时间时能单独使各步变短。",
   noThen: "路径上没有其他部分。",
 
-  resources: {
-    input: "输入",
-    host: "主机",
-    launch: "启动调用",
-    sync: "等待设备",
-    communication: "通信",
-    copies: "拷贝",
-    compute: "计算内核",
-    unknown: "未解释",
-  },
-  resourcesInText: {
-    input: "输入",
-    host: "主机",
-    launch: "启动调用",
-    sync: "等待设备",
-    communication: "通信",
-    copies: "拷贝",
-    compute: "计算内核",
-    unknown: "未解释",
-  },
+  resources: RESOURCES,
+  resourcesInText: RESOURCES,
   table: "什么限制了各步",
   tableHelp:
     "可节省的时间由重放得出，绝不是路径中的占比：与其他内容同时进行的部分消失后，可能什么也省不下。“若不占时间”：任何补救措施最多能节省的时间。各行不能相加。",
