@@ -20,10 +20,13 @@ import msgspec
 
 from torch_tb_profiler.workspace.asking import Asking
 from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.give_back import keep_little
+from torch_tb_profiler.workspace.give_back import give_back, held, keep_little
 from torch_tb_profiler.workspace.unused import Unused
 
 Method = Literal["ask", "ask_once", "ask_two", "ask_kept", "ask_timeline", "ask_timeline_and", "drop"]
+
+#: bytes of memory from which on what answers were made of is not kept for the next ones
+FORGET_FROM = 300 * 1000**2
 
 #: orders under way at once; the others wait
 _THREADS = 32
@@ -92,6 +95,10 @@ def _obey(asking: Asking, number: int, content: bytes, say: Callable[[int, Reply
         reply = Reply(error, is_error=True)
     try:
         say(number, reply)
+        del reply
+        if held() > FORGET_FROM:
+            asking.models.forget_answers()
+            give_back()
     except OSError:  # nobody is there any more
         os._exit(0)
 

@@ -72,6 +72,10 @@ class Memory(Generic[K, V]):
                 if not making.users:
                     del self._making[key]
 
+    def values(self) -> list[V]:
+        """All that are kept."""
+        return self._values.values()
+
     def put(self, key: K, value: V) -> None:
         """A value that was made elsewhere."""
         self._values.put(key, value)
