@@ -75,5 +75,11 @@ _ADVICE = {
 }
 
 RULE = Rule(
-    "launch_bound", "R13", (STEPS, DEVICE, CALLS), _find, replaces=("device_idle", "host_dispatch"), replay=True
+    "launch_bound",
+    "R13",
+    (STEPS, DEVICE, CALLS),
+    _find,
+    replaces=("device_idle", "host_dispatch"),
+    symptom=True,
+    replay=True,
 )
