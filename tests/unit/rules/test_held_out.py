@@ -67,7 +67,7 @@ SAID = [
     Said(host_faults.tensor_preprocessing, "host", "host_code", _EXACT, "aten::", _NO_STACKS),
     Said(host_faults.anomaly, "compute", "anomaly_mode", (0.7, 1.1), "aten::item"),
     Said(host_faults.zeroed_gradients, "launch", "zero_grad", (0.7, 1.1), "train.py:40"),
-    Said(host_faults.two_launching_threads, "launch", "launch_bound", (0.7, 1.2), None),
+    Said(host_faults.two_launching_threads, "launch", "thread_contention", (0.7, 1.1), "aten::mm"),
     Said(inference.eager_decode, "launch", "launch_bound", _EXACT, None),
     Said(inference.slow_scheduler, "host", "step_gaps", _EXACT, "engine/scheduler.py:145 (schedule)"),
     Said(inference.half_precision_missing, "compute", "tensor_cores", (0.6, 1.0), "model.py", {"gpu": V100}),

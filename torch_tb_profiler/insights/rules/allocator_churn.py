@@ -11,7 +11,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.allocations import Allocations, allocations_of, in_steady_state
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.wording import how_many, ms
 
 _ADVICE = {
     "off": "The caching allocator is switched off: unset `PYTORCH_NO_CUDA_MEMORY_CACHING` (on ROCm also "
@@ -46,11 +46,18 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Device memory is allocated anew in every step",
             detail=(
-                f"{len(rows) / n:.0f} calls in each step allocate or free memory of the device and take "
+                f"{how_many(len(rows), n, 'call')} allocate or free memory of the device and take "
                 f"{ms(took / n)} of {ms(facts.step_ns)}, most of it {slowest}: {_WHY[why]}."
             ),
             advice=_ADVICE[why],
-            values={"calls": len(rows) / n, "ns": took / n, "step_ns": facts.step_ns, "call": slowest, "why": why},
+            values={
+                "calls": len(rows),
+                "steps": n,
+                "ns": took / n,
+                "step_ns": facts.step_ns,
+                "call": slowest,
+                "why": why,
+            },
             rows=rows,
             changes=(free(rows=found.row),),
             evidence=(

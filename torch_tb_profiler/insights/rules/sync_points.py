@@ -24,7 +24,7 @@ from torch_tb_profiler.insights.shared.waits import (
     wait_evidence,
     waits,
 )
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.wording import how_often, ms
 from torch_tb_profiler.late_pattern import late_pattern
 
 #: by what the program asked for
@@ -108,7 +108,7 @@ def _find(facts: Facts) -> Sequence[Found]:
 def _of_line(facts: Facts, group: Waits) -> Found:
     trace = facts.trace
     waited = int(group.waited_ns.sum())
-    share, per_step, waited_ns = facts.share(waited), group.times / facts.steps, waited / facts.steps
+    share, waited_ns = facts.share(waited), waited / facts.steps
     call = str(trace.strings[int(trace.events.name[group.row[0]])])
     operator = str(trace.strings[int(group.operator[0])]) if group.operator[0] >= 0 else ""
     how = _how(facts, group, call)
@@ -118,13 +118,14 @@ def _of_line(facts: Facts, group: Waits) -> Found:
         title=f"The host waits for the device in {what or 'other operators'}",
         detail=(
             f"{f'`{what}` stops' if what else 'Other operators stop'} the host "
-            f"{'once' if per_step == 1 else f'{per_step:.3g} times'} a step until the device is done: "
+            f"{how_often(group.times, facts.steps)} until the device is done: "
             f"{ms(waited_ns)}, {100 * share:.1f} % of the average step."
         ),
         advice=_ADVICE[how],
         values={
             "what": what,
-            "per_step": per_step,
+            "times": group.times,
+            "steps": facts.steps,
             "waited_ns": waited_ns,
             "share": share,
             "how": how,

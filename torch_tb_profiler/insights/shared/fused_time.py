@@ -110,13 +110,12 @@ def _copied(model: Model, node: int) -> tuple[Tensor, Tensor] | None:
     return None
 
 
-def streamed_ns(facts: Facts, places: Sequence[int], duration: Sequence[int], again: bool) -> int | None:
-    """How long one kernel takes in place of those that go over one tensor, ns; None where that cannot be told.
+def streamed_ns(facts: Facts, places: Sequence[int], duration: Sequence[int]) -> int | None:
+    """How long one kernel takes that reads the input of the first of some operators and writes the result of the last,
+    ns, and nothing else of that size; None where their shapes or types are not known.
 
     places     of the line, one for each kernel
     duration   of the kernels, ns
-    again      operators read the same input again, as a norm does, and nothing else of its size: else each reads, beside
-               what the one before it made, tensors that the one kernel reads, too
     """
     moved = [_moved(facts.model, place) for place in places]
     known = [each for each in moved if each is not None]
@@ -131,9 +130,7 @@ def streamed_ns(facts: Facts, places: Sequence[int], duration: Sequence[int], ag
     whole = [each for each, _ in large]
     ends = [each for each in whole if each.result] or whole
     least = whole[0].first + ends[-1].result
-    handed_on = sum(each.result for each in ends[:-1])
-    needed = least if again else max(least, sum(each.inputs for each in whole) - handed_on + ends[-1].result)
-    return min(round(max(needed / rate, min(duration))), sum(duration))
+    return min(round(max(least / rate, min(duration))), sum(duration))
 
 
 def shortest_whole_ns(facts: Facts, places: Sequence[int], duration: Int64) -> int:

@@ -149,7 +149,7 @@ def norms(facts: Facts, kind: str) -> list[Group]:
         rows = kernels_of(model, rows)
         if len(rows) >= 3:
             duration = facts.duration(rows)
-            target = streamed_ns(facts, place.tolist(), duration.tolist(), again=True)
+            target = streamed_ns(facts, place.tolist(), duration.tolist())
             found.append(Group(rows, shortest_whole_ns(facts, place.tolist(), duration) if target is None else target))
             spans.append((first, after))
     return [*found, *_backward_of_norms(facts, kind, found, spans)]
@@ -160,8 +160,8 @@ def _backward_of_norms(
 ) -> list[Group]:
     """What autograd made of norms that are written out: many kernels, where the operator of torch has one or two."""
     found = []
-    for group, rows in zip(forward, backward_kernels(facts.model, spans), strict=True):
-        rows = kernels_of(facts.model, rows)
+    for group, of_nodes in zip(forward, backward_kernels(facts.model, spans), strict=True):
+        rows = kernels_of(facts.model, of_nodes)
         if len(rows) >= 3:
             spent = int(facts.duration(rows).sum())
             found.append(Group(rows, min(round(_BACKWARD[kind] * group.target_ns), spent)))
@@ -218,14 +218,8 @@ def chains(facts: Facts, taken: Iterable[Int32], least: int) -> list[Group]:
     several, plain = (np.logical_or.reduceat(each, heads) for each in (differs, ~in_place))
     long = np.flatnonzero(fits[order[heads]] & (ends - heads >= least) & several & plain)
     rows = work.row[order]
-    spans = zip(heads[long].tolist(), ends[long].tolist(), strict=True)
-    return [_chain(facts, rows[head:end], line.place[order[head:end]]) for head, end in spans]
-
-
-def _chain(facts: Facts, rows: Int32, place: Int64) -> Group:
-    duration = facts.duration(rows)
-    target = streamed_ns(facts, place.tolist(), duration.tolist(), again=False)
-    return Group(rows, fused_ns(duration) if target is None else target)
+    found = [rows[head:end] for head, end in zip(heads[long].tolist(), ends[long].tolist(), strict=True)]
+    return [Group(each, fused_ns(facts.duration(each))) for each in found]
 
 
 def _may_be_in_a_chain(model: Model, line: OperatorLine, taken: Iterable[Int32]) -> Bool:

@@ -1,5 +1,5 @@
 import type { FindingWords } from "../../values";
-import { ms, percent } from "../numbers";
+import { howOften, ms, percent } from "../numbers";
 
 const megabytes = (bytes: unknown) => `${Number((Number(bytes) / 1e6).toPrecision(3))} MB`;
 const rounded = (n: unknown) => Number(Number(n).toPrecision(3));
@@ -111,14 +111,14 @@ export const findings: Record<string, FindingWords> = {
   },
   allocator_churn: {
     title: "每步都重新分配设备内存",
-    detail: ({ calls, ns, step_ns, call, why }) =>
-      `每步有 ${rounded(calls)} 次分配或释放设备内存的调用，占 ${ms(step_ns)} 中的 ${ms(ns)}，其中最多的是 ${call}：${ALLOCATOR[String(why)]?.[0] ?? ""}。`,
+    detail: ({ calls, steps, ns, step_ns, call, why }) =>
+      `${howOften(calls, steps)}分配或释放设备内存的调用，占 ${ms(step_ns)} 中的 ${ms(ns)}，其中最多的是 ${call}：${ALLOCATOR[String(why)]?.[0] ?? ""}。`,
     advice: ({ why }) => ALLOCATOR[String(why)]?.[1] ?? "",
   },
   host_allocation: {
     title: "每步都重新分配锁页内存",
-    detail: ({ calls, call, ns, step_ns }) =>
-      `每步有 ${rounded(calls)} 次分配、释放或注册锁页内存的调用（其中有 ${call}），占 ${ms(step_ns)} 中的 ${ms(ns)}。`,
+    detail: ({ calls, steps, call, ns, step_ns }) =>
+      `${howOften(calls, steps)}分配、释放或注册锁页内存的调用（其中有 ${call}），占 ${ms(step_ns)} 中的 ${ms(ns)}。`,
     advice: () =>
       "请在循环之前分配一次锁页缓冲区（`torch.empty(…, pin_memory=True)`），再拷贝到其中。对于批，`DataLoader(…, pin_memory=True)` 在单独的线程中完成。",
   },
