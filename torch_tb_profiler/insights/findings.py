@@ -22,6 +22,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
+from torch_tb_profiler.insights.shared.device_words import as_said_for, platform
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
@@ -310,5 +311,5 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
         saving=saving,
         instances=instances,
         count=len(each.rows),
-        **each.said,
+        **as_said_for(platform(model), each.said),
     )

@@ -11,6 +11,7 @@ from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
+from torch_tb_profiler.insights.shared.allocations import freeing_waits
 from torch_tb_profiler.insights.shared.anomaly import in_checks
 from torch_tb_profiler.insights.shared.copies import large_reads
 from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
@@ -97,7 +98,8 @@ def _find(facts: Facts) -> Sequence[Found]:
     names = facts.trace.strings.where(lambda name: "barrier" in name.lower(), np.maximum(found.operator, 0))
     is_barrier = (found.operator >= 0) & names[np.maximum(found.operator, 0)]
     others = in_logging(facts.model, found.row) | in_checks(facts.model, found.row) | np.isin(found.asked, _OTHERS)
-    others |= is_barrier
+    # what the allocator waits for before it gives memory back is its own rule's
+    others |= is_barrier | among(found.row, freeing_waits(facts.model))
     # the copies of another rule, and what waits for them in the same operator
     others |= among(found.place, found.place[among(found.row, large_reads(facts).call)])
     return [

@@ -2,6 +2,7 @@ import type { ServerMessages } from "../values";
 import { bounds } from "./bounds";
 import { evidence, findings, links } from "./findings";
 import { percent } from "./numbers";
+import { platforms } from "./platforms";
 import { columns } from "./serverColumns";
 import { reasons } from "./serverReasons";
 import { refusals } from "./serverRefusals";
@@ -169,6 +170,7 @@ export const serverMessages: ServerMessages = {
 
   bounds,
   findings,
+  platforms,
   refusals,
   evidence,
   links,

@@ -52,6 +52,9 @@ const LAUNCHES: Record<string, string> = {
     '请一次启动许多内核：`model = torch.compile(model, mode="reduce-overhead")` 把它们作为 CUDA 图重放，`fused=True` 使优化器成为一个内核。更大的批让每个内核做更多的工作。',
   inference:
     '请一次启动许多内核：`model = torch.compile(model, mode="reduce-overhead")`，或为每种批大小用 `torch.cuda.graph(graph)` 捕获前向计算并调用 `graph.replay()`。一批中处理更多请求让每个内核做更多的工作。',
+  compile:
+    "请启动更少而更长的内核：`model = torch.compile(model)` 把许多内核合成一个，`fused=True` 使优化器成为一个内核。更大的批让每个内核做更多的工作。",
+  npu: "请让模型作为一个图运行：`torch.compile(model, backend=torchair.get_npu_backend())`。更大的批让每个内核做更多的工作。",
 };
 const DISPATCH: Record<string, string> = {
   training:
