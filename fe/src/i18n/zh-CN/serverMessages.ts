@@ -2,8 +2,8 @@ import type { ServerMessages } from "../values";
 import { bounds } from "./bounds";
 import { evidence, findings, links } from "./findings";
 import { percent } from "./numbers";
-import { platforms } from "./platforms";
 import { columns } from "./serverColumns";
+import { platforms } from "./serverPlatforms";
 import { reasons } from "./serverReasons";
 import { refusals } from "./serverRefusals";
 
