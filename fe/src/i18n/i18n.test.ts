@@ -190,3 +190,26 @@ describe("what views show of the server", () => {
     expect(remedyText({ ...launches, values: { zero_timestamps: false } })).toBe("schedule()");
   });
 });
+
+describe("a finding", () => {
+  afterEach(() => {
+    localStorage.clear();
+    vi.resetModules();
+  });
+
+  it("is said in Chinese for the devices of the trace", async () => {
+    localStorage.setItem("torch-tb-profiler.language", "zh-CN");
+    const { findingAdvice, settleAreas, settleLanguage } = await import(".");
+    await settleLanguage();
+    await settleAreas();
+    const found = { id: "sync_points", title: "", detail: "", advice: "" };
+    const values = { how: "operator" };
+    expect(findingAdvice({ ...found, values })).toContain("torch.cuda.set_sync_debug_mode");
+    const xpu = { platform: "xpu", renamed: "torch.cuda.\ttorch.xpu." };
+    const said = findingAdvice({ ...found, values: { ...values, ...xpu } });
+    expect(said).toContain("`with_stack=True`");
+    expect(said).not.toContain("cuda");
+    const device = findingAdvice({ ...found, values: { how: "device", ...xpu } });
+    expect(device).toContain("torch.xpu.synchronize()");
+  });
+});

@@ -3,6 +3,7 @@ import { bounds } from "./bounds";
 import { evidence, findings, links } from "./findings";
 import { percent } from "./numbers";
 import { columns } from "./serverColumns";
+import { platforms } from "./serverPlatforms";
 import { reasons } from "./serverReasons";
 import { refusals } from "./serverRefusals";
 
@@ -169,6 +170,7 @@ export const serverMessages: ServerMessages = {
 
   bounds,
   findings,
+  platforms,
   refusals,
   evidence,
   links,

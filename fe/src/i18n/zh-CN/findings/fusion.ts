@@ -1,5 +1,5 @@
 import type { FindingWords, Values } from "../../values";
-import { ms, percent } from "../numbers";
+import { howOften, ms, percent } from "../numbers";
 
 const count = (value: Values[string] | undefined, digits = 0) => Number(value).toFixed(digits);
 const microseconds = (ns: Values[string] | undefined, digits = 1) =>
@@ -28,8 +28,8 @@ export const findings: Record<string, FindingWords> = {
   },
   unfused_norm: {
     title: ({ kind }) => `${NORMS[String(kind)]?.[0] ?? kind} 由许多内核组成`,
-    detail: ({ share, calls, per_call }) =>
-      `每步计算 ${count(calls)} 次，每次用 ${count(per_call, 1)} 个内核，每个算子一个：占一步的 ${percent(share)}。`,
+    detail: ({ share, calls, steps, per_call }) =>
+      `${howOften(calls, steps)}计算，每次用 ${count(per_call, 1)} 个内核，每个算子一个：占一步的 ${percent(share)}。`,
     advice: ({ kind }) =>
       `请调用只需一个内核的 \`${NORMS[String(kind)]?.[1] ?? kind}\`，或编译所在的模块：\`torch.compile(module)\`。`,
   },
@@ -53,8 +53,8 @@ export const findings: Record<string, FindingWords> = {
   },
   unfused_attention: {
     title: "注意力没有融合",
-    detail: ({ share, calls }) =>
-      `每步有 ${count(calls)} 次注意力由乘积、softmax、乘积算出，占一步的 ${percent(share)}，其权重要经过设备内存。`,
+    detail: ({ share, calls, steps }) =>
+      `注意力${howOften(calls, steps)}由乘积、softmax、乘积算出，占一步的 ${percent(share)}，其权重要经过设备内存。`,
     advice: () =>
       '请调用 `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, dropout_p=…)`，因果掩码用 `is_causal=True` 代替。Transformers：`from_pretrained(…, attn_implementation="sdpa")`。',
   },
@@ -85,8 +85,8 @@ export const findings: Record<string, FindingWords> = {
   },
   graph_breaks: {
     title: "编译的代码被图中断打断",
-    detail: ({ breaks, share, lines }) =>
-      `每步有 ${Number(breaks).toPrecision(3)} 次编译的代码回到 Python，再进入另一个图${lines ? `（在 ${lines} 之后）` : ""}；一步的 ${percent(share, 0)} 在编译区域内，却不在任何图中。`,
+    detail: ({ breaks, steps, share, lines }) =>
+      `编译的代码${howOften(breaks, steps)}回到 Python，再进入另一个图${lines ? `（在 ${lines} 之后）` : ""}；一步的 ${percent(share, 0)} 在编译区域内，却不在任何图中。`,
     advice: () =>
       "`torch.compile(model, fullgraph=True)` 会在第一个中断处失败并说明原因。常见原因：`print`、`.item()`、对张量值的 `if`；请使用 `torch.where` 或 `torch.cond`，并在外面记录日志。",
   },
@@ -126,15 +126,15 @@ export const findings: Record<string, FindingWords> = {
   },
   expert_loop: {
     title: "专家逐个运行",
-    detail: ({ layers, experts, kernels, mean_ns }) =>
-      `每步有 ${Number(layers).toPrecision(3)} 次循环遍历 ${count(experts)} 个专家，共 ${count(kernels)} 个内核，平均 ${microseconds(mean_ns)}。`,
+    detail: ({ layers, steps, experts, kernels, mean_ns }) =>
+      `${howOften(layers, steps)}循环遍历 ${count(experts)} 个专家，共 ${count(kernels)} 个内核，平均 ${microseconds(mean_ns)}。`,
     advice: () =>
       '请按专家对 token 排序，一次乘完所有专家：`torch.nn.functional.grouped_mm(tokens, weights, offs=offsets)`（bfloat16）。Transformers：`from_pretrained(…, experts_implementation="grouped_mm")`。',
   },
   gathered_experts: {
     title: "为每个 token 复制专家的权重",
-    detail: ({ calls, share }) =>
-      `每步有 ${count(calls)} 次在乘积之前用索引收集专家的权重：一步的 ${percent(share)} 用于复制它们。`,
+    detail: ({ calls, steps, share }) =>
+      `${howOften(calls, steps)}在乘积之前用索引收集专家的权重：一步的 ${percent(share)} 用于复制它们。`,
     advice: () =>
       "请按专家对 token 排序，并直接与原处的权重相乘：`torch.nn.functional.grouped_mm(tokens, weights, offs=offsets)`。",
   },
