@@ -130,7 +130,7 @@ export const findings: Record<string, FindingWords> = {
 };
 
 export const evidence: Record<string, (gpu: number | null) => string> = {
-  loading_per_step: () => "此区间，每步平均",
+  loading_per_step: () => "此范围，每步平均",
   batch_p50: () => "一批，中位数",
   batch_p95: () => "一批，第 95 百分位",
   idle_meanwhile: () => "此时所有设备空闲，每步平均",
