@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser import numbers
 from tests.browser.axe import AXE
-from tests.browser.conftest import Keep, OpenPage, StartServer
+from tests.browser.conftest import Keep, OpenPage, StartServer, screenshot
 from tests.browser.cost import MOST_TIMES_BARE, scroll_cost
 from tests.browser.profiler import GPU_RUN, Grid, Profiler, as_table, definition
 from tests.browser.servers import Server
@@ -312,7 +312,7 @@ def test_anybody_can_use_it(open_page: OpenPage, many: Server, output: Path, sch
     expect(row_at(grid, 5_000)).to_have_count(0)
     expect(grid.root.locator(".waiting").first).to_be_visible()
     grid.panel.get_by_role("button", name="Export").click()
-    page.screenshot(path=output / "screenshots" / f"tables-large-{scheme}.png")
+    screenshot(page, output, f"tables-large-{scheme}")
     page.evaluate(AXE.read_text())
     violations = page.evaluate("axe.run(document).then((results) => results.violations)")
     assert [violation["id"] for violation in violations] == []
