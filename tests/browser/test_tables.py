@@ -138,9 +138,16 @@ def test_pages_that_only_fly_past_are_not_asked_for(large: Profiler) -> None:
     assert len(asked) < 45, "of 90 pages; the slower the machine, the more"
 
 
-@pytest.mark.parametrize("rows_a_frame", [10, 100])
-def test_scrolling_costs_little(large: Profiler, rows_a_frame: int) -> None:
-    assert scroll_cost(large.grid("Kernels"), rows_a_frame) <= MOST_TIMES_BARE
+def test_scrolling_costs_little(large: Profiler) -> None:
+    assert scroll_cost(large.grid("Kernels"), 10) <= MOST_TIMES_BARE
+
+
+def test_flying_past_costs_little(large: Profiler) -> None:
+    """How many pages come meanwhile, each to be parsed and drawn, is a matter of the machine's pace: here none does."""
+    held = hold(large.page, "offset=(?!0)")
+    assert scroll_cost(large.grid("Kernels"), 100) <= MOST_TIMES_BARE
+    for route in held:
+        route.abort()
 
 
 def test_sorts(large: Profiler, everything: Answer) -> None:
