@@ -56,13 +56,31 @@ def test_what_is_computed_alone_leaves_nothing_but_itself(text: bytes) -> None:
     trace = OpenTrace("run", "worker", "1", "key", 1, 1)
     for question in alone:
         model = Model(read_trace(BytesIO(text)))
-        ((_, compute),) = [first for bundle in BUNDLES for first in first_of_trace((question,), trace, model, bundle)]
-        compute(model)
+        assert question.alone is not None
+        first, answer = [each for bundle in BUNDLES for each in first_of_trace((question,), trace, model, bundle)]
+        assert first[0] == question.alone.name
+        first[1](model)
+        assert not len(model.answers)
+        answer[1](model)
         kept = set(model.answers._known)
         other = Model(model.trace)
-        assert question.alone is not None
         question.alone(other)
         assert set(other.answers._known) - kept
+
+
+def test_what_was_kept_is_not_computed_again(text: bytes) -> None:
+    first = Model(read_trace(BytesIO(text)))
+    content = diagnosis.content(first)
+    asked: list[str] = []
+    again, damaged = Model(first.trace), Model(first.trace)
+    again.kept = lambda name: asked.append(name) or content  # type: ignore[func-returns-value]
+    assert diagnosis(again) == diagnosis(first)
+    assert diagnosis(again) is diagnosis(again)
+    assert asked == [diagnosis.name]
+    assert not len(again.answers)
+    damaged.kept = lambda _: content[: len(content) // 2]
+    assert diagnosis(damaged) == diagnosis(first)
+    assert len(damaged.answers)
 
 
 def test_a_column_is_read_when_it_is_used(text: bytes, tmp_path: Path) -> None:

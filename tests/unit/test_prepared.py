@@ -116,6 +116,22 @@ def test_what_only_the_old_plugin_asked_is_answered_once_when_it_is_asked(
     assert [route for route, (status, _) in zip(routes, asked[0], strict=True) if status != 200] == ["/module"]
 
 
+@pytest.mark.slow
+def test_findings_are_looked_for_once(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    routes = ("/api/summary", "/overview")
+    with everything_read(logs, tmp_path / "cache") as workspace:
+        wait_until(lambda: prepared(workspace), "the answers are prepared")
+        client = client_of(workspace)
+        with monkeypatch.context() as patched:
+            patched.setattr(Model, "apart", lambda _: pytest.fail("rules are applied again"))
+            answers = [client.get(url_of(route, {})) for route in routes]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    monkeypatch.setattr(AnswerFolder, "get", lambda *_: None)
+    with everything_read(logs, tmp_path / "cache") as workspace:
+        client = client_of(workspace)
+        assert [client.get(url_of(route, {})).data for route in routes] == [answer.data for answer in answers]
+
+
 def test_a_table_of_many_pages_is_prepared_as_well() -> None:
     model = model_of([op("a", 0, 5000), *(memory(1 + n, 512, address=n, total=512 * n) for n in range(1200))])
     bundles = questions(OpenTrace("run", "w", "1", "key", 1, 1), model)

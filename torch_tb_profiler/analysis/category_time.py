@@ -15,10 +15,12 @@ from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.foremost import foremost
+from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
@@ -64,6 +66,9 @@ def category_time(model: Model, category: str) -> CategoryTime:
 def _pieces(model: Model, category: str, mine: Spans) -> tuple[Spans, Int64]:
     """The given time cut by events, and the event of each piece."""
     start, end, row = _innermost(model) if category == "cpu_exec" else _ranges(model, category)
+    # most of them may lie where something else counts
+    there = np.searchsorted(mine.end, start, side="right") < np.searchsorted(mine.start, end, side="left")
+    start, end, row = start[there], end[there], row[there]
     turn = np.argsort(start, kind="stable")
     start, end, row = start[turn], end[turn], row[turn]
     rank = np.arange(len(start))
@@ -86,19 +91,30 @@ def _ranges(model: Model, category: str) -> tuple[Int64, Int64, Int64]:
 
 
 def _innermost(model: Model) -> tuple[Int64, Int64, Int64]:
-    """Which operator each thread was in, from one beginning or end to the next."""
+    """Which operator each thread was in: the time of each without those inside of it, thread by thread."""
     tree = model.tree
     wanted = np.zeros(len(model.trace.events), np.bool_)
     wanted[category_rows(model)["cpu_exec"]] = True
     counts = wanted[tree.row]
     at = np.flatnonzero(counts)
-    track = np.concatenate([tree.track[at], tree.track[at]])
-    time = np.concatenate([tree.start[at], tree.end[at]])
-    order = np.lexsort((time, track))
-    track, time = track[order], time[order]
-    node = nearest(tree.parent, counts, model.innermost_node(track, time))
-    lasts = np.flatnonzero((track[1:] == track[:-1]) & (time[1:] > time[:-1]) & (node[:-1] >= 0))
-    return time[lasts], time[lasts + 1], tree.row[node[lasts]].astype(np.int64)
+    place = np.full(len(tree) + 1, -1, np.int32)  # the last is for "none"
+    place[at] = np.arange(len(at), dtype=np.int32)
+    parent = place[nearest(tree.parent, counts, tree.parent[at])]
+    start, end = tree.start[at], tree.end[at]
+    starts = np.append(start, 0)
+    # from its beginning to the first one inside, and from the end of each one inside to the next
+    has_inside = np.append(parent[1:] == np.arange(len(at) - 1), np.zeros(min(len(at), 1), np.bool_))
+    first_until = np.where(has_inside, starts[1:], end)
+    after = Forest(parent).after
+    has_next = np.append(parent, -2)[after] == parent
+    next_until = np.where(has_next, starts[after], end[parent])
+    first = np.flatnonzero(first_until > start)
+    later = np.flatnonzero((parent >= 0) & (next_until > end))
+    of = np.concatenate([first, parent[later]])
+    order = stable_order(tree.track[at[of]])
+    begin = np.concatenate([start[first], end[later]])
+    until = np.concatenate([first_until[first], next_until[later]])
+    return begin[order], until[order], tree.row[at[of[order]]].astype(np.int64)
 
 
 def _frames(model: Model, time: Int64) -> Int64:

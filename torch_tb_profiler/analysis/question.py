@@ -12,6 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
+from torch_tb_profiler.analysis.remember import Kept
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import ErrorWithReason
@@ -116,7 +117,7 @@ class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
     passing   whether there are too many answers, as of windows, to keep each for long
     first     parameters with which it is answered as soon as a trace has been read
     bundle    with which other questions
-    alone     a `pinned` part that needs much memory: where the question is answered ahead, this is computed first, and
+    alone     a part that needs much memory: where the question is answered ahead, this is computed first, and kept, and
               what it needed forgotten
     report    queries of the page about a trace that a report in one file has answers to
     """
@@ -128,7 +129,7 @@ class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
     passing: bool = False
     first: Sequence[P] | Callable[[Model], Sequence[P]] = ()
     bundle: Bundle = "calls"
-    alone: Callable[[Model], object] | None = None
+    alone: Kept[Any] | None = None
     report: Sequence[Mapping[str, str]] = ()
 
     def asked_first(self, model: Model) -> Sequence[P]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Hashable
 from functools import wraps
-from typing import TypeVar
+from typing import Generic, TypeVar
+
+import msgspec
 
 from torch_tb_profiler.model import Model
 
@@ -30,6 +33,38 @@ def pinned(question: Callable[[Model], T]) -> Callable[[Model], T]:
         return model.pinned.get(question, lambda: question(model))
 
     return answer
+
+
+class Kept(msgspec.Struct, Generic[T], frozen=True):
+    """A `pinned` answer about a whole trace that takes long: kept beside the trace, too, for models opened later.
+
+    name      under which it is kept
+    type      of the answer: values alone, no arrays
+    question  computes it
+    """
+
+    name: str
+    type: type[T]
+    question: Callable[[Model], T]
+
+    def __call__(self, model: Model) -> T:
+        return model.pinned.get(self.name, lambda: self._found(model))
+
+    def content(self, model: Model) -> bytes:
+        """The answer as it is kept."""
+        return msgspec.msgpack.encode(self(model))
+
+    def _found(self, model: Model) -> T:
+        content = model.kept(self.name)
+        if content is not None:
+            with contextlib.suppress(msgspec.DecodeError):
+                return msgspec.msgpack.decode(content, type=self.type)
+        return self.question(model)
+
+
+def kept(name: str, as_type: type[T]) -> Callable[[Callable[[Model], T]], Kept[T]]:
+    """Make a `Kept` of a question."""
+    return lambda question: Kept(name, as_type, question)
 
 
 def remember(model: Model, question: Callable[[Model], T], answer: T) -> None:

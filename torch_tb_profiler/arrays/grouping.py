@@ -20,9 +20,6 @@ T = TypeVar("T", bound=np.generic)
 #: a key with a wider range of values is replaced by the numbers of its different values
 WIDEST = 2**31
 
-#: sums below this are exact in the floating point of `numpy.bincount`
-EXACT_LIMIT = 2**53
-
 
 class Groups(msgspec.Struct, frozen=True):
     """Rows put into groups. Made by `group`.
@@ -144,10 +141,9 @@ def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
     """
     if values.dtype == np.bool_ and len(values):
         return np.bincount(place[values], minlength=size).astype(np.int64, copy=False)
-    if _is_small(values) or float(np.abs(values).sum(dtype=np.float64)) < EXACT_LIMIT:
-        return np.bincount(place, values, size).astype(np.int64)
     sums = np.zeros(size, np.int64)
-    np.add.at(sums, place, values)
+    # of one type it takes numpy's quick path, and less than `bincount`, which makes floating point of all values
+    np.add.at(sums, place, values.astype(np.int64, copy=False))
     return sums
 
 
@@ -198,11 +194,6 @@ def first_at(place: Ints, values: npt.NDArray[T], size: int, missing: int = -1) 
     leads = order[begins_run(place[order])]
     found[place[leads]] = values[leads]
     return found
-
-
-def _is_small(values: npt.NDArray[Any]) -> bool:
-    """Whether no sum of them can reach `EXACT_LIMIT`. An estimate: it may be false where none does."""
-    return len(values) == 0 or max(int(values.max()), -int(values.min())) * len(values) < EXACT_LIMIT
 
 
 def descending(values: Int64) -> Int64:

@@ -40,7 +40,10 @@ class Model:
 
     answers   what questions found, until the memory is needed
     pinned    answers so small that nothing is gained by letting go of them
+    kept      gives what was kept of an answer about the whole trace, by name; None for nothing
     """
+
+    kept: Callable[[str], bytes | None] = staticmethod(lambda _: None)
 
     def __init__(
         self,

@@ -19,6 +19,10 @@ def still_open(trace: Trace) -> Bool:
     if not len(window):
         return np.zeros(len(events), np.bool_)
     last = int(window.max())
-    found: Bool = (events.category == Category.USER_ANNOTATION) & (events.duration > 0) & (events.end == last)
-    others = (events.duration >= 0) & ~found
-    return found if int(events.end[others].max(initial=0)) < last else np.zeros(len(events), np.bool_)
+    found = np.zeros(len(events), np.bool_)
+    at = np.flatnonzero(events.end >= last)
+    at = at[events.duration[at] >= 0]
+    if last > 0 and len(at):
+        ending = (events.category[at] == Category.USER_ANNOTATION) & (events.duration[at] > 0) & (events.end[at] == last)
+        found[at] = ending.all()
+    return found

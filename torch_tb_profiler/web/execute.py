@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.question import (
     TraceQuestion,
     TracesQuestion,
 )
+from torch_tb_profiler.analysis.remember import Kept
 from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
@@ -88,19 +89,19 @@ def first_of_trace(
         if isinstance(question, TraceQuestion) and question.bundle == bundle and is_about(question, model):
             for own in question.asked_first(model):
                 asked = asked_plainly(question, trace, own)
-                make = partial(asked.stored, partial(_computed, question, own, None))
-                found[answer_name(trace, asked.known_as)] = partial(_after_alone, question, make)
+                if question.alone is not None:
+                    found[question.alone.name] = partial(_alone, question.alone)
+                found[answer_name(trace, asked.known_as)] = partial(asked.stored, partial(_computed, question, own, None))
         if isinstance(question, PartQuestion) and question.part.bundle == bundle and not is_snapshot(model.trace):
             asked = _asked_part(question.part, trace)
             found[answer_name(trace, asked.known_as)] = partial(asked.stored, partial(_made, question.part))
     return list(found.items())
 
 
-def _after_alone(question: AnyTraceQuestion, make: Callable[[Model], StoredAnswer], model: Model) -> StoredAnswer:
-    if question.alone is not None:
-        question.alone(model)
-        model.answers.clear()
-    return make(model)
+def _alone(part: Kept[Any], model: Model) -> StoredAnswer:
+    content = part.content(model)
+    model.answers.clear()
+    return pack(content)
 
 
 # one trace ------------------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.grouping import EXACT_LIMIT
 from torch_tb_profiler.arrays.types import Int64
+
+#: integers below this are exact in floating point
+EXACT_LIMIT = 2**53
 
 
 def microseconds(ns: int) -> int | float:

@@ -122,6 +122,11 @@ class AnswerFolder:
             return msgspec.json.decode(body, type=Refusal)
         return _packed(body, is_gzip=kind == _GZIP)
 
+    def content(self, name: str) -> bytes | None:
+        """The body of an answer; None where there is none."""
+        found = self.get(name)
+        return found.plain() if isinstance(found, Packed) else None
+
     def put(self, name: str, answer: StoredAnswer) -> int:
         """Bytes that were written."""
         kind, packed = _as_file(answer)

@@ -14,6 +14,7 @@ import msgspec
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.trace import Trace, column_file
+from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.columns import OpenColumns
 from torch_tb_profiler.workspace.give_back import give_back
@@ -144,7 +145,8 @@ class Models:
 
     def _of(self, columns: Trace, key: str) -> OpenModel:
         self._cache.touch(key)
-        return OpenModel(open_model(columns, self._cache.find(key)), len(columns.events))
+        model = open_model(columns, self._cache.find(key), AnswerFolder(self._cache.answers(key)))
+        return OpenModel(model, len(columns.events))
 
 
 def _chosen(whole: OpenModel, choice: StepChoice | None, steps: StepRange | None) -> OpenModel:

@@ -10,12 +10,18 @@ from torch_tb_profiler.ranks import identity_of, is_distributed
 from torch_tb_profiler.snapshot.schema import Records
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.protocol import Summary
 
 
-def open_model(trace: Trace, summary: Summary | None) -> Model:
-    """The model of a trace that was summarized before: its troubles are not looked for a second time."""
+def open_model(trace: Trace, summary: Summary | None, answers: AnswerFolder | None = None) -> Model:
+    """The model of a trace that was summarized before: its troubles are not looked for a second time.
+
+    answers: where what was made ahead is kept
+    """
     model = Model(trace)
+    if answers is not None:
+        model.kept = answers.content
     if summary is not None:
         remember(model, troubles, summary.troubles)
     return model

@@ -88,9 +88,11 @@ def record_modules(model: Model) -> RecordModules:
     inside = np.flatnonzero(found >= 0)
     at = found[inside]
     at = np.where(is_backward[at], tree.module[at], at)
-    texts = [module_name(model.trace.strings[code]) for code in tree.name[at].tolist()]
+    # events of several names may be of one module
+    named = group([tree.name[at]])
+    texts = list(map(module_name, model.trace.strings.texts(tree.name[at[named.first]])))
     number = {text: code for code, text in enumerate(dict.fromkeys(texts))}
-    none[inside] = [number[text] for text in texts]
+    none[inside] = np.array([number[text] for text in texts], np.int64)[named.of]
     return RecordModules(none, tuple(number), sources[0])
 
 
