@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from werkzeug.test import Client
 
@@ -14,7 +15,7 @@ from tests.served import everything_read, get
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.replay.changes import free, kernels
 from torch_tb_profiler.analysis.replay.on_path import names_on_path
-from torch_tb_profiler.analysis.replay.path import PARTS
+from torch_tb_profiler.analysis.replay.path import PARTS, _cut
 from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, WHAT_IF, WhatOfPath
 from torch_tb_profiler.analysis.replay.resources import RESOURCES
 from torch_tb_profiler.analysis.replay.savings import what_if
@@ -202,3 +203,10 @@ def test_no_names_of_no_steps() -> None:
     assert names_on_path(model, []).operators == ()
     subject = Subject(model, "r", "w", "s", 0, 1, lambda _: [])
     assert CRITICAL_PATH.compute(subject, WhatOfPath()).largest == "host"
+
+
+def test_parts_of_seconds_keep_their_shares() -> None:
+    """Products of their lengths are no int64."""
+    second = 10**9
+    found = _cut(np.array([6, 4]) * second, 5 * second, share=True)
+    assert found.tolist() == [3 * second, 2 * second]

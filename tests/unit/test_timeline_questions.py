@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import self_time
 from torch_tb_profiler.timeline.flows import FLOW_KINDS, of_slice, of_window
 from torch_tb_profiler.timeline.search import search
+from torch_tb_profiler.timeline.summary import edges
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.totals import PLACE, totals
 from torch_tb_profiler.timeline.window import exact_slices
@@ -146,6 +148,17 @@ def test_search_finds_all(given: list[Event], text: str, ignore_case: bool) -> N
         later = search(timeline, text, is_pattern=False, ignore_case=ignore_case, bins=7, most=5, earliest=then)
         assert later.hits.tolist() == [row for start, row in expected if start >= then][:5]
         assert later.count == len(expected)
+
+
+def test_bins_of_a_trace_that_spans_years() -> None:
+    """A product of its times and a count is no int64."""
+    years = 9 * 10**13
+    timeline = timeline_of([op("aten::mm", 0, 10), op("aten::mm", years, 10)])
+    found = search(timeline, "aten", False, False, 400, 10)
+    assert found.density.tolist() == [1, *[0] * 398, 1]
+    borders = edges(timeline.begin, timeline.end)
+    assert (np.diff(borders) > 0).all()
+    assert (borders[0], borders[-1]) == (timeline.begin, timeline.end)
 
 
 def test_search_by_pattern(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,5 +103,8 @@ def _first(start: Int64, rows: Int32, most: int, after: int | None, earliest: in
 
 
 def _density(start: Int64, begin: int, end: int, bins: int) -> Int64:
-    place = (start - begin) * bins // max(end - begin, 1)
-    return np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(np.int64)
+    span = max(end - begin, 1)
+    # where each bin but the first begins; a product of times and bins is no int64 where a trace spans weeks
+    borders = np.array([begin - (-number * span // bins) for number in range(1, bins)], np.int64)
+    place = np.searchsorted(borders, start, side="right")
+    return np.bincount(place, minlength=bins).astype(np.int64)

@@ -48,7 +48,8 @@ class Summary(msgspec.Struct, frozen=True):
 
 def edges(begin: int, end: int, bins: int = BINS) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Shape (bins + 1,): where each of equal parts of begin … end begins, in ns; the last one is the end."""
-    return begin + np.arange(bins + 1, dtype=np.int64) * (end - begin) // bins
+    # a product of times and bins is no int64 where a trace spans months
+    return np.array([begin + number * (end - begin) // bins for number in range(bins + 1)], np.int64)
 
 
 def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, end: int) -> Summary:

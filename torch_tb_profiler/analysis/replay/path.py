@@ -242,7 +242,8 @@ def _cut(lengths: Int64, over: int, share: bool) -> Int64:
         later: Int64 = np.maximum(until - over, 0) - np.maximum(until - lengths - over, 0)
         return later
     total = int(lengths.sum())
-    left = lengths * (total - over) // max(total, 1)
+    # a product of two times is no int64 where they are seconds
+    left = np.array([length * (total - over) // max(total, 1) for length in lengths.tolist()], np.int64)
     left[int(np.argmax(lengths))] += total - over - int(left.sum())
     found: Int64 = left
     return found
