@@ -70,7 +70,7 @@ test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers
 	if [ -n "$$failed" ]; then echo "make test: FAILED in: $$failed ($$took)"; exit 1; fi; \
 	echo "make test: all passed: $(STEPS) ($$took)"
 
-# What is tried while one works: all but browsers, servers of others, packages and what the marker "slow" names.
+# What is tried while one works: unit tests but those that the marker "slow" names; no browsers, no servers of others.
 check: .venv/.stamp-dev .venv/.stamp-node
 	@$(MAKE) --no-print-directory --keep-going $(BESIDE) lint fe-lint fe-types fe-unit
 	@$(MAKE) --no-print-directory check-py
