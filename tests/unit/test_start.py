@@ -22,8 +22,6 @@ from torch_tb_profiler.trace.schema import Events, OutOfMemory
 from torch_tb_profiler.web import time_limit
 from torch_tb_profiler.web.time_limit import TimeLimit
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 
 #: of a worker process that answers ahead and of a server
