@@ -37,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 .PHONY: help demo ui build clean format bench openapi docs columns check check-py
-.PHONY: test test-all-py test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
+.PHONY: test test-all-py test-long test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
 .PHONY: attack audit matrix sbom release-dry-run
 .PHONY: lint lint-rules lint-format lint-types lint-imports lint-words
 .DELETE_ON_ERROR:
@@ -45,7 +45,7 @@ PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
 	@echo "also: make audit, matrix, sbom, release-dry-run (docs/releasing.md)"
-	@echo "also: make lint, format, test-py, test-hdfs, test-fe, test-browser, test-packaging, ui, openapi, build, clean"
+	@echo "also: make lint, format, test-py, test-hdfs, test-long, test-fe, test-browser, test-packaging, ui, openapi, build, clean"
 
 # ---- what people call
 
@@ -70,7 +70,7 @@ test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers
 	if [ -n "$$failed" ]; then echo "make test: FAILED in: $$failed ($$took)"; exit 1; fi; \
 	echo "make test: all passed: $(STEPS) ($$took)"
 
-# What is tried while one works: all but browsers, servers of others, packages and what the marker "slow" names.
+# What is tried while one works: unit tests but those that the marker "slow" names; no browsers, no servers of others.
 check: .venv/.stamp-dev .venv/.stamp-node
 	@$(MAKE) --no-print-directory --keep-going $(BESIDE) lint fe-lint fe-types fe-unit
 	@$(MAKE) --no-print-directory check-py
@@ -119,21 +119,25 @@ fe-weight: ui
 	@$(PY) _build/weight.py
 
 test-py: .venv/.stamp-dev .venv/.stamp-servers
-	$(PY) -m pytest $(SPREAD) -m "not browser and not hdfs" --ignore tests/packaging
+	$(PY) -m pytest $(SPREAD) -m "not browser and not hdfs and not long" --ignore tests/packaging
 
 # Not a part of make test: it takes Java and a C compiler.
 test-hdfs: .venv/.stamp-dev .venv/.stamp-hdfs
 	$(PY) -m pytest $(AGAIN) -m hdfs tests/storage
 
 test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
-	$(PY) -m pytest tests/browser
+	$(PY) -m pytest -m "not long" tests/browser
+
+# Larger forms of what make test does, every night and before a release: docs/contributing.md names them.
+test-long: .venv/.stamp-dev .venv/.stamp-browser ui
+	$(PY) -m pytest $(SPREAD) -m long --durations 10 tests
 
 test-packaging: .venv/.stamp-dev ui
 	$(PY) -m pytest tests/packaging
 
 test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT)
-	$(PY) -m pytest $(AGAIN) $(SPREAD) -m "not hdfs" --durations 25 --junitxml $(OUT)/pytest.xml
+	$(PY) -m pytest $(AGAIN) $(SPREAD) -m "not hdfs and not long" --durations 25 --junitxml $(OUT)/pytest.xml
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build

@@ -1,6 +1,7 @@
 """The Chromium of the browser tests: the one that is there, else the system's package, else Playwright's own.
 
-`python _build/browser.py` makes sure that there is one; `executable()` says which.
+`python _build/browser.py` makes sure that there is one; `executable()` says which. One without windows, the headless
+shell, comes first: a page costs a fifth less there.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from frontend import any_node
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserType
 
+#: what Debian calls the package of the headless shell, and where that puts it
+SHELL = "chromium-headless-shell"
+SHELL_PLACE = "/usr/lib/chromium/chromium-headless-shell"
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 PLACES = [
     "/usr/lib/chromium/chromium",
@@ -42,8 +46,8 @@ def executable() -> str | None:
     """Path of a Chromium of this machine, or None for Playwright's own. CHROMIUM=PATH decides it."""
     if chosen := os.environ.get("CHROMIUM"):
         return chosen
-    candidates = [shutil.which(name) for name in NAMES] + [place for place in PLACES if Path(place).exists()]
-    return next((path for path in candidates if path and starts(path)), None)
+    candidates = [SHELL_PLACE, *map(shutil.which, NAMES), *PLACES]
+    return next((path for path in candidates if path and Path(path).exists() and starts(path)), None)
 
 
 def playwright_settings() -> dict[str, str]:
@@ -80,8 +84,18 @@ def has_sandbox() -> bool:
     return not hasattr(os, "geteuid") or os.geteuid() != 0
 
 
+def apt_has(package: str) -> bool:
+    """Whether the package lists at hand name it."""
+    try:
+        return subprocess.run(["apt-cache", "show", package], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
 def main() -> int:
-    if executable() is None and not apt_install("chromium"):
+    if not os.environ.get("CHROMIUM") and not Path(SHELL_PLACE).exists() and apt_has(SHELL):
+        apt_install(SHELL)
+    if executable() is None and not apt_install(SHELL) and not apt_install("chromium"):
         print("Installing the Chromium of Playwright", flush=True)
         command = [sys.executable, "-m", "playwright", "install", "chromium"]
         run = subprocess.run(command, env={**os.environ, **playwright_settings()}, check=False)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Runs of samples/ that a picture shows.
-RUNS = ("cnn_workers0", "cnn_workers2", "generated_4gpu_h100", "generated_64gpu")
 SIZE = {"width": 1280, "height": 800}
 _BASELINE = "cnn_workers0~worker0~1"
 _RANKS = {"v": "distributed", "r": "generated_64gpu"}
@@ -40,6 +38,11 @@ class Picture(NamedTuple):
     state: dict[str, str]
     seen: str
     panel: str | None = None
+
+    @property
+    def runs(self) -> set[str]:
+        """Of samples/: the one that is shown, and the one it is compared with."""
+        return {self.state["r"], self.state.get("b", self.state["r"]).partition("~")[0]}
 
 
 PICTURES = {
@@ -103,14 +106,15 @@ def take(page: Page, address: str, name: str, folder: Path) -> None:
 def main() -> int:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    names = sys.argv[2:] or list(PICTURES)
     with tempfile.TemporaryDirectory() as work:
         logs = Path(work) / "samples"
-        for run in RUNS:
+        for run in {run for name in names for run in PICTURES[name].runs}:
             shutil.copytree(ROOT / "samples" / run, logs / run)
         with served(logs, Path(work) / "cache") as address, browser.launched([]) as chromium:
             context = chromium.new_context(viewport=SIZE, color_scheme="light", locale="en-US", reduced_motion="reduce")
             page = context.new_page()
-            for name in sys.argv[2:] or PICTURES:
+            for name in names:
                 take(page, address, name, folder)
     return 0
 

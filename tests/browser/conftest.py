@@ -36,6 +36,10 @@ CHROMIUM_ARGUMENTS = [
     *ARGUMENTS,
 ]
 HERE = Path(__file__).parent
+#: whether people want pictures, each of which costs as much as turning to another view
+PICTURES = bool(os.environ.get("PICTURES"))
+#: themes of a test whose theme is for its pictures alone; what a theme may break, axe and test_pictures look at in both
+PICTURED = ["light", "dark"] if PICTURES else ["light"]
 # For a busy machine: three times what is usual.
 expect.set_options(timeout=15_000)
 FAILED = pytest.StashKey[bool]()
@@ -203,8 +207,8 @@ def firefox(tmp_path: Path) -> Iterator[bidi.Firefox]:
 
 
 def screenshot(opened: Page, output: Path, name: str) -> None:
-    """For people, who ask for it with PICTURES=1: one costs as much as turning to another view."""
-    if os.environ.get("PICTURES"):
+    """For people, where they want it."""
+    if PICTURES:
         _take(opened, output, name)
 
 

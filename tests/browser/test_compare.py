@@ -27,7 +27,7 @@ from tests.browser.compare import (
     saved,
     trail,
 )
-from tests.browser.conftest import Keep, OpenPage, StartServer, screenshot
+from tests.browser.conftest import PICTURED, Keep, OpenPage, StartServer, screenshot
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_keyboard import tab_to
@@ -313,7 +313,7 @@ def test_markup_in_names_is_text(tmp_path: Path, serve_logs: ServeLogs, page: Pa
     assert watch.dialogs == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 def test_pictures(theme: Any, open_page: OpenPage, alone: Server, output: Path) -> None:
     """Of the states that the pictures of all views do not have."""
     profiler = Profiler(open_page(color_scheme=theme, viewport={"width": 1440, "height": 1750}), alone)

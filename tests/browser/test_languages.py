@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OpenPage, screenshot
+from tests.browser.conftest import PICTURED, OpenPage, screenshot
 from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 from tests.browser.servers import Server
 from tests.browser.watch import Watch
@@ -76,7 +76,7 @@ def go_to(profiler: Profiler, view: str) -> None:
     (links.first if view == "overview" else links.and_(profiler.ui.locator(f"[href*='v={view}']"))).click()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 def test_pictures_in_chinese(open_page: OpenPage, alone: Server, output: Path, theme: str) -> None:
     page = open_page(locale="zh-CN", color_scheme=theme, viewport={"width": 1280, "height": 900})
     profiler = Profiler(page, alone).open(r=GPU_RUN)

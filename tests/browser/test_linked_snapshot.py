@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Keep
+from tests.browser.conftest import PICTURED, Keep
 from tests.browser.profiler import Profiler, definition
 from tests.browser.servers import Server
 from tests.browser.timeline import Timeline
@@ -38,7 +38,7 @@ def click(timeline: Timeline, curve: str, time: float) -> None:
     timeline.profiler.page.mouse.click(box["x"] + timeline.x(time), box["y"] + top + height / 2)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 def test_a_snapshot_of_the_same_process(
     tmp_path: Path, serve_logs: ServeLogs, page: Page, keep: Keep, theme: Any
 ) -> None:

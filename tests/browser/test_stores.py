@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests import tiny
-from tests.browser.conftest import Keep, OpenPage, StartServer, screenshot
+from tests.browser.conftest import PICTURED, Keep, OpenPage, StartServer, screenshot
 from tests.browser.profiler import Profiler
 from tests.browser.servers import Server
 from tests.browser.test_themes import DARK
@@ -51,7 +51,7 @@ def mixed(store: Store, start: StartServer, tmp_path: Path) -> Server:
     return server
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 def test_what_one_may_not_read_is_said_beside_what_one_may(
     mixed: Server, store: Store, page: Page, keep: Keep, theme: str
 ) -> None:
@@ -85,7 +85,7 @@ def test_what_one_may_not_read_is_said_beside_what_one_may(
     expect(unlisted).to_have_count(0)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 def test_a_file_that_may_not_be_read_says_so_instead_of_its_view(
     mixed: Server, page: Page, keep: Keep, theme: str
 ) -> None:
@@ -108,7 +108,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 def test_a_log_directory_that_cannot_be_listed_says_why(
     store: Store, start: StartServer, open_page: OpenPage, output: Path, refusal: str, theme: str
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import Axe
-from tests.browser.conftest import Keep, OpenPage, screenshot
+from tests.browser.conftest import PICTURED, Keep, OpenPage, screenshot
 from tests.browser.profiler import GPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.browser.timeline import STREAM, WHERE, Timeline, assert_drawn, exact_slices, leaf, open_trace
@@ -202,7 +202,7 @@ def test_hostile_names_are_text(serve_events: ServeEvents) -> None:
     assert profiler.page.locator("main img").count() == 0
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_how_it_looks(open_page: OpenPage, alone: Server, output: Path, theme: str, width: int) -> None:
     profiler = Profiler(open_page(color_scheme=theme, viewport={"width": width, "height": 1080}), alone)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.axe import Axe
-from tests.browser.conftest import Keep
+from tests.browser.conftest import PICTURED, Keep
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.browser.timeline import WHERE, Timeline, leaf, open_trace
@@ -45,7 +45,7 @@ def pieces(
     return list(zip(*(column.tolist() for column in (start, end, row, count, part)), strict=True))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 def test_lanes_of_a_sample(alone: Server, page: Page, keep: Keep, theme: Any) -> None:
     page.emulate_media(color_scheme=theme)
     profiler = Profiler(page, alone).open(v="trace", r=GPU_RUN, k="rank0", u="path,idle,phases")
@@ -169,7 +169,7 @@ def test_usable_by_everybody(axe: Axe) -> None:
     axe.check()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", PICTURED)
 @pytest.mark.parametrize(("folder", "run", "worker"), RECORDED)
 def test_lanes_of_recorded_traces(
     serve_logs: Callable[[Path], Server],

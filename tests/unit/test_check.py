@@ -230,6 +230,7 @@ def test_equal_input_is_equal_bytes(runs: Path, tmp_path: Path) -> None:
 # of a name that a trace may hold -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_name_commands_anything(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(config(1, steps=11), tmp_path / "base", name)

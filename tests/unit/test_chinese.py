@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -81,22 +82,33 @@ def test_one_id_has_the_same_words_wherever_it_is() -> None:
     assert [name for name, said in words.items() if len(said) > 1] == []
 
 
+class Source(NamedTuple):
+    """Of a module the texts that stand in it, and its calls by what is called."""
+
+    texts: list[str]
+    calls: dict[str, list[ast.Call]]
+
+
 @cache
-def modules() -> list[ast.Module]:
+def modules() -> list[Source]:
     """Of the whole package."""
-    return [ast.parse(path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py"))]
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        texts: list[str] = []
+        calls: dict[str, list[ast.Call]] = {}
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.append(node.value)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                calls.setdefault(node.func.id, []).append(node)
+        found.append(Source(texts, calls))
+    return found
 
 
 def calls_of(name: str) -> Iterator[ast.Call]:
     """Everywhere in the package."""
-    for tree in modules():
-        yield from calls_in(tree, name)
-
-
-def calls_in(tree: ast.AST, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
-            yield node
+    for module in modules():
+        yield from module.calls.get(name, ())
 
 
 def constants(call: ast.Call, at: int) -> list[str]:
@@ -124,11 +136,8 @@ def keys(file: str, start: str) -> set[str]:
 def values_of(name: str) -> dict[str, set[str]]:
     """Of each kind that is made by calls of `name` the values that are sent with it, where they stand there."""
     found: dict[str, set[str]] = {}
-    for tree in modules():
-        texts = [
-            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        ]
-        for call in calls_in(tree, name):
+    for module in modules():
+        for call in module.calls.get(name, ()):
             kind = next((k.value for k in call.keywords if k.arg == "id"), None) or call.args[0]
             given = [k.value for k in call.keywords if k.arg == "values"] or call.args[2:3]
             sent = {
@@ -140,7 +149,7 @@ def values_of(name: str) -> dict[str, set[str]]:
                 if isinstance(key, ast.Constant) and isinstance(key.value, str)
             }
             # A kind that goes by a name is one of the texts of its module.
-            for each in [kind.value] if isinstance(kind, ast.Constant) else texts:
+            for each in [kind.value] if isinstance(kind, ast.Constant) else module.texts:
                 found.setdefault(str(each), set()).update(sent)
     return found
 

@@ -19,6 +19,8 @@ from torch_tb_profiler.analysis.change.rules import DEFAULT_FAIL, DEFAULT_WARN
 from torch_tb_profiler.cli.work.gate.settings import PROJECT
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
 
+pytestmark = pytest.mark.slow
+
 PAGE = (ROOT / "docs" / "gate-your-ci.md").read_text("utf-8")
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.holdout_jobs import Left, Other, Slower, summaries
 from torch_tb_profiler.ranks.reduction import reduce
 
+pytestmark = pytest.mark.slow
+
 MIXED = (("tp", 2), ("dp", 4))
 HYBRID = (("shard", 4), ("replicate", 2))
 NODE = tuple(range(8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from io import BytesIO
 
 import pytest
@@ -14,6 +15,7 @@ from torch_tb_profiler.trace.text import CHUNK_BYTES
 COUNT = 12_000
 
 
+@cache
 def text(indent: int | None, **more: str) -> bytes:
     shape = {"Input Dims": [[2, 3]], "x": [{"a": 1}, {"b": 2}]}
     events = [

@@ -32,6 +32,8 @@ from torch_tb_profiler.workspace.places import Folder
 from torch_tb_profiler.workspace.protocol import Done, Failed, Reading
 from torch_tb_profiler.workspace.protocol import Job as ReadingJob
 
+pytestmark = pytest.mark.slow
+
 Run = Callable[..., list[dict[str, Any]]]
 
 

@@ -14,6 +14,8 @@ from tests.events import Event, annotation, kernel, model_of, op
 from torch_tb_profiler.ranks import Distributed, Rank, distributed, rank_of
 from torch_tb_profiler.ranks.matching import match
 
+pytestmark = pytest.mark.slow
+
 
 class Score(NamedTuple):
     """Operations that were matched, of these with others than the most of their match, and that could be matched."""

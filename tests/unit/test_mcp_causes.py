@@ -12,6 +12,8 @@ from mcp import Client
 from tests.agents import look_for_the_cause, with_client
 from tests.planted import CAUSES, training, write_events
 
+pytestmark = pytest.mark.slow
+
 _MOST_CALLS, _MOST_TOKENS, _CHARACTERS_OF_A_TOKEN = 4, 2_000, 4
 
 

@@ -18,6 +18,8 @@ from torch_tb_profiler.mcp.resources import RESOURCES, SUMMARY_TEMPLATE
 from torch_tb_profiler.mcp.tables import TABLES
 from torch_tb_profiler.mcp.tools import TOOLS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def page(repository: Path) -> str:

@@ -23,6 +23,8 @@ from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.tools.traces import TRACES
 from torch_tb_profiler.mcp.values import LONGEST_NAME
 
+pytestmark = pytest.mark.slow
+
 RUN = "generated_4gpu_h100"
 TRACE = f"{RUN}~rank0~1"
 

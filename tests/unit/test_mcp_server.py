@@ -20,6 +20,8 @@ from torch_tb_profiler.mcp.guide import INSTRUCTIONS, SKILL
 from torch_tb_profiler.mcp.tables import TABLES
 from torch_tb_profiler.mcp.tools import TOOLS
 
+pytestmark = pytest.mark.slow
+
 RUN = "generated_4gpu_h100"
 TRACE = f"{RUN}~rank0~1"
 #: what is known of an answer that must be all of it: nobody may add a tool that writes, fetches or starts something

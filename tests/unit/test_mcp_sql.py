@@ -18,6 +18,8 @@ from torch_tb_profiler.mcp.server import ProfileServer
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.tools.sql import Queries
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("duckdb")
 
 TRACE = "generated_4gpu_h100~rank0~1"

@@ -22,6 +22,8 @@ from torch_tb_profiler.analysis.shown import Shown, harmless, text_of
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.questions import QUESTIONS
 
+pytestmark = pytest.mark.slow
+
 MOST_BYTES = 20_000
 MOST_BYTES_OF_A_NOTEBOOK = 100_000
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "notebooks"

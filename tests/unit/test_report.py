@@ -19,6 +19,8 @@ from torch_tb_profiler.cli import main
 from torch_tb_profiler.web.static_files import built_modules
 from torch_tb_profiler.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 RUN = "generated_4gpu_h100"
 
 

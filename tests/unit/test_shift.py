@@ -24,6 +24,8 @@ from torch_tb_profiler.analysis.change.shift import Scale, Shift, hodges_lehmann
 from torch_tb_profiler.analysis.change.student_t import quantile
 from torch_tb_profiler.analysis.change.verdict import detectable, needed, verdict
 
+pytestmark = pytest.mark.slow
+
 Floats = npt.NDArray[np.float64]
 
 #: steps of recorded traces without the first of each, in ms: of GPUs without and with spikes, of the host alone, and of

@@ -19,6 +19,8 @@ from tests.unit.test_shift import is_near, pooled
 from torch_tb_profiler.analysis.change.rank_test import order_statistic
 from torch_tb_profiler.analysis.change.student_t import quantile
 
+pytestmark = pytest.mark.slow
+
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 #: whether two sides differ, two-sided at 5 %: of each repetition; base, new have shape (repetitions, steps)

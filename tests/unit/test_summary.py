@@ -28,6 +28,8 @@ from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 
+pytestmark = pytest.mark.slow
+
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
 
 

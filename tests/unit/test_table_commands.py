@@ -25,6 +25,8 @@ from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 from torch_tb_profiler.tables.listing import TABLES as LISTED
 from torch_tb_profiler.tables.results import RESULTS
 
+pytestmark = pytest.mark.slow
+
 RUN = "generated_4gpu_h100"
 #: commands that are questions of the HTTP interface
 ASKED = {name: of.question for name, of in TABLES.items() if of.question}

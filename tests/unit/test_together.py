@@ -17,6 +17,8 @@ from tests.tracegen import Config, write_run
 from torch_tb_profiler.trace import text, together
 from torch_tb_profiler.trace.batches import Answer, Batch
 
+pytestmark = pytest.mark.slow
+
 DAMAGED = Path(__file__).parents[1] / "damaged"
 ROOT = Path(__file__).parents[2]
 

@@ -16,6 +16,8 @@ from tests.held_out import host_faults, inference, training
 from tests.held_out.machine import A100, H100, MI300X, V100, Machine
 from tests.held_out.run import Program, diagnosed, found_in, run
 
+pytestmark = pytest.mark.slow
+
 
 class Said(NamedTuple):
     """Of a program: its bound, its first finding, which part of the truth that promises, and where it points."""

@@ -11,6 +11,8 @@ from tests.held_out.machine import MI300X
 from tests.held_out.run import Program, model_of, run
 from tests.summary_checks import check_summary
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = [
     training.slow_workers,
     training.small_copies,

@@ -14,6 +14,8 @@ from tests.tiny import write_trace
 from torch_tb_profiler import cli
 from torch_tb_profiler.cli.work import sql as command
 
+pytestmark = pytest.mark.slow
+
 STATEMENT = "select step, count(*) as kernels, sum(duration_ns) as total_ns from kernels group by 1 order by 1"
 
 

@@ -22,6 +22,8 @@ from torch_tb_profiler.web.openapi import document
 from torch_tb_profiler.web.queries import PATH, TABLES_PATH, Queries
 from torch_tb_profiler.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 TRACE = {"run": "ranks", "worker": "a", "span": "default"}
 
 

@@ -16,6 +16,8 @@ from torch_tb_profiler.sql import QueryError, QueryLimits, QuerySession, StoredT
 from torch_tb_profiler.sql.connection import LONGEST_STATEMENT, connect
 from torch_tb_profiler.sql.database import Database, TraceSource
 
+pytestmark = pytest.mark.slow
+
 SECRET = "what nobody may read"
 
 
