@@ -94,7 +94,7 @@ def healthy_batches(s: Machine) -> None:
 
     def body(_: int) -> None:
         with s.frame("predict.py(30): predict"):
-            move(s, 4_000_000)
+            move(s, 1_000_000)
             for _ in range(12):
                 block(s, 8192, 1024, 16, "bf16", train=False)
             with s.op("aten::copy_", [[100_000], [100_000]]):
