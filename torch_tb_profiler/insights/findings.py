@@ -148,9 +148,10 @@ def _with_savings(
         saving = _of_the_rest(facts, steps, quality, before, each)
         if saving.refused is not None or _is_worth_showing(facts, rule, each, saving):
             timed.append((rule, each, saving))
+    causes_first = sorted(found, key=lambda one: one[0].symptom)
     shown: list[tuple[Rule, Found, FindingSaving | None]] = [
         *timed,
-        *((rule, each, refused(each.refused)) for rule, each in found if each.refused is not None),
+        *((rule, each, refused(each.refused)) for rule, each in causes_first if each.refused is not None),
         *((rule, each, None) for rule, each in found if not each.changes and each.refused is None),
     ]
     names = keys(rule.id for rule, _, _ in shown)

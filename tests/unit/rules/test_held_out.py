@@ -41,6 +41,12 @@ SAID = [
     Said(training.main_process_loader, "input", "synchronous_dataloader", _EXACT, "dataset.py:27 (__getitem__)"),
     Said(training.pageable_batches, "memory", "pageable_input", (0.6, 1.0), "train.py:40"),
     Said(training.pageable_batches, "memory", "exposed_copies", (0.8, 1.3), "train.py:40", {"gpu": MI300X}),
+    Said(host_faults.item_each_step, "host", "sync_points", (0.6, 1.1), "train.py:40", {"gpu": MI300X}),
+    Said(host_faults.printed_loss, "host", "logging_reads", (0.6, 1.1), "train.py:40", {"gpu": MI300X}),
+    Said(host_faults.anomaly, "launch", "anomaly_mode", (0.7, 1.1), "aten::item", {"gpu": MI300X}),
+    Said(host_faults.zeroed_gradients, "launch", "zero_grad", (0.7, 1.1), "train.py:40", {"gpu": MI300X}),
+    Said(host_faults.masked_tokens, "host", "dynamic_shapes", (0.3, 1.1), "model.py:95 (route)", {"gpu": MI300X}),
+    Said(host_faults.synchronized_steps, "host", "sync_points", (0.6, 1.1), "timer.py:9 (stop)", {"gpu": MI300X}),
     Said(training.small_model, "launch", "launch_bound", _EXACT, None),
     Said(training.fp32_products, "compute", "tensor_cores", (0.5, 1.0), "aten::mm at model.py"),
     Said(
@@ -57,7 +63,7 @@ SAID = [
     Said(host_faults.many_items, "compute", "sync_points", (0.6, 1.1), "metrics.py:14 (update)"),
     Said(host_faults.masked_tokens, "compute", "dynamic_shapes", (0.6, 1.1), "model.py:95 (route)"),
     Said(host_faults.synchronized_steps, "compute", "sync_points", (0.6, 1.1), "timer.py:9 (stop)"),
-    Said(host_faults.printed_loss, "compute", "logging_reads", (0.3, 1.0), "train.py:40"),
+    Said(host_faults.printed_loss, "compute", "logging_reads", (0.7, 1.0), "train.py:40"),
     Said(host_faults.emptied_cache, "sync", "allocator_churn", _EXACT, "train.py:40"),
     Said(host_faults.collected_garbage, "host", "garbage_collection", _EXACT, "train.py:40"),
     Said(host_faults.collected_garbage, "host", "device_idle", (0.5, 1.1), None, _NO_STACKS),
@@ -87,6 +93,11 @@ def _id(said: Said) -> str:
 
 @pytest.mark.parametrize("said", SAID, ids=_id)
 def test_what_is_planted_is_said_first(said: Said) -> None:
+    check(said)
+
+
+def check(said: Said) -> None:
+    """Bound, first finding, promise and place are as said."""
     found, truth_ns = found_in(said.program, **said.machine)
     first = found.findings[0]
     saving, where = first.saving, first.where.text if first.where else None
@@ -166,8 +177,15 @@ def test_a_recording_that_begins_behind_other_work_promises_no_more_than_there_i
 
 
 def test_a_checkpoint_in_one_step_is_told_as_that_step() -> None:
-    found, _ = found_in(host_faults.checkpoint_written)
-    assert "step_jitter" in [each.id for each in found.findings]
+    found, truth_ns = found_in(host_faults.checkpoint_written)
+    first = found.findings[0]
+    assert (first.id, first.where.text if first.where else None) == (
+        "checkpoint_saves",
+        "train.py:80 (save_checkpoint)",
+    )
+    assert first.detail.startswith("The model is saved once in 6 steps, for up to ")
+    assert first.saving is not None
+    assert first.saving.alone_ns == pytest.approx(truth_ns, rel=0.05)
     assert "Nearly all of that is in step 6." in found.bound.sentence
     usual, _ = found_in(host_faults.collected_garbage)
     assert "Nearly all" not in usual.bound.sentence

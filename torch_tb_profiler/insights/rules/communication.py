@@ -34,4 +34,4 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-RULE = Rule("communication", "R43", (STEPS, COMMUNICATION), _find)
+RULE = Rule("communication", "R43", (STEPS, COMMUNICATION), _find, symptom=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -34,16 +36,22 @@ from torch_tb_profiler.trace.vocabulary import is_annotation_name
 _ON_DEVICE = "What computes with tensors can do so on the device, after `x = x.to(device, non_blocking=True)`."
 #: operators whose time is the allocator's, or that of the device being set up
 ALLOCATES = late_pattern(r"aten::(?:empty|resize_|new_empty|_efficientzerotensor)")
-#: what other rules see to: loading, compilation, garbage collection, collectives on the host
-_TOLD = (DATALOADER_NAME, LOADING, COMPILE, COMPILE_FRAME, GARBAGE, HOST_COLLECTIVE)
+#: what other rules see to: loading by a DataLoader, compilation, garbage collection, collectives on the host; beside
+#: these annotations that are called loading
+_TOLD = (DATALOADER_NAME, COMPILE, COMPILE_FRAME, GARBAGE, HOST_COLLECTIVE)
 
 
 def _find(facts: Facts) -> Sequence[Found]:
-    frames, tree = facts.model.structure.frames, facts.model.structure.tree
-    nodes: FrameTree | CallTree = frames if len(frames) else tree
-    rows = _apart(facts, nodes)
-    # without stacks a function that calls operators is not known: they are one
-    operators = facts.trace.events.category[rows] == Category.OPERATOR
+    frames, events = facts.model.structure.frames, facts.trace.events
+    rows = _apart(facts, facts.model.structure.tree)
+    operators = events.category[rows] == Category.OPERATOR
+    if len(frames):
+        # annotations are called by functions; an operator on the CPU may be in one that starts work on devices, too
+        functions, rows = _apart(facts, frames), rows[operators]
+        inside = Coverage(intervals.union(events.start[functions], events.end[functions]))
+        rows = np.concatenate([functions, rows[inside.between(events.start[rows], events.end[rows]) == 0]])
+        operators = events.category[rows] == Category.OPERATOR
+    # a function that calls operators is not known: they are one
     code = np.where(operators, 0, facts.trace.events.name[rows]).astype(np.int64)
     again = recurring(facts, rows, code)
     rows, groups = rows[again], group([code[again]])
@@ -107,8 +115,13 @@ def _told(facts: Facts) -> Iterator[tuple[Int64, Int64]]:
     strings, structure = facts.trace.strings, facts.model.structure
     for nodes in (structure.tree, structure.frames):
         if len(nodes):
-            is_told = strings.where(lambda name: any(each.search(name) for each in _TOLD), nodes.name)[nodes.name]
+            patterns = _TOLD if isinstance(nodes, FrameTree) else (*_TOLD, LOADING)
+            is_told = strings.where(partial(_is_one_of, patterns), nodes.name)[nodes.name]
             yield nodes.start[is_told], nodes.end[is_told]
+
+
+def _is_one_of(patterns: Sequence[re.Pattern[str]], name: str) -> bool:
+    return any(each.search(name) for each in patterns)
 
 
 def _of(facts: Facts, rows: Int32) -> Found:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.changes import without
+from torch_tb_profiler.analysis.replay.changes import free, without
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
-from torch_tb_profiler.insights.shared.logging_frames import logging_frame
+from torch_tb_profiler.insights.shared.logging_frames import logging_frame, logging_rows
 from torch_tb_profiler.insights.shared.waits import WaitedFor, recurring_waits, wait_evidence, waits
 from torch_tb_profiler.insights.shared.wording import how_often, ms
 
@@ -41,7 +41,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             values={"logger": logs, "times": group.times, "steps": facts.steps, "waited_ns": waited_ns, "share": share},
             rows=group.longest,
-            changes=(without("sync", rows=group.row),),
+            # what is not read need not be put into words
+            changes=(without("sync", rows=group.row), free(rows=logging_rows(model, group.row))),
             evidence=wait_evidence(facts, group, str(trace.strings[int(trace.events.name[group.row[0]])])),
             links=(
                 Link(

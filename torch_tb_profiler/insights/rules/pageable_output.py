@@ -10,12 +10,17 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.copies import Copies, heavy_places, large_reads, unseen_rate
 from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
+from torch_tb_profiler.insights.shared.logging_frames import in_frames
 from torch_tb_profiler.insights.shared.recurring import is_loop_known
+from torch_tb_profiler.insights.shared.saving_frames import SAVES
 from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
-    places = heavy_places(facts, large_reads(facts), "call", facts.limit("pageable_output", "least_share"))
+    found = large_reads(facts)
+    # a checkpoint has a rule of its own
+    found = found.take(~in_frames(facts.model, found.call, SAVES))
+    places = heavy_places(facts, found, "call", facts.limit("pageable_output", "least_share"))
     return [_of(facts, each) for each in places]
 
 

@@ -104,4 +104,6 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-RULE = Rule("slow_communication", "R46", (STEPS, COMMUNICATION, PROPERTIES), _find, replaces=("communication",))
+RULE = Rule(
+    "slow_communication", "R46", (STEPS, COMMUNICATION, PROPERTIES), _find, replaces=("communication",), symptom=True
+)

@@ -16,6 +16,7 @@ from torch_tb_profiler.insights.shared.anomaly import in_checks
 from torch_tb_profiler.insights.shared.copies import large_reads
 from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
 from torch_tb_profiler.insights.shared.logging_frames import in_frames, in_logging
+from torch_tb_profiler.insights.shared.saving_frames import SAVES
 from torch_tb_profiler.insights.shared.waits import (
     ASYNCHRONOUS,
     SYNC_DEBUG,
@@ -99,7 +100,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     is_barrier = (found.operator >= 0) & names[np.maximum(found.operator, 0)]
     others = in_logging(facts.model, found.row) | in_checks(facts.model, found.row) | np.isin(found.asked, _OTHERS)
     # what the allocator waits for before it gives memory back is its own rule's
-    others |= is_barrier | among(found.row, freeing_waits(facts.model))
+    others |= is_barrier | among(found.row, freeing_waits(facts.model)) | in_frames(facts.model, found.row, SAVES)
     # the copies of another rule, and what waits for them in the same operator
     others |= among(found.place, found.place[among(found.row, large_reads(facts).call)])
     return [

@@ -124,7 +124,13 @@ def _savings(facts: RunFacts, found: Sequence[RunFound]) -> dict[int, FindingSav
             bound=found[place].bound,
         )
         now = then
-    return savings
+    step = int(before.sum()) / n if n else 0.0
+    for place, each in enumerate(found):
+        # the parts of the replay do not show what the reduction of the ranks knows
+        known = each.alone_ns
+        if place not in savings and known is not None and known >= facts.limit("findings", "least_share") * step:
+            savings[place] = FindingSaving(known, known, known, None, None, each.bound)
+    return dict(sorted(savings.items(), key=lambda one: -(one[1].after_others_ns or 0.0)))
 
 
 def _why_not(facts: RunFacts, each: RunFound) -> Refusal | None:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
 
 #: `file(line): function` of what writes, shows or formats values; and of files whose purpose that is. Not mathematical
 #: functions whose names begin alike: `log_softmax`, `logits`, `log_prob`
@@ -37,6 +39,20 @@ def _is_logging(name: str) -> bool:
 def logging_frame(model: Model, rows: Int32) -> Int32:
     """Shape (n,): the position in the frame tree of the innermost frame that logs, around host events; -1 for none."""
     return _innermost(model, rows, _is_logging)
+
+
+def logging_rows(model: Model, rows: Int32) -> Int32:
+    """Events of the outermost frames that log around some host events, and start no kernel: they do nothing else."""
+    frames = model.structure.frames
+    is_logging = model.trace.strings.where(_is_logging, frames.name)[frames.name]
+    launch = model.device_links.launch
+    kernels = model.launches.row[launch[(launch >= 0) & (model.device_category == Category.KERNEL)]]
+    start = np.sort(model.trace.events.start[kernels])
+    quiet = is_logging & (np.searchsorted(start, frames.start) == np.searchsorted(start, frames.end))
+    outermost = quiet & (nearest(frames.parent, quiet, frames.parent) < 0)
+    around = distinct(nearest(frames.parent, outermost, logging_frame(model, rows)))
+    found: Int32 = frames.row[around[around >= 0]]
+    return found
 
 
 def in_frames(model: Model, rows: Int32, name: re.Pattern[str]) -> Bool:

@@ -150,7 +150,8 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     bound      what bounds the steps, by replay; `unknown` where the trace does not say
     explained  which part of the steps has a cause in the trace, 0…1; null without steps
     findings   by what they save after those counted before them, the largest first; then what has no number, then
-               warnings
+               warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in
+               the program of this rank are among them
     notes      what is wrong with the recording
     ranks      all ranks of the run; null when one trace alone was asked about
     """
@@ -198,11 +199,11 @@ def summary(subject: Subject) -> SummaryAnswer:
 
 def by_saving(findings: Sequence[Finding]) -> list[Finding]:
     """By what they save after those counted before them, the largest first; then what has no number, then warnings."""
-    return sorted(findings, key=_saved, reverse=True)
+    return sorted(findings, key=lambda each: saved(each.saving), reverse=True)
 
 
-def _saved(found: Finding) -> tuple[int, float]:
-    saving = found.saving
+def saved(saving: FindingSaving | None) -> tuple[int, float]:
+    """What findings are sorted by."""
     if saving is None:
         return 0, 0.0
     return (1, 0.0) if saving.after_others_ns is None else (2, saving.after_others_ns)

@@ -17,6 +17,7 @@ from torch_tb_profiler.insights.run.rule import RunFound, RunRule
 from torch_tb_profiler.insights.run.rules import slow_host
 from torch_tb_profiler.insights.shared.links import DDP_UNEVEN
 from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.ranks.run_answers import Straggler
 from torch_tb_profiler.ranks.stragglers import KERNELS, without_excess
 
 _NO_CAUSE = Refusal(
@@ -53,14 +54,27 @@ _ADVICE: Mapping[str, str] = {
     "more": "That rank computes more: balance the batches (samples of equal length, "
     "`DistributedSampler`), the layers of pipeline stages, or the experts.",
 }
+#: by the cause that the reduction of the ranks names: where the time goes, and what is advised
+_CAUSES: Mapping[str, tuple[str, str]] = {
+    "input": ("data", "data"),
+    "slow_compute": ("kernels", "slower"),
+    "more_work": ("kernels", "more"),
+    "slow_operator": ("operator", "operator"),
+    "late_launches": ("operator", "operator"),
+    "allocator": ("allocator", "allocator"),
+}
 _GENERAL = "Compare that rank with another one in the Overview and the Operators view."
 
 
 def _find(facts: RunFacts) -> Sequence[RunFound]:
     late = late_ranks(facts)
-    if not late:
+    waited_for = {facts.ranks[each.rank].rank.worker for each in late}
+    # in a pipeline stages wait for one another, whoever is slow: own time tells it
+    slow = [each for each in facts.stragglers.values() if each.named and each.worker not in waited_for]
+    if not late and not slow:
         return ()
     level = without_excess([each.spent for each in facts.ranks])
+    place = {each.rank.worker: number for number, each in enumerate(facts.ranks)}
     slow_hosts = {worker for each in slow_host.RULE.find(facts) for worker in each.workers}
     found = []
     for each in late[:3]:
@@ -69,7 +83,44 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
         # slow launches are the cause, and are said as such
         if excess is None or excess.place != "launch" or worker not in slow_hosts:
             found.append(_found(facts, each, excess, level[each.rank]))
+    slow.sort(key=lambda each: -(each.saving_ns or 0))
+    found += [_by_own_time(facts, each, level[place[each.worker]]) for each in slow[:3] if each.worker in place]
     return found
+
+
+def _by_own_time(facts: RunFacts, slow: Straggler, effect: Effect) -> RunFound:
+    """A rank that the reduction of the ranks names, while waiting does not show it."""
+    where, advised = _CAUSES.get(slow.cause, ("", ""))
+    what = f" What takes longer is {_PLACES[where]}" if where else ""
+    if what and slow.operator:
+        what += f", most of it `{slow.operator}`"
+    return RunFound(
+        title=f"{slow.worker} is late, and other ranks wait for it",
+        detail=(
+            f"{slow.worker} takes {ms(slow.late_ns)} longer in a step than {slow.peers} ranks that do the same, "
+            f"clearly so in {slow.steps} of {slow.of_steps} steps.{what}{'.' if what else ''}"
+        ),
+        advice=_ADVICE.get(advised, _GENERAL),
+        values={
+            "worker": slow.worker,
+            "peers": slow.peers,
+            "steps": slow.steps,
+            "of": slow.of_steps,
+            "late_ns": slow.late_ns,
+            "advice": advised,
+            **({"place": where} if where else {}),
+            **({"name": slow.operator} if what and slow.operator else {}),
+        },
+        workers=(slow.worker,),
+        remedy=facts.on(slow.worker, effect),
+        changes=(no_straggler(),),
+        bound=False,
+        alone_ns=slow.saving_ns,
+        evidence=(Evidence("late_excess", "What it spends more time on", slow.late_ns, "ns", "overview"),),
+        links=(DDP_UNEVEN,),
+        confidence="medium" if facts.is_partial else "high",
+        refused=None if slow.saving_ns is not None else _NO_CAUSE,
+    )
 
 
 def _found(facts: RunFacts, late: Late, excess: Excess | None, effect: Effect) -> RunFound:

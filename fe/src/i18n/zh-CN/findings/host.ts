@@ -88,6 +88,13 @@ export const findings: Record<string, FindingWords> = {
     advice: () =>
       "请每隔若干步才记录：`if step % 50 == 0: print(loss.item())`，其间在设备上累加：`total += loss.detach()`。",
   },
+  checkpoint_saves: {
+    title: "各步在等待写入检查点",
+    detail: ({ times, steps, longest_ns, share }) =>
+      `模型${howOften(times, steps)}被保存，最长 ${ms(longest_ns)}：占各步时间的 ${percent(share)}。`,
+    advice: () =>
+      "请降低保存的频率，或在各步继续运行时保存：`torch.distributed.checkpoint.async_save(state_dict, checkpoint_id=path)` 把状态拷贝到主机，并在后台写入。",
+  },
   dynamic_shapes: {
     title: ({ operator }) => `${operator} 等待其结果的大小`,
     detail: ({ operator, times, steps, waited_ns, share }) =>
@@ -174,6 +181,8 @@ export const findings: Record<string, FindingWords> = {
 
 export const evidence: Record<string, (gpu: number | null) => string> = {
   waiting_per_step: () => "主机等待，每步平均",
+  saving_per_step: () => "保存，每步平均",
+  saving_steps: () => "保存模型的步数",
   waits_per_step: () => "每步的等待次数",
   longest_wait: () => "最长的等待",
   blocking_launches: () => "等待其内核的启动",
@@ -222,6 +231,7 @@ export const links: Record<string, string> = {
   vmap: "torch.vmap",
   cpu_affinity: "NUMA 与 CPU 亲和性",
   zero_grad: "Optimizer.zero_grad",
+  async_save: "异步保存",
   profiler_schedule: "torch.profiler.schedule",
   profiler_recipe: "PyTorch Profiler",
 };

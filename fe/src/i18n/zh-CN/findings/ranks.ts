@@ -32,7 +32,13 @@ const LATE: Readonly<Record<string, string>> = {
 export const findings: Record<string, FindingWords> = {
   straggler: {
     title: ({ worker }) => `${worker} 迟到，其他 rank 在等待它`,
-    detail: ({ worker, steps, of, waited_ns, step_ns, place, excess_ns, name, name_ns }) => {
+    detail: (values) => {
+      const { worker, steps, of, waited_ns, step_ns, place, excess_ns, name, name_ns } = values;
+      const { late_ns, peers } = values;
+      if (late_ns !== undefined) {
+        const what = `更慢的是${PLACES[String(place)] ?? place}${name ? `，主要是 \`${name}\`` : ""}。`;
+        return `${worker} 每步比做同样工作的 ${peers} 个 rank 多用 ${ms(late_ns)}，在 ${of} 步中的 ${steps} 步明显如此。${place === undefined ? "" : what}`;
+      }
       const part = name_ns === undefined ? "" : `，其中 ${ms(name_ns)} 在 \`${name}\` 中`;
       const more =
         place === undefined
