@@ -25,8 +25,11 @@ def main() -> None:
         program = [sys.executable, "-m", "torch_tb_profiler"]
         environment = {"PYTHONPATH": str(ROOT)}
         found = stand_alone(size.directory, 1, requests, size.seconds, environment, program=program, settled=True)
-        loaded, held = (round(found[key] / 1e6) for key in ("loaded", "held"))
-        sys.stdout.write(f"{name}: at most {loaded} MB in all processes, {held} MB in the server after all views\n")
+        loaded, held, by_all = (round(found[key] / 1e6) for key in ("loaded", "held", "held_by_all"))
+        sys.stdout.write(
+            f"{name}: at most {loaded} MB in all processes until everything is prepared; "
+            f"after all views {held} MB in the server, {by_all} MB in all processes\n"
+        )
 
 
 if __name__ == "__main__":

@@ -80,12 +80,14 @@ class Tree:
     peak: int = 0
     peak_one: int = 0
 
-    def sample(self) -> None:
+    def sample(self) -> int:
+        """What all hold together now, bytes."""
         memory = 0
         for process, _ in self._live():
             memory += parse_kilobytes(read(process, "smaps_rollup"), "Pss")
             self.peak_one = max(self.peak_one, parse_kilobytes(read(process, "status"), "VmHWM"))
         self.peak = max(self.peak, memory)
+        return memory
 
     def cpu(self) -> float:
         """Seconds so far, ended processes included as long as somebody in the tree has waited for them."""

@@ -89,11 +89,12 @@ def _measure(
     for request in requests:
         _get(url, request)
     time.sleep(_HELD_AFTER)
-    server.tree.sample()
+    held_by_all = server.tree.sample()
     return found | {
         "peak": server.tree.peak,
         "loaded": loaded,
         "held": resident(server.process.pid),
+        "held_by_all": held_by_all,
     }
 
 

@@ -50,6 +50,8 @@ PROGRAMS = (
     "dask",
 )
 _SERVERS = re.compile(r"^(tensorboard |torch-tb-profiler serve )")
+#: what a server says when it takes requests
+_ADDRESS = re.compile(r" at (http://\S+/)")
 _SECONDS = 300
 
 
@@ -223,7 +225,6 @@ class Reader:
     def _serve(self, words: list[str], place: str) -> None:
         """Start, ask for the first page, end."""
         module = "tensorboard.main" if words[0] == "tensorboard" else "torch_tb_profiler"
-        port = free_port()
         arguments = [word for each in words[1:] for word in self._expanded(each)]
         if "--port" in arguments:
             at = arguments.index("--port")
@@ -231,7 +232,7 @@ class Reader:
         log = self.folder / "server.log"
         with log.open("wb") as out:
             process = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments, "--port", str(port)],
+                [sys.executable, "-m", module, *arguments, "--port", "0"],
                 cwd=self.folder,
                 env=self._surroundings(),
                 stdout=out,
@@ -239,15 +240,15 @@ class Reader:
             )
         try:
 
-            def answers() -> bool:
+            def address() -> re.Match[str] | None:
                 assert process.poll() is None, f"{place}: {log.read_text()}"
-                try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=20) as answer:
-                        return bool(answer.status == 200)
-                except OSError:
-                    return False
+                return _ADDRESS.search(log.read_text())
 
-            wait_until(answers, f"{place}: an answer of the server")
+            wait_until(address, f"{place}: the address of the server")
+            found = address()
+            assert found
+            with urllib.request.urlopen(found[1], timeout=60) as answer:
+                assert answer.status == 200, place
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)

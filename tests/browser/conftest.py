@@ -1,12 +1,13 @@
 """Real servers over the samples, a Chromium to look at them, and an eye on what the pages do meanwhile.
 
 Every page of every test is watched: it must ask no other machine for anything, raise no uncaught error, open no dialog
-and violate no content security policy. Screenshots go to .ci/output/screenshots: those a test asks for with
-`keep(name)`, and one of every page whose test failed.
+and violate no content security policy. Screenshots go to .ci/output/screenshots: one of every page whose test failed,
+and with PICTURES=1 in the environment those for people, which a test asks for with `keep(name)`.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -156,7 +157,7 @@ def open_page(profiles: Profiles, output: Path, watch: Watch, request: pytest.Fi
     failed = request.node.stash.get(FAILED, False)
     if failed:
         for number, page in enumerate(pages):
-            screenshot(page, output, f"failed-{request.node.name}-{number}")
+            _take(page, output, f"failed-{request.node.name}-{number}")
     for context in lent:
         watch.leave(context)
         profiles.give_back(context, watch.requests, not failed)
@@ -202,6 +203,12 @@ def firefox(tmp_path: Path) -> Iterator[bidi.Firefox]:
 
 
 def screenshot(opened: Page, output: Path, name: str) -> None:
+    """For people, who ask for it with PICTURES=1: one costs as much as turning to another view."""
+    if os.environ.get("PICTURES"):
+        _take(opened, output, name)
+
+
+def _take(opened: Page, output: Path, name: str) -> None:
     folder = output / "screenshots"
     folder.mkdir(exist_ok=True)
     opened.screenshot(path=folder / (re.sub(r"[^\w.-]+", "-", name) + ".png"))
@@ -209,7 +216,7 @@ def screenshot(opened: Page, output: Path, name: str) -> None:
 
 @pytest.fixture
 def keep(page: Page, output: Path) -> Keep:
-    """`keep(name)` keeps a screenshot of the page as .ci/output/screenshots/<name>.png."""
+    """`keep(name)`: a picture of the page for people, .ci/output/screenshots/<name>.png; see `screenshot`."""
     return lambda name: screenshot(page, output, name)
 
 

@@ -36,11 +36,12 @@ _BARE = """async ([grid, frames]) => {
 }"""
 
 
-def scroll_cost(grid: Grid, rows_a_frame: int, times: int = 4) -> float:
+def scroll_cost(grid: Grid, rows_a_frame: int, least: int = 4, most: int = 16) -> float:
     """What a frame of scrolling costs the page's main thread, in times of what a bare copy of the rows does.
 
     Scripts, styles, layout and painting, in processor time; both are measured in turns, and the least of each counts:
-    whatever else the machine does, it does to both.
+    whatever else the machine does, it does to both. That can only add to a cost: one above the limit is measured again,
+    up to `most` times.
     """
     page = grid.root.page
 
@@ -51,7 +52,7 @@ def scroll_cost(grid: Grid, rows_a_frame: int, times: int = 4) -> float:
 
     bare, scrolled = [], []
     with meter_of(page) as meter:
-        for _ in range(times):
+        while len(bare) < least or (len(bare) < most and min(scrolled) > MOST_TIMES_BARE * min(bare)):
             bare.append(cost(meter, _BARE))
             scrolled.append(cost(meter, _SCROLL, rows_a_frame))
     return min(scrolled) / min(bare)

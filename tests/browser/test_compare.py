@@ -27,7 +27,7 @@ from tests.browser.compare import (
     saved,
     trail,
 )
-from tests.browser.conftest import Keep, OpenPage, StartServer
+from tests.browser.conftest import Keep, OpenPage, StartServer, screenshot
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_keyboard import tab_to
@@ -316,8 +316,6 @@ def test_markup_in_names_is_text(tmp_path: Path, serve_logs: ServeLogs, page: Pa
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pictures(theme: Any, open_page: OpenPage, alone: Server, output: Path) -> None:
     """Of the states that the pictures of all views do not have."""
-    folder = output / "screenshots"
-    folder.mkdir(exist_ok=True)
     profiler = Profiler(open_page(color_scheme=theme, viewport={"width": 1440, "height": 1750}), alone)
     for name, state in {
         "set": {"v": "compare", "r": GPU_RUN, "k": "rank1", "b": f"{GPU_RUN}~rank0~1"},
@@ -330,7 +328,7 @@ def test_pictures(theme: Any, open_page: OpenPage, alone: Server, output: Path) 
         expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
         expect(profiler.ui.get_by_role("img").locator("canvas").first).to_be_visible()
         profiler.page.wait_for_timeout(300)
-        profiler.page.screenshot(path=folder / f"compare-{name}-{theme}.png")
+        screenshot(profiler.page, output, f"compare-{name}-{theme}")
 
 
 def test_what_data_loader_workers_brought(start: StartServer, page: Page, keep: Keep) -> None:

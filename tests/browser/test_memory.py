@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Request, expect
 from tests import tiny
 from tests.browser import numbers
 from tests.browser.axe import Axe
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, screenshot
 from tests.browser.memory import (
     CPU,
     GPU,
@@ -232,11 +232,10 @@ def test_axe_finds_nothing(theme: str, open_page: OpenPage, alone: Server, outpu
     page = open_page(color_scheme=theme, viewport={"width": 1280, "height": 1400})
     profiler = Profiler(page, alone)
     axe = Axe(profiler)
-    (output / "screenshots").mkdir(exist_ok=True)
 
     def look(name: str) -> None:
         axe.look(name)
-        page.screenshot(path=output / "screenshots" / f"memory-{name}-{theme}.png")
+        screenshot(page, output, f"memory-{name}-{theme}")
 
     profiler.open(v="memory", r=GPU_RUN)
     grid = profiler.grid("What was alive")

@@ -20,7 +20,8 @@ from tests.browser.test_themes import has_come
 #: width and height of the window, and pixels of the screen for each of its own
 SIZES = {"telephone": (390, 844, 1), "small": (1280, 720, 1), "large": (3440, 1440, 1), "zoomed": (720, 450, 2)}
 
-#: what is wider than its place and neither cut nor scrolled there; what is too small to be hit
+#: what is wider than its place and neither cut nor scrolled there; what is too small to be hit; what can be scrolled
+#: sideways, and does not show it
 _MEASURE = r"""() => {
     const main = document.querySelector(".main");
     const right = main.getBoundingClientRect().left + main.clientWidth;
@@ -43,11 +44,20 @@ _MEASURE = r"""() => {
             const { width, height } = whole.getBoundingClientRect();
             return seen(element) && width && height && (width < 16 || height < 16);
         });
+    const hinted = (element) => /end/.test(element.closest(".edges")?.dataset.more ?? "");
+    const silent = [...main.querySelectorAll("*")].filter(
+        (element) =>
+            seen(element)
+            && /auto|scroll/.test(getComputedStyle(element).overflowX)
+            && element.clientWidth > 2
+            && element.scrollWidth > element.clientWidth + 1
+            && !hinted(element));
     const page = document.documentElement;
     return {
         page: page.scrollWidth - page.clientWidth,
         wide: wide.map(name).slice(0, 10),
         small: small.map(name).slice(0, 10),
+        silent: silent.map(name).slice(0, 10),
     };
 }"""
 
@@ -72,6 +82,7 @@ def test_every_view_fits(size: str, open_page: OpenPage, alone: Server, output: 
         found += [f"{view}: the page is {seen['page']} pixels too wide"] if seen["page"] > 0 else []
         found += [f"{view}: wider than the page: {each}" for each in seen["wide"]]
         found += [f"{view}: too small to hit: {each}" for each in seen["small"]]
+        found += [f"{view}: scrolls and does not show it: {each}" for each in seen["silent"]]
         found += [f"{view}: {fault}" for fault in faults(profiler.ui)]
     assert not found, "\n".join(found)
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser import numbers
 from tests.browser.axe import AXE
-from tests.browser.conftest import Keep, OpenPage, StartServer
+from tests.browser.conftest import Keep, OpenPage, StartServer, screenshot
 from tests.browser.cost import MOST_TIMES_BARE, scroll_cost
 from tests.browser.profiler import GPU_RUN, Grid, Profiler, as_table, definition
 from tests.browser.servers import Server
@@ -138,9 +138,16 @@ def test_pages_that_only_fly_past_are_not_asked_for(large: Profiler) -> None:
     assert len(asked) < 45, "of 90 pages; the slower the machine, the more"
 
 
-@pytest.mark.parametrize("rows_a_frame", [10, 100])
-def test_scrolling_costs_little(large: Profiler, rows_a_frame: int) -> None:
-    assert scroll_cost(large.grid("Kernels"), rows_a_frame) <= MOST_TIMES_BARE
+def test_scrolling_costs_little(large: Profiler) -> None:
+    assert scroll_cost(large.grid("Kernels"), 10) <= MOST_TIMES_BARE
+
+
+def test_flying_past_costs_little(large: Profiler) -> None:
+    """How many pages come meanwhile, each to be parsed and drawn, is a matter of the machine's pace: here none does."""
+    held = hold(large.page, "offset=(?!0)")
+    assert scroll_cost(large.grid("Kernels"), 100) <= MOST_TIMES_BARE
+    for route in held:
+        route.abort()
 
 
 def test_sorts(large: Profiler, everything: Answer) -> None:
@@ -312,7 +319,7 @@ def test_anybody_can_use_it(open_page: OpenPage, many: Server, output: Path, sch
     expect(row_at(grid, 5_000)).to_have_count(0)
     expect(grid.root.locator(".waiting").first).to_be_visible()
     grid.panel.get_by_role("button", name="Export").click()
-    page.screenshot(path=output / "screenshots" / f"tables-large-{scheme}.png")
+    screenshot(page, output, f"tables-large-{scheme}")
     page.evaluate(AXE.read_text())
     violations = page.evaluate("axe.run(document).then((results) => results.violations)")
     assert [violation["id"] for violation in violations] == []

@@ -293,6 +293,10 @@ def test_counters_of_the_file_are_lanes(start: StartServer, open_page: object, t
     profiler.open(v="trace", r="run", k="w")
     timeline = Timeline(profiler).settle()
     wait_until(lambda: "power" in timeline.names(), "the counter is a track")
+    # What is drawn is not told as left out.
+    expect(profiler.ui.locator(".trace-events")).to_have_text(
+        "1 of 9 events are on the tracks. The counters of the file have 8 values."
+    )
     key = "w:recorded:0"
     row = timeline.label(key)
     top = row.evaluate("(row) => row.offsetTop - row.closest('.timeline-scroll').scrollTop")

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.integration.conftest import Starter, wait_for_all
+from tests.integration.conftest import Server, Starter, wait_for_all
 from tests.snapshots import dumped, fragmented
 from tests.tiny import wait_until
 from torch_tb_profiler import __version__
@@ -124,6 +124,26 @@ def test_ends_without_a_traceback(start: Starter, logs: Path, with_signal: int) 
     wait_for_all(server)
     assert server.stop(with_signal) == 0
     assert "Traceback" not in server.printed()
+
+
+#: what ends a server never returns
+HELD = """
+import sys, threading
+from torch_tb_profiler.cli import main
+from torch_tb_profiler.cli.work import serve
+from torch_tb_profiler.workspace import Workspace
+serve.END_SECONDS = 0.5
+Workspace.close = lambda _: threading.Event().wait()
+main(["serve", *sys.argv[1:]])
+"""
+
+
+def test_ends_whatever_holds_it_and_says_where_that_is(logs: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HELD, str(logs), "--port", "0", "--cache-dir", str(tmp_path / "cache")]
+    server = Server(command, tmp_path / "server.log", r"PyTorch profiles at (http://\S+)", {})
+    assert server.stop() == 1
+    assert "Timeout" in server.printed()
+    assert "in wait" in server.printed()
 
 
 def test_a_port_in_use_is_said_in_words(logs: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.recorded import ROOT, SHARED, model_of, short, traces
+from torch_tb_profiler.insights.bound import NAMES
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
 
 #: by folder: what may bound a file of it, and the rule of its first finding with a saving ("" for none)
@@ -94,10 +95,6 @@ def test_what_is_said_first(path: Path) -> None:
     assert (found.bound.kind in bounds, first(found) in rules) == (True, True), (found.bound.kind, first(found))
 
 
-#: what docs/findings.md calls a resource that comes next, on a device and on the CPU
-NEXT = {"host": ("host", "Python"), "compute": ("compute", "operators"), "launch": ("launches",), "memory": ("copies",)}
-
-
 def rows() -> dict[str, tuple[str, str]]:
     """By folder: what the table in the docs says of its bound, and of its first finding."""
     text = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
@@ -126,14 +123,13 @@ def test_what_the_table_in_the_docs_says(name: str) -> None:
     assert any(kind in told for kind in kinds), kinds
     rules = [first(each) for each in found if first(each)]
     assert any(rule in finding for rule in rules) if rules else finding.startswith("none"), rules
-    numbers = re.search(r"([\d.]+) → ([\d.]+) (ms|s)(?:, (\w+))?", told)
+    numbers = re.search(r"([\d.]+) → ([\d.]+) (ms|s)(?:, ([a-z ]+[a-z]))?", told)
     if numbers is not None and rows_of(told) == 1:
         one, unit = found[0], {"ms": 1e6, "s": 1e9}[numbers[3]]
         for text, ns in ((numbers[1], one.step_ns), (numbers[2], (one.step_ns or 0) * (1 - (one.bound.share or 0)))):
             assert (ns or 0) / unit == pytest.approx(float(text), abs=0.06 if "." in text else 0.6)
         following = one.bound.next
-        words = (None,) if following is None else NEXT.get(following, (following,))
-        assert numbers[4] in words, following
+        assert numbers[4] == (None if following is None else NAMES[following].removeprefix("the ")), following
 
 
 def rows_of(told: str) -> int:

@@ -37,7 +37,7 @@ class Node:
     _process: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def start(self) -> None:
-        self._process.enter_context(running(self.command, self.log, self.url))
+        self._process.enter_context(running(self.command, self.log, self.url, keeps=True))
 
     def stop(self) -> None:
         self._process.close()

@@ -66,8 +66,14 @@ def answers(url: str) -> bool:
 
 
 @contextmanager
-def running(command: list[str], log: Path, url: str, environment: Mapping[str, str] | None = None) -> Iterator[int]:
-    """A server, from when it answers at `url` until it is stopped; its process id."""
+def running(
+    command: list[str], log: Path, url: str, environment: Mapping[str, str] | None = None, keeps: bool = False
+) -> Iterator[int]:
+    """A server, from when it answers at `url` until it is stopped; its process id.
+
+    keeps   it has something to write down when it ends; the others are not waited for: some end only when all their
+            clients have
+    """
     with log.open("ab") as out:
         process = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}
@@ -77,7 +83,7 @@ def running(command: list[str], log: Path, url: str, environment: Mapping[str, s
         assert process.poll() is None, log.read_text(errors="replace")
         yield process.pid
     finally:
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGTERM if keeps else signal.SIGKILL)
         try:
             process.wait(timeout=20)
         except subprocess.TimeoutExpired:
@@ -209,7 +215,7 @@ def google_server(folder: Path, data: Path | None = None) -> Iterator[str]:
     keeping = ["--data-dir", str(data)] if data else []
     command = [script("gcp-storage-emulator"), *keeping, "start", "--host", "127.0.0.1", "--port", str(port)]
     command += [] if data else ["--in-memory"]
-    with running(command, folder / "google.log", url):
+    with running(command, folder / "google.log", url, keeps=data is not None):
         yield url
 
 

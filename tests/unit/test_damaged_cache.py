@@ -45,7 +45,7 @@ def test_a_table_found_damaged_behind_an_open_timeline_is_read_again_once(
     settled(workspace)
     client = client_of(workspace)
     get(client, f"/api/timeline?{OF_TRACE}")
-    workspace.timeline(workspace.find("run", "w")).trace.forget()
+    workspace.ask_timeline(workspace.find("run", "w"), lambda timeline: timeline.trace.forget())
     (columns,) = (tmp_path / "cache").glob("*.columns")
     damage(columns, Operators.table_name)
     assert client.get(SLICE).status_code == 409

@@ -59,7 +59,7 @@ def test_the_answer(client: Client) -> None:
 
 def test_no_model_is_kept(client: Client, workspace: Workspace) -> None:
     get(client, "/api/distributed?run=whole")
-    assert len(workspace._models) == 0
+    assert len(workspace._here.models) == 0
     assert len(workspace._in_memory) >= RANKS
 
 

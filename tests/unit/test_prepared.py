@@ -184,7 +184,7 @@ def test_a_request_waits_for_the_process_that_is_about_to_answer(logs: Path, tmp
     try:
         wait_until(lambda: not workspace.status().loading, "the trace is read")
         assert get(client_of(workspace), f"/api/overview?{OF_TRACE}")["steps"]["rule"]
-        assert not len(workspace._models)
+        assert not len(workspace._here.models)
     finally:
         workspace.close()
 

@@ -9,6 +9,7 @@ import pytest
 from tests import tiny
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.workspace import lru, unused
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.unused import Unused
@@ -48,11 +49,14 @@ def test_models_and_timelines_come_again(opened: Opener, logs: Path) -> None:
     run = workspace.status().runs[0]
     trace = workspace.find(run.name, run.traces[0].worker)
 
+    def slices(timeline: Timeline) -> int:
+        return len(timeline.slices.items)
+
     def events(model: Model) -> int:
         return len(model.trace.events)
 
-    before = workspace.ask(trace, events), len(workspace.timeline(trace).slices.items)
-    assert (len(workspace._models), len(workspace._timelines)) == (1, 1)
+    before = workspace.ask(trace, events), workspace.ask_timeline(trace, slices)
+    assert (len(workspace._here.models), len(workspace._here.timelines)) == (1, 1)
     workspace._unused.look(seconds=0)
-    assert (len(workspace._models), len(workspace._timelines)) == (0, 0)
-    assert (workspace.ask(trace, events), len(workspace.timeline(trace).slices.items)) == before
+    assert (len(workspace._here.models), len(workspace._here.timelines)) == (0, 0)
+    assert (workspace.ask(trace, events), workspace.ask_timeline(trace, slices)) == before

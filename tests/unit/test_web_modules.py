@@ -162,7 +162,7 @@ def test_a_trace_and_itself(client: Client, run: str) -> None:
 def test_broken_columns_are_read_again(workspace: Workspace, client: Client) -> None:
     url = f"/api/compare?{TINY}&exp_run=slower&exp_worker=w"
     trace = workspace.find("tiny", "w")
-    workspace._models.drop(trace.key)
+    workspace._here.models.drop(trace.key)
     Path(workspace._cache.columns(trace.key)).unlink()
     get(client, url, 409)
     wait_until(lambda: not workspace.status().loading, "it is read again")

@@ -156,12 +156,12 @@ def test_what_is_in_memory_of_a_trace_goes_with_its_file(logs: Path, opened: Ope
         trace = workspace.find("run", name)
         count_of(workspace, "run", name)
         workspace.remember(Key((trace,), "in memory"), lambda: pack(b"value"))
-        workspace.timeline(trace)
+        workspace.ask_timeline(trace, lambda timeline: len(timeline.slices.items))
         workspace.rank_summary(trace)
     held = (
-        workspace._models,
-        workspace._timelines,
-        workspace._timelines._summaries,
+        workspace._here.models,
+        workspace._here.timelines,
+        workspace._here.timelines._summaries,
         workspace._on_disk,
         workspace._in_memory,
     )
@@ -178,8 +178,8 @@ def test_nothing_stays_of_a_timeline_that_could_not_be_opened(logs: Path, tmp_pa
     trace = workspace.find("run", "w")
     (tmp_path / "cache" / f"{trace.key}.columns").unlink()
     with pytest.raises(Loading):
-        workspace.timeline(trace)
-    assert workspace._timelines._timelines._making == {}
+        workspace.ask_timeline(trace, lambda timeline: len(timeline.slices.items))
+    assert workspace._here.timelines._timelines._making == {}
 
 
 def test_models_of_some_steps_count_as_much_as_the_whole(logs: Path, opened: Opener) -> None:
@@ -192,13 +192,13 @@ def test_models_of_some_steps_count_as_much_as_the_whole(logs: Path, opened: Ope
         return workspace.ask(trace, lambda model: model.steps.names, choice, steps)
 
     assert steps_of(None, None) == ("0", "1", "2", "3")
-    assert workspace._models.events == 16
+    assert workspace._here.models.events == 16
     assert steps_of(None, StepRange("1", "2")) == ("1", "2")
     assert steps_of(StepChoice(rule="whole_trace"), None) == ("0",)
     assert steps_of(None, StepRange("1", "2")) == ("1", "2")
-    assert workspace._models.events == 3 * 16
-    workspace._models.drop(trace.key)
-    assert workspace._models.events == 0
+    assert workspace._here.models.events == 3 * 16
+    workspace._here.models.drop(trace.key)
+    assert workspace._here.models.events == 0
 
 
 def test_a_missing_log_directory_is_named_and_shown_once_it_exists(logs: Path, opened: Opener) -> None:

@@ -134,7 +134,7 @@ def test_of_two_traces_only_the_one_with_broken_columns_is_read_again(
         assert raised.value.trace.worker == "b"
         settled(workspace)
         broken.write_bytes(b"nonsense")
-        workspace._models.drop(b.key)
+        workspace._here.models.drop(b.key)
     assert whole.stat().st_ino == before
 
 

@@ -22,6 +22,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
+from torch_tb_profiler.insights.shared.device_words import as_said_for, platform
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
@@ -180,28 +181,38 @@ def _first_savings(
     return []
 
 
-#: a general finding that alone saves so much more than all others together comes in its place among them
+#: a general finding, or a symptom, that alone saves so much more than all causes together comes in its place among them
 DOMINATES = 2.0
 
 
 def _general_last(
     facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
 ) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
-    """Findings whose savings are compared with one another, and general ones, which get what these leave."""
-    first = [(rule, each) for rule, each in found if not rule.general]
-    general = [(rule, each) for rule, each in found if rule.general]
-    others = [change for _, each in first for change in each.changes if quality.of(change) is None]
-    if not general or not others:
-        return first, general
-    graph, trace = facts.graph, facts.trace
+    """Findings whose savings are compared with one another, and those that get what these leave: general ones and
+    symptoms, unless they save far more than all causes. Behind a cause of some weight what is general comes anyway.
+    """
+    first = [(rule, each) for rule, each in found if not rule.general and not rule.symptom]
+    behind = [(rule, each) for rule, each in found if rule.general or rule.symptom]
+    causes = [each.changes for _, each in first if all(quality.of(change) is None for change in each.changes)]
+    if not behind or not causes:
+        return first + behind if not causes else first, [] if not causes else behind
     chosen = np.array(steps, np.int64)
-    base = int(unchanged(graph).step_ns[chosen].sum())
-    together = base - int(changed(trace, graph, others).step_ns[chosen].sum())
+
+    def after(changes: Sequence[Change]) -> int:
+        return int(changed(facts.trace, facts.graph, changes).step_ns[chosen].sum())
+
+    base = int(unchanged(facts.graph).step_ns[chosen].sum())
+    weight = facts.limit("findings", "general_share") * base
+    together = base - after([change for each in causes for change in each])
     last: list[tuple[Rule, Found]] = []
-    for rule, each in general:
+    for rule, each in behind:
         allowed = all(quality.of(change) is None for change in each.changes)
-        alone = base - int(changed(trace, graph, each.changes).step_ns[chosen].sum()) if allowed else 0
-        (first if alone > DOMINATES * max(together, 0) else last).append((rule, each))
+        then = after(each.changes) if allowed else base
+        dominates = base - then > DOMINATES * max(together, 0)
+        if dominates and rule.general:
+            # what a cause costs a host that is the slowest part shows best when that is quicker
+            dominates = not any(max(base - after(x), then - after([*each.changes, *x])) >= weight for x in causes)
+        (first if dominates else last).append((rule, each))
     return first, last
 
 
@@ -272,6 +283,8 @@ def _is_worth_showing(facts: Facts, rule: Rule, each: Found, saving: FindingSavi
     )
     if rule.general and after < max(alone / 2, facts.limit("findings", "general_share")):
         return False  # what is more specific explains most of it
+    if rule.symptom and after < min(alone, facts.limit("findings", "general_share")):
+        return False
     return max(alone, last_in) >= _least_share(facts, each)
 
 
@@ -298,5 +311,5 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
         saving=saving,
         instances=instances,
         count=len(each.rows),
-        **each.said,
+        **as_said_for(platform(model), each.said),
     )

@@ -220,6 +220,7 @@ class Rule(msgspec.Struct, frozen=True):
     find      what it finds: nothing, or the causes with the most costly first
     replaces  ids of rules that say the same less precisely: left out when this one finds something
     general   applied last, and only to what the other findings leave unexplained
+    symptom   what other causes bring about, too: comes behind these where they explain most of it
     over_ranks  about communication: of a run of several ranks it is said, too, with what replaying them together saves
     replay    looks at the graph of the replay, so that it is applied when that is made; the others before, for memory
     """
@@ -230,6 +231,7 @@ class Rule(msgspec.Struct, frozen=True):
     find: Callable[[Facts], Sequence[Found]]
     replaces: tuple[str, ...] = ()
     general: bool = False
+    symptom: bool = False
     over_ranks: bool = False
     replay: bool = False
 

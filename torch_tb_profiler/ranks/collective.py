@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -17,7 +18,7 @@ from torch_tb_profiler.ranks.names import group_label
 from torch_tb_profiler.ranks.question import RANK
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.timeline.question import RunTimelines, RunTimelinesQuestion
+from torch_tb_profiler.timeline.question import RankTimeline, RunTimelines, RunTimelinesQuestion
 from torch_tb_profiler.timeline.questions.parameters import Row, check_row
 from torch_tb_profiler.timeline.timeline import Timeline
 
@@ -67,11 +68,10 @@ class SharedCollective(msgspec.Struct, frozen=True):
 def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
     row = asked.row
     own = next(number for number, rank in enumerate(run.ranks) if rank.worker == run.worker)
-    timeline = run.ranks[own].timeline()
-    check_row(timeline, row)
+    start, end = run.ranks[own].ask(partial(_times_of, row))
     ranks = [rank.part(RANK) for rank in run.ranks]
-    events, found = timeline.trace.events, ranks[own].communications
-    operation = _operation_at(found, int(events.start[row]), int(events.end[row]))
+    found = ranks[own].communications
+    operation = _operation_at(found, start, end)
     matching = match(ranks)
     number = -1 if operation is None else int(matching.match[own][operation])
     if operation is None or number < 0:
@@ -85,8 +85,15 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
         kind=KINDS[found.operations.kind[operation]],
         group=group_label(found.groups[found.operations.group[operation]]),
         total=len(members),
-        members=[_member(run.ranks[rank].timeline(), ranks[rank], place) for rank, place in members[:MOST_MEMBERS]],
+        members=[_member(run.ranks[rank], ranks[rank], place) for rank, place in members[:MOST_MEMBERS]],
     )
+
+
+def _times_of(row: int, timeline: Timeline) -> tuple[int, int]:
+    """When an event begins and ends, ns."""
+    check_row(timeline, row)
+    events = timeline.trace.events
+    return int(events.start[row]), int(events.end[row])
 
 
 def _operation_at(found: Communications, start: int, end: int) -> int | None:
@@ -101,7 +108,7 @@ def _operation_at(found: Communications, start: int, end: int) -> int | None:
     return int(calls[np.argmin(of.host_end[calls] - of.host_start[calls])])
 
 
-def _member(timeline: Timeline, rank: Rank, operation: int) -> CollectiveMember:
+def _member(asked: RankTimeline, rank: Rank, operation: int) -> CollectiveMember:
     """The first slice of an operation: its kernel, else its call."""
     found = rank.communications
     ranges = np.flatnonzero(found.ranges.operation == operation)
@@ -109,9 +116,14 @@ def _member(timeline: Timeline, rank: Rank, operation: int) -> CollectiveMember:
         start, end = int(found.ranges.start[ranges[0]]), int(found.ranges.end[ranges[0]])
     else:
         start, end = int(found.operations.host_start[operation]), int(found.operations.host_end[operation])
-    row = timeline.row_at(start, end)
-    lane = None if row is None else int(timeline.placed.of_row[row])
+    row, lane = asked.ask(partial(_slice_at, start, end))
     return CollectiveMember(rank.worker, row, lane, start, end - start)
+
+
+def _slice_at(start: int, end: int, timeline: Timeline) -> tuple[int | None, int | None]:
+    """Row and lane of the slice of these times."""
+    row = timeline.row_at(start, end)
+    return row, None if row is None else int(timeline.placed.of_row[row])
 
 
 COLLECTIVE = RunTimelinesQuestion(

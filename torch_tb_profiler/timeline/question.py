@@ -53,16 +53,16 @@ class TimelinePartQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_onl
     tag: str = "timeline"
 
 
-class TimelineFileQuestion(Question[P, A], frozen=True, kw_only=True):
+class TimelineFileQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_only=True):
     """A question about the timeline of one trace that needs the file of the trace.
 
-    check    whether there is an answer, before the file is opened; raises Refused
-    compute  the answer, of the timeline, the file and what it may unpack to; raises TraceError: the file is damaged or
+    find     what is needed of the timeline, before the file is opened; raises Refused, and as `compute`
+    compute  the answer, of that, the file and what it may unpack to; raises TraceError: the file is damaged or
              another one
     """
 
-    check: Callable[[Timeline, P], None]
-    compute: Callable[[Timeline, BinaryIO, Limits, P], A]
+    find: Callable[[Timeline, P], K]
+    compute: Callable[[K, BinaryIO, Limits, P], A]
     tag: str = "timeline"
 
 
@@ -86,8 +86,8 @@ class RankTimeline(Protocol):
     def summary(self) -> Summary:
         """What is kept of it for the overview of its run."""
 
-    def timeline(self) -> Timeline:
-        """Opened."""
+    def ask(self, question: Callable[[Timeline], A]) -> A:
+        """The answer of a function of its timeline."""
 
     def part(self, part: RankPart[K]) -> K:
         """What is kept of it for questions about all ranks."""
@@ -136,6 +136,6 @@ AnyTimelineQuestion = (
     TimelineQuestion[Any, Any]
     | TimelineStepsQuestion[Any, Any]
     | TimelinePartQuestion[Any, Any, Any]
-    | TimelineFileQuestion[Any, Any]
+    | TimelineFileQuestion[Any, Any, Any]
     | RunTimelinesQuestion[Any, Any]
 )

@@ -31,22 +31,48 @@ def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = N
 
     Raises TraceError when the event cannot be identified because the text around it is damaged or the file has changed.
     """
+    return raw_args_at(place_of(trace, row), stream, limits)
+
+
+class RawPlace(msgspec.Struct, frozen=True):
+    """Where the text of an event stands, and what must be found there.
+
+    offset, length  bytes of unpacked text that hold `events` events
+    at              which of these it is
+    name            of the event
+    """
+
+    offset: int
+    length: int
+    events: int
+    at: int
+    name: str
+
+
+def place_of(trace: Trace, row: int) -> RawPlace:
+    """Raises TraceError: nothing says where the event stands."""
     chunks = trace.chunks
     place = int(np.searchsorted(chunks.first_row, row, "right")) - 1
     if place < 0:
         raise TraceError(Reason(OTHER, "does not say where this event stands"))
     first = int(chunks.first_row[place])
     after = int(chunks.first_row[place + 1]) if place + 1 < len(chunks) else len(trace.events)
+    name = trace.strings[trace.events.name[row]]
+    return RawPlace(int(chunks.offset[place]), int(chunks.length[place]), after - first, row - first, name)
+
+
+def raw_args_at(place: RawPlace, stream: BinaryIO, limits: Limits | None = None) -> str | None:
+    """See `raw_args`."""
     try:
         text = text_of(StoredFile(stream), limits or Limits())
-        piece = _at(text, int(chunks.offset[place]), int(chunks.length[place]))
+        piece = _at(text, place.offset, place.length)
         events = _list.decode(b"[" + piece + b"]")
-        event = msgspec.json.decode(events[row - first], type=_Event) if len(events) == after - first else None
+        event = msgspec.json.decode(events[place.at], type=_Event) if len(events) == place.events else None
     except (*UNREADABLE, IndexError):
         event = None
     except (NotATraceError, OSError) as error:
         raise TraceError(reason_of(error)) from None
-    if event is None or (event.name or "") != trace.strings[trace.events.name[row]]:
+    if event is None or (event.name or "") != place.name:
         words = "is damaged around this event, or has changed: only what was read of it can be shown"
         raise TraceError(Reason(OTHER, words))
     return msgspec.json.format(bytes(event.args), indent=2).decode() if event.args else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO, TypeVar
 
 import msgspec
@@ -14,6 +15,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
 from torch_tb_profiler.workspace import Body, Key, OpenTrace, Packed, Refusal, StoredAnswer, Value, Workspace, pack
 
@@ -22,6 +24,8 @@ T = TypeVar("T")
 Route = Callable[[Workspace, Parameters], Answer | Stream]
 #: from the model and the names of a trace its answer, as it is sent already when it is bytes or pieces of them
 Compute = Callable[[Model, OpenTrace], Any]
+#: the same of two
+ComputeTwo = Callable[[tuple[Model, OpenTrace], tuple[Model, OpenTrace]], Any]
 
 #: before the names of parameters of the second of two traces
 EXPERIMENT = "exp_"
@@ -105,7 +109,7 @@ class TraceRequest(msgspec.Struct, frozen=True):
         """What `make` gives, made once. Raises HttpError when that is a refusal."""
         # There are too many ranges of steps to keep the answers about each for long, too.
         is_passing = self.passing or self.steps is not None
-        return _given(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
+        return given(workspace.remember(self._key, make, "memory" if is_passing else "disk"))
 
     def read(self, workspace: Workspace, compute: Compute, read: Callable[[bytes], P]) -> P:
         """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
@@ -114,18 +118,36 @@ class TraceRequest(msgspec.Struct, frozen=True):
             key, lambda: read(self.packed(workspace, lambda: self.compute(workspace, compute)).plain())
         )
 
-    def part(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], P]) -> P:
-        """What answers to many requests are made of; computed once."""
-        found: P | Refusal = workspace.remember(self._part, lambda: self._attempt(workspace, compute))
-        return _given(found)
+    def cut(
+        self,
+        workspace: Workspace,
+        compute: Callable[[Model, OpenTrace], P],
+        use: Callable[[P], T],
+        is_worth_keeping: Callable[[P], bool] | None = None,
+    ) -> T | Refusal:
+        """What `use` makes of a part that answers to many requests are cut from. That is computed once, and stays
+        where the model is. is_worth_keeping: whether more will be cut from it; None: always.
+        """
+        make = partial(_of_model, compute, self.trace)
+        steps = self.steps if self.of_steps else None
+        return _attempted(
+            lambda: workspace.ask_kept(self.trace, self.known_as, make, use, self.choice, steps, is_worth_keeping)
+        )
 
-    def keep(self, workspace: Workspace, part: Value) -> None:
-        """Remember it as if `part` had computed it."""
-        workspace.remember(self._part, lambda: part)
+    def with_timeline(
+        self,
+        workspace: Workspace,
+        compute: Compute,
+        read: Callable[[bytes], P],
+        question: Callable[[Timeline, P], T],
+    ) -> T:
+        """The answer of a function of the timeline of the trace and of what `read` makes of this answer."""
+        kept = self.packed(workspace, lambda: self.compute(workspace, compute))
+        return workspace.ask_timeline_and(self.trace, question, self.known_as, partial(_read, read, kept))
 
     def compute(self, workspace: Workspace, compute: Compute) -> StoredAnswer:
         """Computed now."""
-        return self._attempt(workspace, lambda model, trace: pack(_body(compute(model, trace))))
+        return self._attempt(workspace, partial(_packed, compute))
 
     def stored(self, compute: Compute, model: Model) -> StoredAnswer:
         """The answer as it is kept, from the model of the whole trace."""
@@ -135,19 +157,32 @@ class TraceRequest(msgspec.Struct, frozen=True):
     def _key(self) -> Key:
         return Key((self.trace,), self.known_as)
 
-    @property
-    def _part(self) -> Key:
-        return Key((self.trace,), ("part", self.known_as))
-
     def _attempt(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], T]) -> T | Refusal:
         steps = self.steps if self.of_steps else None
 
-        def question(model: Model) -> T:
-            return compute(model, self.trace)
-
+        question = partial(_of_model, compute, self.trace)
         if self.once and steps is None and self.choice == StepChoice():
             return _attempted(lambda: workspace.ask_once(self.trace, question))
         return _attempted(lambda: workspace.ask(self.trace, question, self.choice, steps))
+
+
+# What is sent to a process that answers is named by its module: functions in functions cannot be.
+
+
+def _of_model(compute: Callable[[Model, OpenTrace], T], trace: OpenTrace, model: Model) -> T:
+    return compute(model, trace)
+
+
+def _read(read: Callable[[bytes], P], kept: Packed) -> P:
+    return read(kept.plain())
+
+
+def _packed(compute: Compute, model: Model, trace: OpenTrace) -> Packed:
+    return pack(_body(compute(model, trace)))
+
+
+def _packed_of_two(compute: ComputeTwo, left: OpenTrace, right: OpenTrace, *models: Model) -> Packed:
+    return pack(_body(compute((models[0], left), (models[1], right))))
 
 
 def known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
@@ -172,7 +207,7 @@ def _attempted(make: Callable[[], T]) -> T | Refusal:
         return Refusal(error.status, str(error), error.more)
 
 
-def _given(found: T | Refusal) -> T:
+def given(found: T | Refusal) -> T:
     """What is not refused. Raises HttpError."""
     if isinstance(found, Refusal):
         raise HttpError(found.status, found.message, found.values)
@@ -213,7 +248,7 @@ def ask_two(
     workspace: Workspace,
     parameters: Parameters,
     question: Hashable,
-    compute: Callable[[tuple[Model, OpenTrace], tuple[Model, OpenTrace]], Any],
+    compute: ComputeTwo,
 ) -> Answer:
     """The answer to a question about the trace that the request names and the one of its `exp_` parameters.
 
@@ -228,11 +263,8 @@ def ask_two(
     choice = step_choice(parameters)
     ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
 
-    def packed(*models: Model) -> Packed:
-        return pack(_body(compute((models[0], left), (models[1], right))))
-
     def make() -> Packed:
-        return workspace.ask_two((left, right), packed, choice, ranges)
+        return workspace.ask_two((left, right), partial(_packed_of_two, compute, left, right), choice, ranges)
 
     with refusals():
         return Answer(workspace.remember(Key((left, right), (question, choice, ranges)), make))

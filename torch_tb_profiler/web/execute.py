@@ -32,10 +32,20 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
-from torch_tb_profiler.web.ask import Route, TraceRequest, ask_two, asked_plainly, known_as, refusals, step_choice
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.web.ask import (
+    Route,
+    TraceRequest,
+    ask_two,
+    asked_plainly,
+    given,
+    known_as,
+    refusals,
+    step_choice,
+)
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
 from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried
+from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried, page_of
 from torch_tb_profiler.workspace import (
     Key,
     OpenRun,
@@ -52,6 +62,7 @@ from torch_tb_profiler.workspace import (
 
 AnyTraceQuestion = TraceQuestion[Any, Any]
 
+A = TypeVar("A")
 K = TypeVar("K")
 W = TypeVar("W")
 
@@ -110,23 +121,16 @@ def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameter
 
     table_of = partial(_table, question, own, asked.steps)
     if is_queried(parameters):
-        return answer_query(asked.part(workspace, table_of), parameters)
+        return Answer(given(asked.cut(workspace, table_of, partial(page_of, parameters))))
+    return Answer(asked.packed(workspace, lambda: asked.cut(workspace, table_of, _first_page, _has_more_pages)))
 
-    def make() -> StoredAnswer:
-        large: list[TableAnswer] = []
 
-        def page(model: Model, trace: OpenTrace) -> object:
-            table = table_of(model, trace)
-            if len(table) > table.table.whole:  # its other pages will be asked for
-                large.append(table)
-            return table.page()
+def _first_page(table: TableAnswer) -> Packed:
+    return pack(dumps(table.page()))
 
-        answer = asked.compute(workspace, page)
-        for table in large:
-            asked.keep(workspace, table)
-        return answer
 
-    return Answer(asked.packed(workspace, make))
+def _has_more_pages(table: TableAnswer) -> bool:
+    return len(table) > table.table.whole
 
 
 def _computed(
@@ -197,9 +201,20 @@ def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace,
 
 def part_of_trace(part: Part[K], workspace: Workspace, parameters: Parameters) -> K:
     """What is kept of the trace that a request names; made when it is not there yet."""
-    asked = replace(TraceRequest.of(workspace, parameters, part.name), once=part.once)
-    found: K = asked.read(workspace, partial(_made, part), part.read)  # type: ignore[type-var]
+    found: K = _request_for(part, workspace, parameters).read(workspace, partial(_made, part), part.read)  # type: ignore[type-var]
     return found
+
+
+def with_timeline(
+    part: Part[K], workspace: Workspace, parameters: Parameters, question: Callable[[Timeline, K], A]
+) -> A:
+    """The answer of a function of the timeline of the trace that a request names and of what is kept of it."""
+    asked = _request_for(part, workspace, parameters)
+    return asked.with_timeline(workspace, partial(_made, part), part.read, question)  # type: ignore[type-var]
+
+
+def _request_for(part: Part[Any], workspace: Workspace, parameters: Parameters) -> TraceRequest:
+    return replace(TraceRequest.of(workspace, parameters, part.name), once=part.once)
 
 
 def _asked_part(part: Part[Any], trace: OpenTrace) -> TraceRequest:
@@ -217,10 +232,16 @@ def _answer_of_pair(question: PairQuestion[Any, Any], workspace: Workspace, para
     parameters.need_all("run", "worker", "exp_run", "exp_worker")
     own = read_parameters(question.parameters, parameters)
 
-    def compute(left: tuple[Model, OpenTrace], right: tuple[Model, OpenTrace]) -> Any:
-        return question.compute(subject_of(*left), subject_of(*right), own)
+    return ask_two(workspace, parameters, known_as(question, own), partial(_computed_of_two, question, own))
 
-    return ask_two(workspace, parameters, known_as(question, own), compute)
+
+def _computed_of_two(
+    question: PairQuestion[Any, Any],
+    own: msgspec.Struct,
+    left: tuple[Model, OpenTrace],
+    right: tuple[Model, OpenTrace],
+) -> Any:
+    return question.compute(subject_of(*left), subject_of(*right), own)
 
 
 # many traces ----------------------------------------------------------------------------------------------
@@ -292,10 +313,14 @@ def part_of(part: RankPart[K], workspace: Workspace, trace: OpenTrace) -> K:
     """What is kept of a trace for questions about its run. Its model is not kept: a run may have many."""
 
     def make() -> Any:
-        return workspace.ask_once(trace, lambda model: part.make(subject_of(model, trace)))
+        return workspace.ask_once(trace, partial(_made_of_rank, part, trace))
 
     found: K = workspace.remember(Key((trace,), ("part", part.name)), make)
     return found
+
+
+def _made_of_rank(part: RankPart[K], trace: OpenTrace, model: Model) -> K:
+    return part.make(subject_of(model, trace))
 
 
 def answer_of_traces(
@@ -337,7 +362,11 @@ def _typed(
     kept = asked.packed(workspace, lambda: asked.compute(workspace, compute))
     found = msgspec.json.decode(kept.plain(), type=_sent_as(question))
     if isinstance(found, Page) and found.meta.total > len(next(iter(found.rows.values()))):
-        return asked.part(workspace, partial(_table, question, own, None)).page(Query(limit="all"))
+        return given(
+            asked.cut(
+                workspace, partial(_table, question, own, None), partial(TableAnswer.page, query=Query(limit="all"))
+            )
+        )
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.web.http import HttpError, why
 from torch_tb_profiler.web.wsgi_response import respond_error
-from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable
+from torch_tb_profiler.workspace import Loading, Unanswered, Unavailable, Unreadable
 
 if TYPE_CHECKING:
     from werkzeug import Request, Response
@@ -23,6 +23,8 @@ def respond_failure(request: Request, error: Exception) -> Response:
         return respond_error(request, error)
     if isinstance(error, Unavailable):
         return respond_error(request, _why_not(error))
+    if isinstance(error, Unanswered):
+        return respond_error(request, HttpError(503, str(error)))
     if is_scarce(error):
         log.warning("%s cannot be answered now: %s", request.path, str(error) or type(error).__name__)
         return respond_error(request, _scarce(error))

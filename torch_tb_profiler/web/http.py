@@ -35,6 +35,10 @@ class HttpError(Exception):
         self.status = status
         self.more = more or {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For a process that answers for another one."""
+        return type(self), (self.status, str(self), self.more, self.passes)
+
 
 def why(reason: Reason) -> dict[str, Any]:
     """What stands beside a message for saying it in another language: nothing where it is said in English alone."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import copyreg
+from typing import Any
+
+from torch_tb_profiler.analysis.question import AnyQuestion, Question
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
+from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.web import logdir, report, static_files, trace_file
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.execute import route_of
@@ -26,6 +31,25 @@ def _page(_: Workspace, __: Parameters) -> Answer:
 def _entry_module(_: Workspace, __: Parameters) -> Answer:
     return static_files.entry_module()
 
+
+_BY_PATH: dict[str, AnyQuestion | AnyTimelineQuestion] = {
+    question.path: question for question in (*QUESTIONS, *OLD_QUESTIONS, *TIMELINE_QUESTIONS)
+}
+
+
+def question_at(path: str) -> AnyQuestion | AnyTimelineQuestion:
+    return _BY_PATH[path]
+
+
+def _reduced(question: Question[Any, Any]) -> tuple[Any, ...]:
+    """A question on its way to a process that answers: its functions cannot be sent, its path can."""
+    if _BY_PATH.get(question.path) is question:
+        return question_at, (question.path,)
+    return type(question).__reduce__(question)  # type: ignore[return-value]
+
+
+for question_type in set(map(type, _BY_PATH.values())):
+    copyreg.pickle(question_type, _reduced)
 
 ROUTES: dict[str, Route] = {
     "/": _page,

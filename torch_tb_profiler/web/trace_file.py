@@ -15,7 +15,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, TraceError
 from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.trace.window import between, window
+from torch_tb_profiler.trace.window import Window, between, window
 from torch_tb_profiler.web.ask import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
@@ -79,7 +79,7 @@ def _window(workspace: Workspace, parameters: Parameters) -> Stream:
     start, end = parameters.whole_number("start_ns", 0), parameters.whole_number("end_ns", _LAST_NS)
     if end < start:
         raise HttpError(400, "end_ns must not be before start_ns")
-    wanted = workspace.ask_once(trace, lambda model: window(model.trace, start, end))
+    wanted = workspace.ask_once(trace, partial(_window_of, start, end))
     workspace.original(trace).stream.close()
 
     def text() -> Iterator[bytes]:
@@ -89,6 +89,10 @@ def _window(workspace: Workspace, parameters: Parameters) -> Stream:
     return Stream(
         f"{trace.key}-{answers_version()}-window-{start}-{end}", lambda packed: compressed(text()) if packed else text()
     )
+
+
+def _window_of(start: int, end: int, model: Model) -> Window:
+    return window(model.trace, start, end)
 
 
 def _named(workspace: Workspace, parameters: Parameters) -> OpenTrace:

@@ -17,6 +17,7 @@ from torch_tb_profiler.workspace.answer_store import (
     pack,
     stored,
 )
+from torch_tb_profiler.workspace.answering import Unanswered
 from torch_tb_profiler.workspace.status import (
     Loading,
     OpenRun,
@@ -49,6 +50,7 @@ __all__ = [
     "StoredAnswer",
     "Tier",
     "TraceStatus",
+    "Unanswered",
     "Unavailable",
     "Unknown",
     "Unreadable",

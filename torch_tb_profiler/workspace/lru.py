@@ -69,6 +69,10 @@ class Lru(Generic[K, V]):
                 self._drop(key)
         return len(unused)
 
+    def values(self) -> list[V]:
+        with self._lock:
+            return [held.value for held in self._held.values()]
+
     def __len__(self) -> int:
         return len(self._held)
 

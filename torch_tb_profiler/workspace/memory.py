@@ -72,6 +72,14 @@ class Memory(Generic[K, V]):
                 if not making.users:
                     del self._making[key]
 
+    def values(self) -> list[V]:
+        """All that are kept."""
+        return self._values.values()
+
+    def put(self, key: K, value: V) -> None:
+        """A value that was made elsewhere."""
+        self._values.put(key, value)
+
     def drop_unused(self, seconds: float) -> int:
         """Forget what was not asked for so long. How many values that were."""
         return self._values.drop_unused(seconds)

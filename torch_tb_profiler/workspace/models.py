@@ -125,6 +125,15 @@ class Models:
         """Forget the models that nobody asked for so long; how many those were."""
         return self._opened.drop_unused(seconds)
 
+    def forget_answers(self) -> None:
+        """Of models that nobody asks now: what their answers were made of. It is computed again when it is needed."""
+        for opened in self._opened.values():
+            if opened.lock.lock.acquire(blocking=False):
+                try:
+                    opened.model.answers.clear()
+                finally:
+                    opened.lock.lock.release()
+
     def drop(self, key: str) -> None:
         """Forget the models of a trace."""
         self._columns.drop(key)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import threading
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol, TypeVar
@@ -21,27 +20,26 @@ from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name
+from torch_tb_profiler.workspace.answering import Method
+from torch_tb_profiler.workspace.answering_process import AnsweringProcess
+from torch_tb_profiler.workspace.asking import VALUE_BYTES, Asking, NotKept
 from torch_tb_profiler.workspace.cache import Cache, open_cache
-from torch_tb_profiler.workspace.columns import OpenColumns
 from torch_tb_profiler.workspace.file_names import result_name
 from torch_tb_profiler.workspace.memory import Memory
-from torch_tb_profiler.workspace.models import Models, locked
 from torch_tb_profiler.workspace.pending_answers import PendingAnswers
 from torch_tb_profiler.workspace.protocol import TIMELINE
 from torch_tb_profiler.workspace.runs import Runs
 from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
 from torch_tb_profiler.workspace.status import OpenRun, OpenTrace, Original, RunStatus, Status
-from torch_tb_profiler.workspace.timelines import Timelines
 from torch_tb_profiler.workspace.unused import Unused
 
 log = logging.getLogger(__name__)
 
 MOST_WORKERS = 4
-#: events of all open models together; an event costs about 60 bytes once all views were visited
-OPEN_EVENTS = 4_000_000
-#: of remembered values in memory: of those that are also on disk, and of the others
+#: of remembered values that are also on disk
 ANSWER_BYTES = 64 * 1000**2
-VALUE_BYTES = 256 * 1000**2
+#: events from which on a trace is opened in a process of its own: answers about smaller ones come before that starts
+LARGE_EVENTS = 400_000
 
 
 class Value(Protocol):
@@ -53,6 +51,7 @@ class Value(Protocol):
 
 
 V = TypeVar("V", bound=Value)
+W = TypeVar("W", bound=Value)
 A = TypeVar("A")
 
 #: where a remembered value is kept: in memory, or in memory and beside the columns of its trace until those go
@@ -90,14 +89,11 @@ class Workspace:
         """`questions` are answered as soon as a trace has been read; see `Answering`. Empty for none."""
         self._cache = cache
         self._pending = PendingAnswers()
-        columns = OpenColumns(cache)
-        self._models = Models(cache, OPEN_EVENTS, columns)
-        self._timelines = Timelines(cache, columns)
+        self._here = Asking(cache)
+        self._elsewhere = AnsweringProcess(cache)
         self._on_disk: Memory[Key, Any] = Memory(ANSWER_BYTES, lambda value: value.size)
         self._in_memory: Memory[Key, Any] = Memory(VALUE_BYTES, lambda value: value.size)
-        #: models that are not kept are opened one at a time: a run may have more traces than models fit in memory
-        self._once = threading.Semaphore()
-        self._unused = Unused((self._models.drop_unused, self._timelines.drop_unused))
+        self._unused = Unused((self._here.drop_unused, self._elsewhere.drop_unused))
         self._runs = Runs(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
 
     def start(self, found: Found | None = None) -> None:
@@ -113,6 +109,7 @@ class Workspace:
         atexit.unregister(self.close)
         self._unused.stop()
         self._runs.close()
+        self._elsewhere.close()
         self._pending.clear()
         self._cache.close()
 
@@ -123,7 +120,7 @@ class Workspace:
 
     def process_ids(self) -> list[int]:
         """The worker processes that are alive now."""
-        return self._runs.process_ids()
+        return [*self._runs.process_ids(), *self._elsewhere.process_ids()]
 
     # runs ------------------------------------------------------------------------------------------------
 
@@ -168,25 +165,18 @@ class Workspace:
         """The answer of a function of the model of a trace; see `remember`.
 
         choice, steps: how steps are found, and which of them are looked at
-        question: asks nothing of this workspace
+        question: asks nothing of this workspace. About a large trace one that can be pickled is answered by a process
+            of its own
 
-        Raises Loading when the trace must be read again, UnknownStep, and what `question` raises.
+        Raises Loading when the trace must be read again, UnknownStep, Unanswered, and what `question` raises.
         """
-        try:
-            opened = self._models.open(trace.key, choice, steps)
-            with locked(opened):
-                return question(opened.model)
-        except ColumnFileError as error:
-            # Tables are read when they are needed, so columns may turn out broken or gone this late.
-            self._read_again((trace,), error)
+        found: A = self._asked((trace,), "ask", trace.key, question, choice, steps)
+        return found
 
     def ask_once(self, trace: OpenTrace, question: Callable[[Model], A]) -> A:
         """The same; a model that was not open is not kept. For questions about all traces of a run."""
-        try:
-            with self._once, self._models.opened_once(trace.key) as opened, locked(opened):
-                return question(opened.model)
-        except ColumnFileError as error:
-            self._read_again((trace,), error)
+        found: A = self._asked((trace,), "ask_once", trace.key, question)
+        return found
 
     def ask_two(
         self,
@@ -196,14 +186,40 @@ class Workspace:
         steps: tuple[StepRange | None, StepRange | None] = (None, None),
     ) -> A:
         """The same of two traces, which may be one."""
+        found: A = self._asked(traces, "ask_two", (traces[0].key, traces[1].key), question, choice, steps)
+        return found
+
+    def ask_kept(
+        self,
+        trace: OpenTrace,
+        name: Hashable,
+        make: Callable[[Model], W],
+        use: Callable[[W], A],
+        choice: StepChoice | None = None,
+        steps: StepRange | None = None,
+        is_worth_keeping: Callable[[W], bool] | None = None,
+    ) -> A:
+        """What `use` makes of something that is kept where the model is; see `Asking.ask_kept`."""
+        arguments = (trace.key, name, make, use, choice, steps, is_worth_keeping)
+        found: A = self._asked((trace,), "ask_kept", *arguments)
+        return found
+
+    def _asked(self, traces: Sequence[OpenTrace], method: Method, *arguments: Any) -> Any:
         try:
-            left, right = (
-                self._models.open(trace.key, choice, each) for trace, each in zip(traces, steps, strict=True)
-            )
-            with locked(left, right):
-                return question(left.model, right.model)
+            if any(self._is_large(trace) for trace in traces):
+                for trace in traces:
+                    self._cache.columns_here(trace.key)
+                order = self._elsewhere.order(method, *arguments)
+                if order is not None:
+                    return self._elsewhere.ask(order)
+            return getattr(self._here, method)(*arguments)
         except ColumnFileError as error:
+            # Tables are read when they are needed, so columns may turn out broken or gone this late.
             self._read_again(traces, error)
+
+    def _is_large(self, trace: OpenTrace) -> bool:
+        known = self._cache.find(trace.key)
+        return known is not None and known.events >= LARGE_EVENTS
 
     def remember(self, key: Key, make: Callable[[], V], tier: Tier = "memory") -> V:
         """The value of a key, made when it is not known.
@@ -233,23 +249,35 @@ class Workspace:
         self._cache.sweep_if_due()
         return value
 
-    def timeline(self, trace: OpenTrace) -> Timeline:
-        """The trace as it is drawn; built when no worker process has done so. Raises Loading."""
-        timeline = self._timelines.get(trace.key)
-        if timeline is None:
+    def ask_timeline(self, trace: OpenTrace, question: Callable[[Timeline], A]) -> A:
+        """The answer of a function of the trace as it is drawn; see `ask`. Raises Loading."""
+        self._wait_for_timeline(trace)
+        found: A = self._asked((trace,), "ask_timeline", trace.key, question)
+        return found
+
+    def ask_timeline_and(
+        self, trace: OpenTrace, question: Callable[[Timeline, W], A], name: Hashable, read: Callable[[], W]
+    ) -> A:
+        """The same of the timeline and what `read` gives, which is kept beside it as `name`."""
+        self._wait_for_timeline(trace)
+        found: A
+        try:
+            found = self._asked((trace,), "ask_timeline_and", trace.key, question, name, None)
+        except NotKept:
+            found = self._asked((trace,), "ask_timeline_and", trace.key, question, name, read)
+        return found
+
+    def _wait_for_timeline(self, trace: OpenTrace) -> None:
+        """Until the worker process that builds it has done so."""
+        if self._here.timelines.get(trace.key) is None:
             self._pending.wait_for(trace.key, TIMELINE)
-            try:
-                timeline = self._timelines.open(trace.key)
-            except ColumnFileError as error:
-                self._read_again((trace,), error)
         self._cache.touch(trace.key)
-        return timeline
 
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
         """What is kept of a trace for the overview of its run. Raises Loading."""
         self._pending.wait_for(trace.key, TIMELINE)
         try:
-            return self._timelines.summary(trace.key)
+            return self._here.timelines.summary(trace.key)
         except ColumnFileError as error:
             self._read_again((trace,), error)
 
@@ -293,8 +321,8 @@ class Workspace:
 
     def _forget(self, content: str) -> None:
         """A trace is gone, has changed or must be read again: let go of all that is in memory of it."""
-        self._models.drop(content)
-        self._timelines.drop(content)
+        self._here.drop(content)
+        self._elsewhere.drop(content)
         for memory in (self._on_disk, self._in_memory):
             memory.drop(lambda key: any(trace.key == content for trace in key.traces))
 

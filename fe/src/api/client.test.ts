@@ -92,7 +92,7 @@ it("says in Chinese what the server refuses, by its kind", async () => {
   const client = await import("./client");
   const why = { kind: "no_such_step", values: { step: "7" } };
   expect(client.errorFrom(404, { error: "there is no step '7'", why }, "p").message).toBe(
-    "没有步 7",
+    "没有名为 7 的步",
   );
   localStorage.clear();
   vi.resetModules();

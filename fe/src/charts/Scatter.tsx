@@ -22,7 +22,8 @@ interface Props extends ScatterData {
 }
 
 /** Points and curves on logarithmic axes; the legend hides series. `series` must keep its identity. */
-export function Scatter({ series, xUnit, yUnit, height = 280, tip, onPick, ...props }: Props) {
+export function Scatter(props: Props) {
+  const { series, xUnit, yUnit, xLabel, yLabel, height = 280, tip, onPick, ...others } = props;
   const [off, setOff] = useState<ReadonlySet<string>>(new Set());
   const shown = useMemo(
     () => series.map((each) => ({ ...each, hidden: off.has(each.key) })),
@@ -34,12 +35,12 @@ export function Scatter({ series, xUnit, yUnit, height = 280, tip, onPick, ...pr
   );
   const build = useCallback(
     (theme: SceneTheme, width: number) =>
-      scatterPicture({ series: shown, xUnit, yUnit }, theme, width, height),
-    [shown, xUnit, yUnit, height],
+      scatterPicture({ series: shown, xUnit, yUnit, xLabel, yLabel }, theme, width, height),
+    [shown, xUnit, yUnit, xLabel, yLabel, height],
   );
   return (
     <Chart
-      {...props}
+      {...others}
       height={height}
       build={build}
       tips={{

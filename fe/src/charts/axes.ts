@@ -86,26 +86,24 @@ export function valueAxis(
   });
 }
 
-/** As many names of columns as stand beside each other. */
+/** How far a name may reach beyond its plot. */
+const BEYOND = 8;
+
+/** As many names of columns as stand beside each other; the last one ends where the plot does. */
 export function columnLabels(names: readonly string[], plot: Box, y: number, theme: Inks): Shape[] {
   const texts = names.map(brief);
-  const longest = texts.reduce((most, { length }) => Math.max(most, length), 1);
+  const longest = texts.reduce((most, { length }) => Math.max(most, length), 1) * CHARACTER;
   const pitch = plot.width / Math.max(1, names.length);
-  const every = Math.max(1, Math.ceil((longest * CHARACTER + 10) / Math.max(pitch, 0.01)));
-  return texts.flatMap((text, index): Shape[] =>
-    index % every === 0
-      ? [
-          {
-            kind: "text",
-            x: centerOf(plot, names.length, index),
-            y,
-            text,
-            align: "center",
-            fill: theme.muted,
-          },
-        ]
-      : [],
-  );
+  const every = Math.max(1, Math.ceil((longest + 10) / Math.max(pitch, 0.01)));
+  const end = plot.x + plot.width + BEYOND;
+  return texts.flatMap((text, index): Shape[] => {
+    if (index % every !== 0) return [];
+    const middle = centerOf(plot, names.length, index);
+    const x = Math.min(middle, end - (text.length * CHARACTER) / 2);
+    // One that had to move must not come to stand over the one before.
+    if (index > 0 && x < middle && every * pitch - (middle - x) < longest + 10) return [];
+    return [{ kind: "text", x, y, text, align: "center", fill: theme.muted }];
+  });
 }
 
 /** Long names differ at their end. */

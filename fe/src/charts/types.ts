@@ -148,6 +148,8 @@ export interface ScatterData {
   readonly series: readonly ScatterSeries[];
   readonly xUnit: Unit;
   readonly yUnit: Unit;
+  readonly xLabel: string;
+  readonly yLabel: string;
 }
 
 export interface GanttSpan {

@@ -190,3 +190,54 @@ describe("what views show of the server", () => {
     expect(remedyText({ ...launches, values: { zero_timestamps: false } })).toBe("schedule()");
   });
 });
+
+describe("a finding", () => {
+  afterEach(() => {
+    localStorage.clear();
+    vi.resetModules();
+  });
+
+  it("is said in Chinese for the devices of the trace", async () => {
+    localStorage.setItem("torch-tb-profiler.language", "zh-CN");
+    const { findingAdvice, settleAreas, settleLanguage } = await import(".");
+    await settleLanguage();
+    await settleAreas();
+    const found = { id: "sync_points", title: "", detail: "", advice: "" };
+    const values = { how: "operator" };
+    expect(findingAdvice({ ...found, values })).toContain("torch.cuda.set_sync_debug_mode");
+    const xpu = { platform: "xpu", renamed: "torch.cuda.\ttorch.xpu." };
+    const said = findingAdvice({ ...found, values: { ...values, ...xpu } });
+    expect(said).toContain("`with_stack=True`");
+    expect(said).not.toContain("cuda");
+    const device = findingAdvice({ ...found, values: { how: "device", ...xpu } });
+    expect(device).toContain("torch.xpu.synchronize()");
+  });
+});
+
+/** Words for the same things that the Chinese page does not use, and what it says instead. */
+const ONE_WORD: Readonly<Record<string, string>> = {
+  核函数: "内核",
+  张量核心: "Tensor Core",
+  时间片: "切片",
+  生命期: "存活时间",
+  集合操作: "集合通信",
+  自动求导: "autograd",
+  "Stacks 视图": "调用栈视图",
+  "内核、复制": "内核、拷贝",
+  记录开始前: "采集开始前",
+  记录开始之前: "采集开始之前",
+  "中间的 rank": "处于中位数的 rank",
+};
+
+it("has one word for one thing in Chinese", () => {
+  const sources = import.meta.glob<string>("./zh-CN/**/*.ts", {
+    query: "?raw",
+    import: "default",
+    eager: true,
+  });
+  const found = Object.entries(sources).flatMap(([file, source]) =>
+    Object.keys(ONE_WORD).flatMap((word) => (source.includes(word) ? [`${file}: ${word}`] : [])),
+  );
+  expect(Object.keys(sources).length).toBeGreaterThan(30);
+  expect(found).toEqual([]);
+});

@@ -86,15 +86,31 @@ export function findingTitle({
   values = {},
 }: Pick<FindingText, "id" | "title" | "values">): string {
   const words = serverMessages()?.findings[id]?.title;
-  return typeof words === "function" ? words(values) : (words ?? title);
+  return words === undefined
+    ? title
+    : onPlatform(typeof words === "function" ? words(values) : words, values);
 }
 
 export function findingDetail({ id, detail, values = {} }: FindingText): string {
-  return serverMessages()?.findings[id]?.detail(values) ?? detail;
+  const words = serverMessages()?.findings[id]?.detail(values);
+  return words === undefined ? detail : onPlatform(words, values);
 }
 
 export function findingAdvice({ id, advice, values = {} }: FindingText): string {
-  return serverMessages()?.findings[id]?.advice(values) ?? advice;
+  const words = serverMessages()?.findings[id]?.advice(values);
+  return words === undefined ? advice : onPlatform(words, values);
+}
+
+/** What was written for CUDA, as it is said for the devices of the trace. */
+function onPlatform(text: string, { platform = "", renamed = "" }: Values): string {
+  const clauses = serverMessages()?.platforms[String(platform)] ?? [];
+  const names = String(renamed)
+    .split("\n")
+    .map((line) => line.split("\t"));
+  return [...clauses, ...names].reduce(
+    (said, [written, meant]) => (written ? said.replaceAll(written, meant ?? "") : said),
+    text,
+  );
 }
 
 /** Why no saving is told. share: the measure that decided, as it is shown. */

@@ -1,6 +1,9 @@
 /** What the server says beyond the kind of a note or finding; see `docs/api.md`. */
 export type Values = Readonly<Record<string, string | number | boolean>>;
 
+/** What is written, and what is meant. */
+export type Clauses = readonly (readonly [written: string, meant: string])[];
+
 type By<T> = Readonly<Record<string, T>>;
 
 /** What a rule says. */
@@ -28,6 +31,8 @@ export interface ServerMessages {
   readonly remedies: By<(values: Values) => string | null>;
   /** By the id of the finding. */
   readonly findings: By<FindingWords>;
+  /** What findings say for CUDA, as it is said for other devices, by platform. */
+  readonly platforms: By<Clauses>;
   /** By the kind of the bound. */
   readonly bounds: By<(values: Values) => string>;
   /** Why there is no number, by the id of the refusal. */

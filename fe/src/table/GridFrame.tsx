@@ -4,8 +4,8 @@
 // biome-ignore-all lint/a11y/useAriaPropsSupportedByRole: its role is given
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import type { CSSProperties, DOMAttributes, PointerEvent, ReactNode, RefObject } from "react";
+import { Edges } from "../ui";
 import type { DrawnColumn } from "./columns";
-import { Edges } from "./Edges";
 import { HEADER_HEIGHT, Header } from "./Header";
 import type { Sort } from "./sort";
 import type { ColumnState } from "./useColumnState";

@@ -1,5 +1,6 @@
 /** A short table that a view fills itself. */
 import type { ReactNode } from "react";
+import { Wide } from "../ui";
 import "./table.css";
 
 interface Props {
@@ -15,7 +16,7 @@ interface Props {
 
 export function ListTable({ caption, columns, help, numbersFrom = 1, children }: Props) {
   return (
-    <div className="simple-table">
+    <Wide className="simple-table">
       <table>
         <caption>{caption}</caption>
         <thead>
@@ -34,6 +35,6 @@ export function ListTable({ caption, columns, help, numbersFrom = 1, children }:
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

@@ -1,7 +1,7 @@
-import { type CSSProperties, type ReactNode, useMemo, useRef } from "react";
+import { type CSSProperties, type ReactNode, useMemo } from "react";
 import { tableTexts } from "../i18n";
+import { Wide } from "../ui";
 import { drawColumns, toneOf } from "./columns";
-import { Edges } from "./Edges";
 import { cellOf, rowCount, type Table } from "./model";
 import "./table.css";
 
@@ -16,62 +16,57 @@ interface Props {
 
 /** For a handful of rows: an ordinary table, without filter, sorting or virtual rows. */
 export function SimpleTable({ caption, table, renderName, doorOf }: Props) {
-  const scroller = useRef<HTMLDivElement>(null);
   const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
   return (
-    <Edges scroller={scroller}>
-      <div ref={scroller} className="simple-table">
-        <table>
-          <caption>{caption}</caption>
-          <thead>
-            <tr>
-              {drawn.map(({ column, symbol, right }) => (
-                <th
-                  key={column.key}
-                  scope="col"
-                  className={right ? "number" : ""}
-                  title={column.help ?? undefined}
-                >
-                  {column.label}
-                  {symbol && <span className="grid-unit"> {symbol}</span>}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {Array.from({ length: rowCount(table) }, (_, row) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the row number is the row
-              <tr key={row}>
-                {drawn.map(({ column, text, title, right }, position) => {
-                  const cell = cellOf(table.rows, column.key, row);
-                  const bar = column.bar && typeof cell === "number";
-                  return (
-                    <td
-                      key={column.key}
-                      className={right ? `number${bar ? " share" : ""}${toneOf(column, cell)}` : ""}
-                      title={right || column.brief ? title(cell) : undefined}
-                      style={
-                        bar
-                          ? ({ "--share": `${Math.min(100, cell)}%` } as CSSProperties)
-                          : undefined
-                      }
-                    >
-                      {position > 0 ? (
-                        text(cell)
-                      ) : renderName ? (
-                        renderName(row, text(cell))
-                      ) : (
-                        <Named text={text(cell)} door={doorOf?.(row) ?? null} />
-                      )}
-                    </td>
-                  );
-                })}
-              </tr>
+    <Wide className="simple-table">
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {drawn.map(({ column, symbol, right }) => (
+              <th
+                key={column.key}
+                scope="col"
+                className={right ? "number" : ""}
+                title={column.help ?? undefined}
+              >
+                {column.label}
+                {symbol && <span className="grid-unit"> {symbol}</span>}
+              </th>
             ))}
-          </tbody>
-        </table>
-      </div>
-    </Edges>
+          </tr>
+        </thead>
+        <tbody>
+          {Array.from({ length: rowCount(table) }, (_, row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the row number is the row
+            <tr key={row}>
+              {drawn.map(({ column, text, title, right }, position) => {
+                const cell = cellOf(table.rows, column.key, row);
+                const bar = column.bar && typeof cell === "number";
+                return (
+                  <td
+                    key={column.key}
+                    className={right ? `number${bar ? " share" : ""}${toneOf(column, cell)}` : ""}
+                    title={right || column.brief ? title(cell) : undefined}
+                    style={
+                      bar ? ({ "--share": `${Math.min(100, cell)}%` } as CSSProperties) : undefined
+                    }
+                  >
+                    {position > 0 ? (
+                      text(cell)
+                    ) : renderName ? (
+                      renderName(row, text(cell))
+                    ) : (
+                      <Named text={text(cell)} door={doorOf?.(row) ?? null} />
+                    )}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
   );
 }
 

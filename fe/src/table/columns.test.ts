@@ -82,3 +82,19 @@ it("keeps the digits of moments, and a unit for each size", () => {
   ]);
   expect(size?.title(2048)).toBe("2,048 bytes");
 });
+
+it("makes a column as wide as its longest number", () => {
+  const shown = drawColumns(
+    {
+      columns: [
+        { key: "a_ns", label: "a", type: "number", unit: "ns" },
+        { key: "b_ns", label: "b", type: "number", unit: "ns", family: "f" },
+        { key: "c_ns", label: "c", type: "number", unit: "ns", family: "f" },
+      ],
+      rows: { a_ns: [1], b_ns: [24_610_368_000], c_ns: [39_080_000] },
+    },
+    BOOLS,
+  )[1];
+  expect(shown?.text(24_610_368_000)).toBe("24,610.368");
+  expect(shown?.width).toBeGreaterThan(7 * "24,610.368".length + 16);
+});

@@ -100,14 +100,27 @@ function numberColumn(column: Column, values: readonly Cell[], scale: number): D
     column.change
       ? (cell: Cell) => signed(numberOf(cell), write)
       : (cell: Cell) => write(numberOf(cell));
+  const shown = cellText(text);
   return {
     column,
     symbol,
-    text: cellText(text),
+    text: shown,
     title: cellText((number) => exact(number, column.unit)),
     right: true,
-    width: Math.max(80, headerWidth(column, symbol)),
+    // A number that is cut is another number.
+    width: Math.max(80, headerWidth(column, symbol), textWidth(extremes(values).map(shown))),
   };
+}
+
+/** The least and the largest number, which are the longest to write. */
+function extremes(values: readonly Cell[]): number[] {
+  let [least, largest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const cell of values) {
+    if (typeof cell !== "number") continue;
+    least = Math.min(least, cell);
+    largest = Math.max(largest, cell);
+  }
+  return least <= largest ? [least, largest] : [];
 }
 
 function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {

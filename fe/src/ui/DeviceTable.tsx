@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { RecordedDevice } from "../api";
 import { bytes } from "../format";
+import { Wide } from "./Wide";
 
 /** What is known of a device, whatever it did. */
 type Properties = Pick<RecordedDevice, "id" | "name" | "memory_bytes" | "compute_capability">;
@@ -26,7 +27,7 @@ interface Props<D> {
 export function DeviceTable<D extends Properties>(props: Props<D>) {
   const { className, devices, texts, memoryClass, more } = props;
   return (
-    <div className="scroll-x">
+    <Wide>
       <table className={className}>
         <thead>
           <tr>
@@ -57,6 +58,6 @@ export function DeviceTable<D extends Properties>(props: Props<D>) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

@@ -1,5 +1,7 @@
 /** The parts that the frame, tables and views are made of. */
+
 export { Async, Empty, type EmptyReason, Failure, NotInReport, Skeleton } from "./Async";
+export { type Anchor, anchor } from "./anchor";
 export { Boundary } from "./Boundary";
 export { Code } from "./Code";
 export { Combo } from "./Combo";
@@ -7,6 +9,7 @@ export { CopyButton } from "./CopyButton";
 export { categoryColor } from "./categories";
 export { DeviceTable } from "./DeviceTable";
 export { Dialog } from "./Dialog";
+export { Edges } from "./Edges";
 export { Help } from "./Help";
 export { Icon } from "./Icon";
 export { jump } from "./keys";
@@ -24,3 +27,4 @@ export { useWidth } from "./size";
 export { TextField } from "./TextField";
 export { Tile } from "./Tile";
 export { useMedia } from "./useMedia";
+export { Wide } from "./Wide";

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import faulthandler
+import io
 import os
 import signal
 import sys
@@ -29,6 +32,9 @@ from torch_tb_profiler.workspace import logs, open_workspace
 from torch_tb_profiler.workspace.give_back import keep_little
 from torch_tb_profiler.workspace.local_workspace import find_traces
 from torch_tb_profiler.workspace.places import is_shared, place_at
+
+#: in which the server ends when it is asked to, whatever holds it
+END_SECONDS = 15.0
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -122,4 +128,7 @@ def _announce_and_open(url: str) -> None:
 
 
 def _stop(_: int, __: FrameType | None) -> None:
+    """End in order. If that takes too long, or something swallows the exception, tell where each thread is, and end."""
+    with contextlib.suppress(io.UnsupportedOperation, AttributeError, RuntimeError):  # a stderr that is no file
+        faulthandler.dump_traceback_later(END_SECONDS, exit=True)
     sys.exit(0)

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.changes import free
+from torch_tb_profiler.analysis.replay.changes import free, without
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.allocations import Allocations, allocations_of, in_steady_state
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.allocations import (
+    Allocations,
+    allocations_of,
+    freeing_waits,
+    in_steady_state,
+)
+from torch_tb_profiler.insights.shared.wording import how_many, ms
 
 _ADVICE = {
     "off": "The caching allocator is switched off: unset `PYTORCH_NO_CUDA_MEMORY_CACHING` (on ROCm also "
@@ -20,39 +25,54 @@ _ADVICE = {
     "again.",
     "full": "Memory is nearly full, or sizes change from step to step, so that cached blocks are freed to make room: "
     "try `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, then a smaller batch or checkpointing.",
+    "retried": "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` before the program starts, so that free memory "
+    "does not lie in pieces that fit nothing. If it stays so, memory is nearly full: a smaller batch or checkpointing.",
 }
 _WHY = {
     "off": "nearly every tensor asks the driver for its memory",
     "emptied": "cached memory is given back between operators",
     "full": "cached memory does not fit what is asked for",
+    "retried": "the cache had no room for what was asked for, and was given back to the driver first",
 }
+_RETRIED = "The allocator runs out of memory, and frees what it had cached"
 
 
 def _find(facts: Facts) -> Sequence[Found]:
     found = allocations_of(facts).of_device()
-    off = _is_off(facts, found)
-    if not off and not in_steady_state(facts, found):
+    off, steady = _is_off(facts, found), in_steady_state(facts, found)
+    # a program that warms up only gets memory: what is given back to make room is told from the second step on
+    retried = found.retries & (facts.step_of(found.row) > 0)
+    if not off and not steady and not retried.any():
         return ()
+    waits = facts.in_steps(freeing_waits(facts.model))
     rows = facts.longest_first(found.row)
-    n, took = facts.steps, float(facts.duration(rows).sum())
-    if took < facts.limit("allocator_churn", "least_ns") * n or facts.share(took) < facts.limit(
-        "allocator_churn", "least_share"
-    ):
+    n, took = facts.steps, float(facts.duration(rows).sum() + facts.duration(waits).sum())
+    least = facts.limit("allocator_churn", "least_ns") * (n if off or steady else 1)
+    if took < least or facts.share(took) < facts.limit("allocator_churn", "least_share"):
         return ()
-    why = "off" if off else "emptied" if _is_emptied(found) else "full"
+    why = "off" if off else "emptied" if _is_emptied(found) else "full" if steady else "retried"
     given = int(np.count_nonzero(found.releases))
     slowest = _heaviest(facts, found)
     return (
         Found(
-            title="Device memory is allocated anew in every step",
+            title="Device memory is allocated anew in every step" if why != "retried" else _RETRIED,
             detail=(
-                f"{len(rows) / n:.0f} calls in each step allocate or free memory of the device and take "
-                f"{ms(took / n)} of {ms(facts.step_ns)}, most of it {slowest}: {_WHY[why]}."
+                f"{how_many(len(rows), n, 'call')} allocate or free memory of the device and take "
+                f"{ms(took / n)} of {ms(facts.step_ns)}{', with waiting for the device' if len(waits) else ''}, most "
+                f"of it {slowest}: {_WHY[why]}."
             ),
             advice=_ADVICE[why],
-            values={"calls": len(rows) / n, "ns": took / n, "step_ns": facts.step_ns, "call": slowest, "why": why},
+            values={
+                "calls": len(rows),
+                "steps": n,
+                "ns": took / n,
+                "step_ns": facts.step_ns,
+                "call": slowest,
+                "waits": len(waits),
+                "why": why,
+            },
             rows=rows,
-            changes=(free(rows=found.row),),
+            changes=(free(rows=found.row), *([without("sync", rows=waits)] if len(waits) else [])),
             evidence=(
                 Evidence("allocator_per_step", "These calls, average per step", took / n, "ns", "trace"),
                 Evidence("allocations", "Allocations, average per step", (len(rows) - given) / n, "count", "trace"),

@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.wording import how_often, ms
 from torch_tb_profiler.late_pattern import late_pattern
 
 #: calls that are listed one by one
@@ -86,13 +86,14 @@ def _of_call(facts: Facts, name: str, rows: Int32) -> Found:
     return Found(
         title=f"Steps spend their time in {name}",
         detail=(
-            f"`{name}` is called {per_step:.3g} times a step and takes {ms(spent_ns)}, {100 * share:.1f} % of the "
-            f"average step; the longest call {ms(longest)}."
+            f"`{name}` is called {how_often(len(rows), facts.steps)} and takes {ms(spent_ns)}, {100 * share:.1f} % "
+            f"of the average step; the longest call {ms(longest)}."
         ),
         advice=_ADVICE[kind],
         values={
             "call": name,
-            "per_step": per_step,
+            "times": len(rows),
+            "steps": facts.steps,
             "spent_ns": spent_ns,
             "share": share,
             "longest_ns": longest,

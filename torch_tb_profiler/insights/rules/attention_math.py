@@ -13,14 +13,8 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
 from torch_tb_profiler.insights.shared.fusions import fusion_of
-from torch_tb_profiler.insights.shared.operator_line import input_dims, input_types
-from torch_tb_profiler.insights.shared.patterns import (
-    Group,
-    in_backward_of_attention,
-    kernels_of,
-    products_left,
-    shapes,
-)
+from torch_tb_profiler.insights.shared.operator_line import input_dims, input_types, operator_line
+from torch_tb_profiler.insights.shared.patterns import attention_group, in_backward_of_attention, shapes
 
 MATH = "aten::_scaled_dot_product_attention_math"
 
@@ -31,11 +25,13 @@ def _find(facts: Facts) -> Sequence[Found]:
     calls = np.flatnonzero(named)
     if not len(calls):
         return ()
+    line = operator_line(model)
     around = nearest(tree.parent, named, model.device_links.operator_node)
     groups = []
     for call in distinct(around[around >= 0]).tolist():
-        rows = kernels_of(model, model.device_work.row[around == call])
-        groups.append(Group(rows, products_left(facts, rows)))
+        place = line.place[(around == call) & (line.place >= 0)]
+        if len(place):
+            groups.append(attention_group(facts, int(place.min()), int(place.max()) + 1))
     groups += in_backward_of_attention(facts)
     found = fusion_of(facts, groups)
     if found is None or facts.share(found.spent_ns) < facts.limit("attention_math", "least_share"):

@@ -9,7 +9,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
 from torch_tb_profiler.insights.shared.waits import SYNC_DEBUG, WaitedFor, Waits, by_line, wait_evidence, waits
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.wording import how_often, ms
 
 _MASK = "Keep the size fixed: "
 #: by operator; the first whose name begins so
@@ -53,16 +53,22 @@ def _of_group(facts: Facts, group: Waits) -> Found:
     operator = str(trace.strings[int(group.operator[0])])
     how, advice = next((said for name, said in _ADVICE.items() if operator.startswith(name)), _OTHERWISE)
     waited = int(group.waited_ns.sum())
-    share, per_step = facts.share(waited), group.times / facts.steps
-    waited_ns = waited / facts.steps
+    share, waited_ns = facts.share(waited), waited / facts.steps
     return Found(
         title=f"{operator} waits for the size of its result",
         detail=(
             f"How large the result of `{operator}` is, only the device knows: the host waits for it "
-            f"{per_step:.3g} times a step, {ms(waited_ns)}, {100 * share:.1f} % of the average step."
+            f"{how_often(group.times, facts.steps)}, {ms(waited_ns)}, {100 * share:.1f} % of the average step."
         ),
         advice=advice,
-        values={"operator": operator, "per_step": per_step, "waited_ns": waited_ns, "share": share, "how": how},
+        values={
+            "operator": operator,
+            "times": group.times,
+            "steps": facts.steps,
+            "waited_ns": waited_ns,
+            "share": share,
+            "how": how,
+        },
         rows=group.longest,
         changes=(without("sync", rows=group.row),),
         evidence=wait_evidence(facts, group, str(trace.strings[int(trace.events.name[group.row[0]])])),

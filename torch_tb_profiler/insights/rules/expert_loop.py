@@ -12,6 +12,7 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.operator_line import operator_line
 from torch_tb_profiler.insights.shared.patterns import kernels_of, products_left
+from torch_tb_profiler.insights.shared.wording import how_often
 
 #: take the tokens of an expert, multiply two or three times, put them back
 _EXPERT = r"I[^AIgG\n]{0,5}(?:[gG][^AIgG\n]{0,5}){2,3}(?:I[^AIgG\n]{0,5})?A"
@@ -49,13 +50,13 @@ def _find(facts: Facts) -> Sequence[Found]:
     changes: list[Change] = [fused_groups((rows.tolist(), target) for rows, target in groups)]
     if waiting:
         changes.append(without("sync", rows=waiting))
-    layers, per_layer = len(groups) / facts.steps, experts / len(groups)
+    per_layer = experts / len(groups)
     longest = [int(rows[np.argmax(facts.duration(rows))]) for rows, _ in groups]
     return (
         Found(
             title="Experts run one after the other",
             detail=(
-                f"{layers:.3g} times in each step a loop goes over {per_layer:.0f} experts, "
+                f"A loop goes over {per_layer:.0f} experts {how_often(len(groups), facts.steps)}, "
                 f"{kernels / facts.steps:.0f} kernels of {spent / kernels / 1e3:.1f} µs on average."
             ),
             advice=(
@@ -64,7 +65,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 '`from_pretrained(…, experts_implementation="grouped_mm")`.'
             ),
             values={
-                "layers": layers,
+                "layers": len(groups),
+                "steps": facts.steps,
                 "experts": per_layer,
                 "kernels": kernels / facts.steps,
                 "mean_ns": spent / kernels,

@@ -48,8 +48,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Kernels are loaded at their first launch within the steps",
             detail=(
-                f"{len(slow)} first launches of a kernel take {ms(spent)} together, the longest "
-                f"{ms(longest)}; a launch usually takes {usual / 1000:.1f} µs."
+                f"First launches of kernels ({len(slow)}) take {ms(spent)}, the longest {ms(longest)}; "
+                f"a launch usually takes {usual / 1000:.1f} µs."
             ),
             advice=(
                 "Record after a warm-up: `schedule(wait=1, warmup=2, active=3)`. In a server send requests of "

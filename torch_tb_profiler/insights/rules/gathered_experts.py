@@ -12,6 +12,7 @@ from torch_tb_profiler.insights.rules.expert_loop import AFTER_ROUTING, GROUPED
 from torch_tb_profiler.insights.shared.fusions import fusion_of
 from torch_tb_profiler.insights.shared.operator_line import input_dims, operator_line
 from torch_tb_profiler.insights.shared.patterns import Group, kernels_of, shapes
+from torch_tb_profiler.insights.shared.wording import how_often
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -26,19 +27,19 @@ def _find(facts: Facts) -> Sequence[Found]:
     if found is None or facts.share(found.spent_ns - found.left_ns) < facts.limit("gathered_experts", "least_share"):
         return ()
     gathering = found.spent_ns - found.left_ns
-    calls, share = len(found.groups) / facts.steps, facts.share(gathering)
+    calls, share = len(found.groups), facts.share(gathering)
     return (
         Found(
             title="Weights of experts are copied for each token",
             detail=(
-                f"{calls:.0f} times in each step an index gathers weights of experts before a product: "
+                f"An index gathers weights of experts before a product {how_often(calls, facts.steps)}: "
                 f"{100 * share:.1f} % of the step goes into copying them."
             ),
             advice=(
                 "Sort the tokens by expert and multiply with the weights where they are: "
                 "`torch.nn.functional.grouped_mm(tokens, weights, offs=offsets)`."
             ),
-            values={"calls": calls, "share": share},
+            values={"calls": calls, "steps": facts.steps, "share": share},
             rows=found.rows,
             changes=(found.change,),
             evidence=found.evidence(facts),

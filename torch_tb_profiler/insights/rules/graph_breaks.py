@@ -14,6 +14,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.wording import how_often
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -34,7 +35,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Compiled code is interrupted by graph breaks",
             detail=(
-                f"{per_step:.3g} times in each step compiled code goes back to Python and on in another graph"
+                f"Compiled code goes back to Python and on in another graph {how_often(len(nested), facts.steps)}"
                 f"{f', behind {lines}' if lines else ''}; {100 * share:.0f} % of the step is in compiled regions, but "
                 "in none of their graphs."
             ),
@@ -42,7 +43,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "`torch.compile(model, fullgraph=True)` fails at the first break and says why. Usual causes: `print`, "
                 "`.item()` and `if` on the value of a tensor; use `torch.where` or `torch.cond`, and log outside."
             ),
-            values={"breaks": per_step, "share": share, "lines": lines},
+            values={"breaks": len(nested), "steps": facts.steps, "share": share, "lines": lines},
             rows=facts.longest_first(tree.row[nested]),
             changes=(ScaleHost(0.0, intervals=tuple(between)),),
             evidence=(

@@ -10,7 +10,7 @@ from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.allocations import allocations_of, in_steady_state
 from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.wording import how_many, ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -26,14 +26,14 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Pinned memory is allocated anew in every step",
             detail=(
-                f"{len(rows) / n:.3g} calls in each step, {name} among them, allocate, free or register pinned memory "
+                f"{how_many(len(rows), n, 'call')}, {name} among them, allocate, free or register pinned memory "
                 f"and take {ms(took / n)} of {ms(facts.step_ns)}."
             ),
             advice=(
                 "Allocate pinned buffers once, before the loop (`torch.empty(…, pin_memory=True)`), and copy into "
                 "them. For batches `DataLoader(…, pin_memory=True)` does it in a thread of its own."
             ),
-            values={"calls": len(rows) / n, "call": name, "ns": took / n, "step_ns": facts.step_ns},
+            values={"calls": len(rows), "steps": n, "call": name, "ns": took / n, "step_ns": facts.step_ns},
             rows=rows,
             changes=(free(rows=rows),),
             evidence=(

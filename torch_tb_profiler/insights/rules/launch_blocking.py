@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -19,6 +19,7 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.shared.device_words import Platform, platform
 from torch_tb_profiler.insights.shared.waits import ASYNCHRONOUS
 
 
@@ -55,6 +56,16 @@ def _launches(facts: Facts, graph: Graph) -> _Launches:
     return _Launches(call, done, calls.end[call] >= done, follows)
 
 
+#: what makes launches wait, by platform
+_SETTINGS: Mapping[Platform, str] = {
+    "cuda": "CUDA_LAUNCH_BLOCKING=1",
+    "rocm": "HIP_LAUNCH_BLOCKING=1 or AMD_SERIALIZE_KERNEL",
+    "xpu": "UR_L0_SERIALIZE=2",
+    "npu": "ASCEND_LAUNCH_BLOCKING=1",
+    "other": "CUDA_LAUNCH_BLOCKING=1",
+}
+
+
 def _find(facts: Facts) -> Sequence[Found]:
     graph = facts.graph
     calls = graph.calls
@@ -79,8 +90,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         changes.append(scale("launch", int(own.sum()) / max(took, 1), rows=calls.row[within]))
     rows = calls.row[found.call[blocks]]
     waited = _waited(facts, calls.row[np.concatenate((within, syncs))])
-    hip = str(facts.trace.strings[int(calls.name[found.call[0]])]).startswith("hip")
-    setting = "HIP_LAUNCH_BLOCKING=1 or AMD_SERIALIZE_KERNEL" if hip else "CUDA_LAUNCH_BLOCKING=1"
+    setting = _SETTINGS[platform(facts.model)]
     return (
         Found(
             title="Each launch waits for its kernel",

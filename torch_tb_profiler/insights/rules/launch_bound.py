@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.device_words import platform
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound, launching
 
 
@@ -22,7 +23,10 @@ def _find(facts: Facts) -> Sequence[Found]:
     kernels = facts.in_steps(items.row[(items.kind == Work.KERNEL) & (items.call >= 0) & ~items.is_communication])
     # the kernels that took least: they show it most
     shortest = kernels[np.argsort(facts.trace.events.duration[kernels], kind="stable")]
+    where = platform(facts.model)
     how = "training" if facts.is_training else "inference"
+    if where not in ("cuda", "rocm"):  # others have no graphs, or their own
+        how = "npu" if where == "npu" else "compile"
     return (
         Found(
             title="The device waits for launches of short kernels",
@@ -72,8 +76,22 @@ _ADVICE = {
         "forward pass for each batch size with `torch.cuda.graph(graph)` and call `graph.replay()`. Serving more "
         "requests in one batch gives each kernel more to do."
     ),
+    "compile": (
+        "Launch fewer and longer kernels: `model = torch.compile(model)` makes one of many, and `fused=True` one of "
+        "the optimizer. A larger batch gives each kernel more to do."
+    ),
+    "npu": (
+        "Let the model run as a graph: `torch.compile(model, backend=torchair.get_npu_backend())`. A larger batch "
+        "gives each kernel more to do."
+    ),
 }
 
 RULE = Rule(
-    "launch_bound", "R13", (STEPS, DEVICE, CALLS), _find, replaces=("device_idle", "host_dispatch"), replay=True
+    "launch_bound",
+    "R13",
+    (STEPS, DEVICE, CALLS),
+    _find,
+    replaces=("device_idle", "host_dispatch"),
+    symptom=True,
+    replay=True,
 )

@@ -12,7 +12,7 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
 from torch_tb_profiler.insights.shared.logging_frames import logging_frame
 from torch_tb_profiler.insights.shared.waits import WaitedFor, recurring_waits, wait_evidence, waits
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.wording import how_often, ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -27,20 +27,19 @@ def _find(facts: Facts) -> Sequence[Found]:
     group = group.take(np.argsort(-group.waited_ns, kind="stable"))
     first = logging_frame(model, group.row[:1])[0]
     logs = str(trace.strings[int(model.structure.frames.name[first])]).rpartition(": ")[2]
-    per_step = group.times / facts.steps
     waited_ns = int(group.waited_ns.sum()) / facts.steps
     return (
         Found(
             title="Logging waits for the device in each step",
             detail=(
-                f"`{logs}` reads values of the device {per_step:.3g} times a step; the host waits {ms(waited_ns)} "
-                f"for them, {100 * share:.1f} % of the average step."
+                f"`{logs}` reads values of the device {how_often(group.times, facts.steps)}; the host waits "
+                f"{ms(waited_ns)} for them, {100 * share:.1f} % of the average step."
             ),
             advice=(
                 "Log every few steps, `if step % 50 == 0: print(loss.item())`, and add up on the device in between: "
                 "`total += loss.detach()`."
             ),
-            values={"logger": logs, "per_step": per_step, "waited_ns": waited_ns, "share": share},
+            values={"logger": logs, "times": group.times, "steps": facts.steps, "waited_ns": waited_ns, "share": share},
             rows=group.longest,
             changes=(without("sync", rows=group.row),),
             evidence=wait_evidence(facts, group, str(trace.strings[int(trace.events.name[group.row[0]])])),

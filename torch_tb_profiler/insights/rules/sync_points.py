@@ -11,6 +11,7 @@ from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
+from torch_tb_profiler.insights.shared.allocations import freeing_waits
 from torch_tb_profiler.insights.shared.anomaly import in_checks
 from torch_tb_profiler.insights.shared.copies import large_reads
 from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
@@ -24,7 +25,7 @@ from torch_tb_profiler.insights.shared.waits import (
     wait_evidence,
     waits,
 )
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.wording import how_often, ms
 from torch_tb_profiler.late_pattern import late_pattern
 
 #: by what the program asked for
@@ -97,7 +98,8 @@ def _find(facts: Facts) -> Sequence[Found]:
     names = facts.trace.strings.where(lambda name: "barrier" in name.lower(), np.maximum(found.operator, 0))
     is_barrier = (found.operator >= 0) & names[np.maximum(found.operator, 0)]
     others = in_logging(facts.model, found.row) | in_checks(facts.model, found.row) | np.isin(found.asked, _OTHERS)
-    others |= is_barrier
+    # what the allocator waits for before it gives memory back is its own rule's
+    others |= is_barrier | among(found.row, freeing_waits(facts.model))
     # the copies of another rule, and what waits for them in the same operator
     others |= among(found.place, found.place[among(found.row, large_reads(facts).call)])
     return [
@@ -108,7 +110,7 @@ def _find(facts: Facts) -> Sequence[Found]:
 def _of_line(facts: Facts, group: Waits) -> Found:
     trace = facts.trace
     waited = int(group.waited_ns.sum())
-    share, per_step, waited_ns = facts.share(waited), group.times / facts.steps, waited / facts.steps
+    share, waited_ns = facts.share(waited), waited / facts.steps
     call = str(trace.strings[int(trace.events.name[group.row[0]])])
     operator = str(trace.strings[int(group.operator[0])]) if group.operator[0] >= 0 else ""
     how = _how(facts, group, call)
@@ -118,13 +120,14 @@ def _of_line(facts: Facts, group: Waits) -> Found:
         title=f"The host waits for the device in {what or 'other operators'}",
         detail=(
             f"{f'`{what}` stops' if what else 'Other operators stop'} the host "
-            f"{'once' if per_step == 1 else f'{per_step:.3g} times'} a step until the device is done: "
+            f"{how_often(group.times, facts.steps)} until the device is done: "
             f"{ms(waited_ns)}, {100 * share:.1f} % of the average step."
         ),
         advice=_ADVICE[how],
         values={
             "what": what,
-            "per_step": per_step,
+            "times": group.times,
+            "steps": facts.steps,
             "waited_ns": waited_ns,
             "share": share,
             "how": how,

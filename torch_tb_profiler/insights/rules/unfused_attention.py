@@ -9,6 +9,7 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
 from torch_tb_profiler.insights.shared.fusions import fusion_of
 from torch_tb_profiler.insights.shared.patterns import attention, attention_group, by_hand
+from torch_tb_profiler.insights.shared.wording import how_often
 
 SDPA = Link(
     "sdpa",
@@ -23,12 +24,12 @@ def _find(facts: Facts) -> Sequence[Found]:
     if found is None or facts.share(found.spent_ns) < facts.limit("unfused_attention", "least_share"):
         return ()
     share = facts.share(found.spent_ns)
-    calls = len(found.groups) / facts.steps
+    calls = len(found.groups)
     return (
         Found(
             title="Attention is not fused",
             detail=(
-                f"{calls:.0f} times in each step attention is computed as product, softmax and product, "
+                f"Attention is computed as product, softmax and product {how_often(calls, facts.steps)}, "
                 f"{100 * share:.1f} % of the step, and its weights go through the memory of the device."
             ),
             advice=(
@@ -36,7 +37,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "`is_causal=True` in place of a causal mask. Transformers: "
                 '`from_pretrained(…, attn_implementation="sdpa")`.'
             ),
-            values={"share": share, "calls": calls},
+            values={"share": share, "calls": calls, "steps": facts.steps},
             rows=found.rows,
             changes=(found.change,),
             evidence=found.evidence(facts),

@@ -11,6 +11,7 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
 from torch_tb_profiler.insights.shared.fusions import fusion_of
 from torch_tb_profiler.insights.shared.patterns import norms
+from torch_tb_profiler.insights.shared.wording import how_often
 
 
 class _Kind(msgspec.Struct, frozen=True):
@@ -61,15 +62,15 @@ def _of_kind(facts: Facts, kind: str) -> Found | None:
     if found is None or facts.share(found.spent_ns) < facts.limit("unfused_norm", "least_share"):
         return None
     about, share = _KINDS[kind], facts.share(found.spent_ns)
-    calls, per_call = len(found.groups) / facts.steps, found.kernels / len(found.groups)
+    calls, per_call = len(found.groups), found.kernels / len(found.groups)
     return Found(
         title=f"{about.name} is made of many kernels",
         detail=(
-            f"{calls:.0f} times in each step it is computed by {per_call:.1f} kernels, one for each operator: "
+            f"It is computed {how_often(calls, facts.steps)} by {per_call:.1f} kernels, one for each operator: "
             f"{100 * share:.1f} % of the step."
         ),
         advice=f"Call `{about.call}`, one kernel, or compile the module that holds it: `torch.compile(module)`.",
-        values={"kind": kind, "share": share, "calls": calls, "per_call": per_call},
+        values={"kind": kind, "share": share, "calls": calls, "steps": facts.steps, "per_call": per_call},
         rows=found.rows,
         changes=(found.change,),
         evidence=found.evidence(facts),

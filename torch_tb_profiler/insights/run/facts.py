@@ -21,6 +21,7 @@ from torch_tb_profiler.insights.bound import BoundKind, Reservations, reservatio
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Found
 from torch_tb_profiler.insights.run.instance import RunInstance
+from torch_tb_profiler.insights.shared.device_words import Platform, platform
 from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.distributed import Distributed, distributed
@@ -57,6 +58,7 @@ class RunRank(msgspec.Struct, frozen=True):
     reservations   about what bounds it
     stage     of a pipeline; None where the trace does not show one
     has_device_work, is_training   as of the model
+    platform  whose devices work in it
     """
 
     rank: Rank
@@ -71,6 +73,7 @@ class RunRank(msgspec.Struct, frozen=True):
     stage: Stage | None
     has_device_work: bool
     is_training: bool
+    platform: Platform
     summary: RankSummary
 
     @property
@@ -124,6 +127,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
         stage=stage_of(model),
         has_device_work=model.has_device_work,
         is_training=facts.is_training,
+        platform=platform(model),
         summary=summarize(model, worker),
     )
 
@@ -205,6 +209,11 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
     def step_ns(self) -> float:
         """The mean of the steps of all ranks; 0 without steps."""
         return sum(int(each.sum()) for each in self.before) / self.steps if self.steps else 0.0
+
+    @property
+    def platform(self) -> Platform:
+        """Whose devices work in the run: all ranks have the same."""
+        return self.ranks[0].platform if self.ranks else "cuda"
 
     @property
     def loaded(self) -> int:

@@ -18,6 +18,7 @@ from torch_tb_profiler.insights.rule import FindingSaving
 from torch_tb_profiler.insights.run.bound import run_bound
 from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
 from torch_tb_profiler.insights.run.rule import RunFinding, RunFound, RunRule
+from torch_tb_profiler.insights.shared.device_words import as_said_for
 
 #: joint replays that are spent on the order of remedies
 _REPLAYS = 40
@@ -150,5 +151,5 @@ def _finding(facts: RunFacts, rule: RunRule, each: RunFound, saving: FindingSavi
         saving=saving,
         instances=each.instances,
         count=len(each.instances) if each.count is None else each.count,
-        **each.said,
+        **as_said_for(facts.platform, each.said),
     )

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, SYNCHRONIZE
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -20,6 +20,8 @@ from torch_tb_profiler.model import Model
 _QUEUED = late_pattern(r"Async")
 _RELEASES = late_pattern(r"Free|Unmap|Unregister|Release")
 _OF_HOST = late_pattern(r"Host|Register")
+#: between a wait of the allocator and what it gives back then, ns
+SOON_NS = 50_000
 
 
 class Allocations(msgspec.Struct, frozen=True):
@@ -28,6 +30,7 @@ class Allocations(msgspec.Struct, frozen=True):
     row           the call
     operator      string: the innermost operator around it, -1 for none
     releases      it gives memory back
+    retries       it gives memory back in an operator that asks for some after it: the cache had no room
     on_host       of pinned memory of the host
     asking_share  of the calls of those operators that ever got memory from the driver, the part in which they did, 0…1
     """
@@ -35,6 +38,7 @@ class Allocations(msgspec.Struct, frozen=True):
     row: Int32
     operator: Int64
     releases: Bool
+    retries: Bool
     on_host: Bool
     asking_share: float
 
@@ -80,6 +84,22 @@ def in_steady_state(facts: Facts, found: Allocations, released: bool = True) -> 
 
 
 @remembered
+def freeing_waits(model: Model) -> Int32:
+    """Calls that wait for the device and are followed by one that gives its memory back: the allocator may do so only
+    when nothing uses it any more.
+    """
+    events, strings = model.trace.events, model.trace.strings
+    calls = outermost(model, model.launches.row)
+    name = events.name[calls]
+    wait, free, host = (strings.where(each.search, name)[name] for each in (SYNCHRONIZE, _RELEASES, _OF_HOST))
+    free &= strings.where(ALLOCATOR.search, name)[name] & ~host & ~strings.where(_QUEUED.search, name)[name]
+    track, start, end = events.track[calls], events.start[calls], events.end[calls]
+    follows = free[1:] & (track[1:] == track[:-1]) & (start[1:] - end[:-1] <= SOON_NS)
+    found: Int32 = calls[:-1][wait[:-1] & follows]
+    return found
+
+
+@remembered
 def _allocations(model: Model) -> Allocations:
     events, strings = model.trace.events, model.trace.strings
     calls = model.launches.row
@@ -94,7 +114,10 @@ def _allocations(model: Model) -> Allocations:
         node = nearest(tree.parent, tree.is_operator, inner).astype(np.int64)
     releases = strings.where(_RELEASES.search, name)[name]
     on_host = strings.where(_OF_HOST.search, name)[name]
-    asking = distinct(node[(node >= 0) & ~releases & ~on_host])
+    asks = (node >= 0) & ~releases & ~on_host
+    asking = distinct(node[asks])
+    last = np.full(len(tree) + 1, -1, np.int64)
+    np.maximum.at(last, node[asks], np.flatnonzero(asks))
     codes = np.zeros(len(strings), np.bool_)
     codes[tree.name[asking]] = True
     all_of_them = int(np.count_nonzero(codes[tree.name] & tree.is_operator)) if len(tree) else 0
@@ -102,6 +125,7 @@ def _allocations(model: Model) -> Allocations:
         row=rows,
         operator=take_known(tree.name, node).astype(np.int64),
         releases=releases,
+        retries=releases & ~on_host & (last[node] > np.arange(len(rows))),
         on_host=on_host,
         asking_share=len(asking) / all_of_them if all_of_them else 0.0,
     )

@@ -65,6 +65,7 @@ _NAMES: Mapping[str, str] = {
 #: letter of each known operator
 LETTERS: Mapping[str, str] = {f"aten::{name}": letter for letter, names in _NAMES.items() for name in names.split()}
 ELEMENTWISE = "asudr2qxocp"
+REDUCTIONS = "mvtX"
 
 _NOTHING = frozenset(
     f"aten::{name}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 import msgspec
@@ -14,6 +14,8 @@ from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.shared.backward_kernels import backward_kernels
+from torch_tb_profiler.insights.shared.fused_time import attention_ns, shortest_whole_ns, streamed_ns
 from torch_tb_profiler.insights.shared.operator_line import ELEMENTWISE, OperatorLine, input_dims, operator_line
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
@@ -36,6 +38,8 @@ _NORMS: Mapping[str, str] = {
     "layer_norm": r"c?m(?:s[2u]m|sv|vs|v)a?q?r?s?[ud]a?[ud]?u?a?c?",
     "softmax": r"Xsx(?:t)d",
 }
+#: what their backward takes, × the forward in one kernel: it reads two tensors in place of one, and sums for weights
+_BACKWARD: Mapping[str, float] = {"rms_norm": 2.0, "layer_norm": 2.0, "softmax": 1.5}
 _CONVERSION = "aten::_to_copy"
 #: nodes with these names, and what is inside them, are no part of a chain: other rules, or compilers, see to them
 _APART = ("Optimizer.", "Torch-Compiled Region", "## Call CompiledFxGraph", ACCUMULATE, "CompiledFunction")
@@ -108,11 +112,15 @@ def attention_group(facts: Facts, first: int, after: int) -> Group:
     """The kernels of one attention, from a place of the operator line to another."""
     line = operator_line(facts.model)
     rows = kernels_of(facts.model, line.rows(first, after))
-    return Group(rows, products_left(facts, rows, "B" in line.text[first:after]))
+    # without shapes what its products take is all that is known of how long the one kernel multiplies
+    as_they_are = products_left(facts, rows, "B" in line.text[first:after], left=0.0)
+    by_shape = attention_ns(facts, first, after, rows)
+    whole = int(facts.duration(rows).sum())
+    return Group(rows, as_they_are if by_shape is None else min(by_shape, whole))
 
 
-def products_left(facts: Facts, rows: Int32, backward: bool = False) -> int:
-    """How long one kernel of attention takes, ns: its products as they do, and `LEFT` of the rest.
+def products_left(facts: Facts, rows: Int32, backward: bool = False, left: float = LEFT) -> int:
+    """How long one kernel takes that multiplies, ns: its products as they do, and `left` of the rest.
 
     A backward multiplies five times in place of four: it computes the weights again.
     """
@@ -122,7 +130,7 @@ def products_left(facts: Facts, rows: Int32, backward: bool = False) -> int:
     whole, multiplying = int(duration.sum()), int(duration[products].sum())
     if backward:
         multiplying = round(1.25 * multiplying)
-    return min(round(multiplying + LEFT * max(whole - multiplying, 0)), whole)
+    return min(round(multiplying + left * max(whole - multiplying, 0)), whole)
 
 
 def _is_product(name: str) -> bool:
@@ -132,12 +140,31 @@ def _is_product(name: str) -> bool:
 
 def norms(facts: Facts, kind: str) -> list[Group]:
     """Norms or softmax that are written out, forward; kinds: rms_norm, layer_norm, softmax."""
-    line = operator_line(facts.model)
-    found = []
-    for first, after in (_without_copies(facts.model, *span) for span in line.matches(_NORMS[kind])):
-        rows = kernels_of(facts.model, line.rows(first, after))
+    model, line = facts.model, operator_line(facts.model)
+    found: list[Group] = []
+    spans: list[tuple[int, int]] = []
+    for first, after in (_without_copies(model, *span) for span in line.matches(_NORMS[kind])):
+        rows = line.rows(first, after)
+        place = np.repeat(np.arange(first, after), np.diff(line.first[first : after + 1]))[_kernel_rows(model)[rows]]
+        rows = kernels_of(model, rows)
         if len(rows) >= 3:
-            found.append(Group(rows, fused_ns(facts.duration(rows))))
+            duration = facts.duration(rows)
+            target = streamed_ns(facts, place.tolist(), duration.tolist())
+            found.append(Group(rows, shortest_whole_ns(facts, place.tolist(), duration) if target is None else target))
+            spans.append((first, after))
+    return [*found, *_backward_of_norms(facts, kind, found, spans)]
+
+
+def _backward_of_norms(
+    facts: Facts, kind: str, forward: Sequence[Group], spans: Sequence[tuple[int, int]]
+) -> list[Group]:
+    """What autograd made of norms that are written out: many kernels, where the operator of torch has one or two."""
+    found = []
+    for group, of_nodes in zip(forward, backward_kernels(facts.model, spans), strict=True):
+        rows = kernels_of(facts.model, of_nodes)
+        if len(rows) >= 3:
+            spent = int(facts.duration(rows).sum())
+            found.append(Group(rows, min(round(_BACKWARD[kind] * group.target_ns), spent)))
     return found
 
 

@@ -16,7 +16,7 @@ from torch_tb_profiler.timeline.questions.parameters import Direction, Row, chec
 from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
-from torch_tb_profiler.trace.raw_event import raw_args
+from torch_tb_profiler.trace.raw_event import RawPlace, place_of, raw_args_at
 
 #: characters of the arguments of an event, as they stand in the file
 LONGEST_ARGS = 200_000
@@ -79,8 +79,13 @@ def _slice(timeline: Timeline, _: str, steps: TimelineStepsAnswer, asked: OneSli
     )
 
 
-def _args(timeline: Timeline, file: BinaryIO, limits: Limits, asked: OneSlice) -> EventArguments:
-    text = raw_args(timeline.trace, asked.row, file, limits)
+def _place(timeline: Timeline, asked: OneSlice) -> RawPlace:
+    check_row(timeline, asked.row)
+    return place_of(timeline.trace, asked.row)
+
+
+def _args(place: RawPlace, file: BinaryIO, limits: Limits, asked: OneSlice) -> EventArguments:
+    text = raw_args_at(place, file, limits)
     return EventArguments(asked.row, None if text is None else text[:LONGEST_ARGS], len(text or ""))
 
 
@@ -102,7 +107,7 @@ ARGS = TimelineFileQuestion(
     summary="Arguments of an event as they stand in the file",
     answer=EventArguments,
     parameters=OneSlice,
-    check=lambda timeline, asked: check_row(timeline, asked.row),
+    find=_place,
     compute=_args,
 )
 

@@ -18,9 +18,14 @@ def is_queried(parameters: Parameters) -> bool:
 
 def answer_query(table: TableAnswer, parameters: Parameters) -> Answer:
     """What `sort`, `filter`, `offset`, `limit` ask of a table. Raises HttpError."""
+    return Answer(page_of(parameters, table))
+
+
+def page_of(parameters: Parameters, table: TableAnswer) -> bytes:
+    """The same as JSON."""
     query = query_of(parameters)
     try:
-        return Answer(dumps(table.page(query)))
+        return dumps(table.page(query))
     except Problem as problem:
         more = {"kind": problem.kind, "token": problem.token, "name": problem.name}
         raise HttpError(400, str(problem), {"problem": more}) from None

@@ -25,12 +25,13 @@ from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.web.ask import Route, ask_original, refusals, step_choice, step_range
-from torch_tb_profiler.web.execute import answer_as_type, part_of, part_of_trace
+from torch_tb_profiler.web.execute import answer_as_type, part_of, with_timeline
 from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
 from torch_tb_profiler.workspace.identity import answers_version
 
+A = TypeVar("A")
 K = TypeVar("K")
 
 BINARY = "application/octet-stream"
@@ -67,11 +68,7 @@ class _Drawn(msgspec.Struct, frozen=True):
     version: str
     is_known: bool
 
-    @property
-    def timeline(self) -> Timeline:
-        return self.workspace.timeline(self.trace)
-
-    def stream(self, question: AnyTimelineQuestion, asked: object, compute: Callable[[], Any]) -> Stream:
+    def stream(self, question: AnyTimelineQuestion, asked: object, compute: Callable[[], bytes]) -> Stream:
         """The answer, computed only when the client does not have it.
 
         asked  all that it depends on beside the trace; its `repr` is part of the ETag
@@ -83,8 +80,7 @@ class _Drawn(msgspec.Struct, frozen=True):
 
         def prepare() -> None:
             with refusals():
-                found = compute()
-            made.append(found if isinstance(found, bytes) else dumps(found))
+                made.append(compute())
 
         return Stream(
             etag,
@@ -107,7 +103,16 @@ def _drawn(workspace: Workspace, parameters: Parameters) -> _Drawn:
 def _answer_of_timeline(question: TimelineQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Stream:
     drawn = _drawn(workspace, parameters)
     own = read_parameters(question.parameters, parameters)
-    return drawn.stream(question, own, lambda: question.compute(drawn.timeline, own))
+    answer = partial(_of_timeline, question, own)
+    return drawn.stream(question, own, lambda: workspace.ask_timeline(drawn.trace, answer))
+
+
+def _of_timeline(question: TimelineQuestion[Any, Any], own: msgspec.Struct, timeline: Timeline) -> bytes:
+    return _sent(question.compute(timeline, own))
+
+
+def _sent(found: Any) -> bytes:
+    return found if isinstance(found, bytes) else dumps(found)
 
 
 def _answer_with_steps(
@@ -116,12 +121,21 @@ def _answer_with_steps(
     drawn = _drawn(workspace, parameters)
     own = read_parameters(question.parameters, parameters)
 
-    def compute() -> Any:
-        timeline = drawn.timeline
+    def compute() -> bytes:
         steps: TimelineStepsAnswer = answer_as_type(TIMELINE_STEPS, workspace, parameters)
-        return question.compute(timeline, drawn.version, steps, own)
+        return workspace.ask_timeline(drawn.trace, partial(_of_timeline_and_steps, question, own, drawn.version, steps))
 
     return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
+
+
+def _of_timeline_and_steps(
+    question: TimelineStepsQuestion[Any, Any],
+    own: msgspec.Struct,
+    version: str,
+    steps: TimelineStepsAnswer,
+    timeline: Timeline,
+) -> bytes:
+    return _sent(question.compute(timeline, version, steps, own))
 
 
 def _answer_with_part(
@@ -130,27 +144,38 @@ def _answer_with_part(
     drawn = _drawn(workspace, parameters)
     own = read_parameters(question.parameters, parameters)
 
-    def compute() -> Any:
-        known = part_of_trace(question.part(own), workspace, parameters)
-        return question.compute(drawn.timeline, known, own)
+    def compute() -> bytes:
+        answer = partial(_of_timeline_and_part, question, own)
+        return with_timeline(question.part(own), workspace, parameters, answer)
 
     return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
 
 
-def _answer_of_file(question: TimelineFileQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+def _of_timeline_and_part(
+    question: TimelinePartQuestion[Any, Any, Any], own: msgspec.Struct, timeline: Timeline, part: Any
+) -> bytes:
+    return _sent(question.compute(timeline, part, own))
+
+
+def _answer_of_file(
+    question: TimelineFileQuestion[Any, Any, Any], workspace: Workspace, parameters: Parameters
+) -> Answer:
     drawn = _drawn(workspace, parameters)
     own = read_parameters(question.parameters, parameters)
-    timeline = drawn.timeline
-
-    def answer(file: BinaryIO) -> bytes:
-        return dumps(question.compute(timeline, file, workspace.limits, own))
-
-    with refusals():
-        question.check(timeline, own)
     try:
+        with refusals():
+            found = workspace.ask_timeline(drawn.trace, partial(_found_in_timeline, question, own))
+
+        def answer(file: BinaryIO) -> bytes:
+            return dumps(question.compute(found, file, workspace.limits, own))
+
         return Answer(ask_original(workspace, drawn.trace, (question.name, own), answer))
     except TraceError as error:
         raise HttpError(422, f"the file {error}") from None
+
+
+def _found_in_timeline(question: TimelineFileQuestion[Any, Any, Any], own: msgspec.Struct, timeline: Timeline) -> Any:
+    return question.find(timeline, own)
 
 
 # all ranks of a run ---------------------------------------------------------------------------------------
@@ -175,8 +200,8 @@ class _Rank(msgspec.Struct, frozen=True):
     def summary(self) -> Summary:
         return self.workspace.rank_summary(self.trace)
 
-    def timeline(self) -> Timeline:
-        return self.workspace.timeline(self.trace)
+    def ask(self, question: Callable[[Timeline], A]) -> A:
+        return self.workspace.ask_timeline(self.trace, question)
 
     def part(self, part: RankPart[K]) -> K:
         return part_of(part, self.workspace, self.trace)

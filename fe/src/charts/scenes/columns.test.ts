@@ -203,7 +203,7 @@ describe("the scene", () => {
 
   it.each([4, 64, 1024, 10_000])("writes no labels over each other with %d items", (items) => {
     const names = Array.from({ length: items }, (_, i) => `worker-${i}.of.a.long.name`);
-    const { shapes } = scene(560, names);
+    const { shapes, plot } = scene(560, names);
     const places = texts(shapes)
       .filter(({ text }) => text.startsWith("…"))
       .map(({ x }) => x);
@@ -211,6 +211,8 @@ describe("the scene", () => {
     for (const [i, x] of places.entries()) {
       if (i > 0) expect(x - (places[i - 1] as number)).toBeGreaterThanOrEqual(100);
     }
+    // 16 characters; beyond the plot there is a margin of ten pixels.
+    expect((places.at(-1) ?? 0) + (16 * 6.6) / 2).toBeLessThanOrEqual(plot.x + plot.width + 10);
   });
 
   it("draws a bounded number of shapes for any number of items", () => {

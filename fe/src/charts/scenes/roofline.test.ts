@@ -87,3 +87,21 @@ it("draws without points and without roofs", () => {
   const picture = rooflinePicture({ ...data([]), roofs: [] }, THEME, 300);
   expect(picture.shapes.every((shape) => !JSON.stringify(shape).includes("null"))).toBe(true);
 });
+
+it("gives the strip all the room where nothing has a place in the plane", () => {
+  const { shapes, marks } = rooflinePicture(
+    {
+      ...data([
+        { ...POINT, intensity: null },
+        { ...POINT, intensity: null },
+      ]),
+      roofs: [],
+    },
+    THEME,
+    900,
+  );
+  const texts = shapes.flatMap((shape) => (shape.kind === "text" ? [shape.text] : []));
+  expect(texts).toContain("strip");
+  expect(texts).not.toContain("x");
+  expect(Math.abs((marks[1]?.x ?? 0) - (marks[0]?.x ?? 0))).toBeGreaterThan(300);
+});

@@ -61,13 +61,17 @@ type Spot = { readonly x: number; readonly y: number; readonly radius: number };
 
 export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: number): Picture {
   const strip = data.points.some(isBeside);
+  // Without roofs and points an empty plane would say nothing.
+  const hasPlane = data.roofs.length > 0 || data.points.some(isPlaced) || !strip;
   const plot: Box = {
     x: LEFT,
     y: TOP,
     width: Math.max(120, width - LEFT - RIGHT - (strip ? STRIP + STRIP_GAP : 0)),
     height: ROOFLINE_HEIGHT - TOP - BOTTOM,
   };
-  const beside: Box = { ...plot, x: plot.x + plot.width + STRIP_GAP, width: STRIP };
+  const beside: Box = hasPlane
+    ? { ...plot, x: plot.x + plot.width + STRIP_GAP, width: STRIP }
+    : { ...plot, width: Math.max(STRIP, width - LEFT - RIGHT) };
   const x = logScale(
     rangeOf(
       data.points.map(({ intensity }) => intensity),
@@ -85,7 +89,7 @@ export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: nu
   const placeY = (value: number) => plot.y + (1 - y.at(value)) * plot.height;
   const plane: Plane = { plot, x, y, placeX, placeY, theme };
   const shapes: Shape[] = [
-    ...axes(data, plane),
+    ...(hasPlane ? axes(data, plane) : []),
     ...data.roofs.flatMap((roof) => roofShapes(roof, data.roofs, plane)),
     ...(strip ? stripShapes(data.stripLabel, beside, theme) : []),
   ];
@@ -94,8 +98,7 @@ export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: nu
   const places = data.points.map((point): Spot | null => {
     const radius =
       SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(Math.max(0, Math.min(1, point.weight)));
-    if (point.intensity !== null && point.rate !== null && point.intensity > 0 && point.rate > 0)
-      return { x: placeX(point.intensity), y: placeY(point.rate), radius };
+    if (isPlaced(point)) return { x: placeX(point.intensity), y: placeY(point.rate), radius };
     if (!isBeside(point)) return null;
     const share = Math.min(point.share ?? 0, STRIP_TOP);
     // Side by side, so that those of one height can be told apart.
@@ -131,8 +134,15 @@ export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: nu
 }
 
 /** It multiplies nothing, and how much of the roof it reaches is known. */
-function isBeside({ intensity, rate, share }: RooflinePoint): boolean {
-  return share !== null && !(intensity !== null && rate !== null && intensity > 0 && rate > 0);
+function isBeside(point: RooflinePoint): boolean {
+  return point.share !== null && !isPlaced(point);
+}
+
+type Placed = RooflinePoint & { readonly intensity: number; readonly rate: number };
+
+function isPlaced(point: RooflinePoint): point is Placed {
+  const { intensity, rate } = point;
+  return intensity !== null && rate !== null && intensity > 0 && rate > 0;
 }
 
 interface LogScale {

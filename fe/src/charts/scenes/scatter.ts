@@ -5,8 +5,8 @@ import type { ScatterData } from "../types";
 
 const LEFT = 76;
 const RIGHT = 16;
-const TOP = 8;
-const BOTTOM = 26;
+const TOP = 24;
+const BOTTOM = 42;
 const RADIUS = 4;
 /** How far from a point it is still pointed at. */
 const REACH = 10;
@@ -27,7 +27,7 @@ function baseOf(unit: Unit): number {
 }
 
 export function scatterPicture(
-  { series, xUnit, yUnit }: ScatterData,
+  { series, xUnit, yUnit, xLabel, yLabel }: ScatterData,
   theme: SceneTheme,
   width: number,
   height: number,
@@ -48,7 +48,17 @@ export function scatterPicture(
     x: plot.x + across.of(x) * plot.width,
     y: plot.y + (1 - up.of(y)) * plot.height,
   });
-  const shapes: Shape[] = [];
+  const shapes: Shape[] = [
+    { kind: "text", x: plot.x, y: TOP - 12, text: yLabel, align: "left", fill: theme.muted },
+    {
+      kind: "text",
+      x: plot.x + plot.width / 2,
+      y: plot.y + plot.height + 36,
+      text: xLabel,
+      align: "center",
+      fill: theme.muted,
+    },
+  ];
   for (const tick of up.ticks) {
     const y = Math.round(plot.y + (1 - up.of(tick)) * plot.height) + 0.5;
     shapes.push(

@@ -133,12 +133,18 @@ describe("a scatter", () => {
     { key: "b", label: "b", color: "blue", points: [{ x: 2048, y: 1e10 }], curve: [] },
   ];
   const drawn = (of: typeof series) =>
-    scatterPicture({ series: of, xUnit: "bytes", yUnit: "bytes_per_second" }, THEME, 600, 280);
+    scatterPicture(
+      { series: of, xUnit: "bytes", yUnit: "bytes_per_second", xLabel: "Size", yLabel: "Speed" },
+      THEME,
+      600,
+      280,
+    );
 
   it("has round sizes below and round speeds at the left", () => {
     const texts = textsOf(drawn(series).shapes);
     expect(texts).toContain("1 KB");
     expect(texts).toContain("100 GB/s");
+    expect(texts).toEqual(expect.arrayContaining(["Size", "Speed"]));
     expect(logTicks(1024, 2 ** 20, 2, 5)).toEqual([
       2 ** 10,
       2 ** 12,

@@ -108,6 +108,7 @@ export const ranks = area("ranks", {
       memory_bytes: "Memory",
     },
     orders: { rank: "Rank", node: "Node", value: "Value" },
+    step: "Step",
     keys: "Arrow keys go from cell to cell, Home and End to the ends of a row, Enter chooses the rank and the step.",
     summary: (metric: string, ranks: string, steps: string, least: string, most: string) =>
       `${metric} of ${ranks} ranks in ${steps} steps, from ${least} to ${most}. The numbers are in the table of ranks.`,
@@ -247,7 +248,7 @@ export const ranks = area("ranks", {
     title: "Size and bandwidth",
     help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of size 0, β the bandwidth of a very large one. Click a point to see its call that waited longest.",
     series: (kind: string, role: string, n: string, link: string) =>
-      `${kind}, ${role} of ${n}, ${link}`,
+      [`${kind}, ${role} of ${n}`, link].filter(Boolean).join(", "),
     summary: (n: string) => `Bandwidth by size of ${n} kinds of collectives.`,
     size: "Size",
     bandwidth: "Bandwidth",

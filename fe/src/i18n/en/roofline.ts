@@ -10,6 +10,10 @@ export const roofline = area("roofline", {
     `Attention over sequences whose lengths were not recorded needs ${least} to ${most} more.`,
   sentenceWithout: (time: string) =>
     `No matrix products are known; the average step takes ${time}.`,
+  sentenceWhole: (flop: string, time: string) =>
+    `The trace needs ${flop} of matrix products; work on the devices spans ${time}.`,
+  sentenceWholeWithout: (time: string) =>
+    `No matrix products are known; work on the devices spans ${time}.`,
   ofPeak: (mfu: string) => `That is ${mfu} of the peak.`,
   ofPeakRange: (low: string, high: string) =>
     `That is ${low} to ${high} of the peak: which peak counts is not known.`,

@@ -86,6 +86,7 @@ export const trace = area("trace", {
   removeBookmark: (n: number) => `Remove bookmark ${n}`,
   belowHeight: "Height of the details",
   eventsDrawn: (n: string, of: string) => `${n} of ${of} events are on the tracks.`,
+  eventsOfCounters: (n: string) => `The counters of the file have ${n} values.`,
   eventsRest: (parts: string) => `Not drawn: ${parts}.`,
   eventKinds: {
     flows: "flow endpoints",

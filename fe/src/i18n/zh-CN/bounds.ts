@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<string, string>> = {
   communication: "通信",
   memory: "拷贝",
   host: "主机",
-  launch: "启动",
+  launch: "启动内核",
   compute: "计算",
 };
 

@@ -142,7 +142,7 @@ export const compare: typeof en = {
     communication: "通信",
     operator: "算子",
     group: "组",
-    before: "记录开始前启动",
+    before: "采集开始前启动",
     rest: "其余",
   },
 

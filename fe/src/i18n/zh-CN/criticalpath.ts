@@ -153,7 +153,7 @@ export const criticalpath: typeof en = {
       allocator: "分配器调用",
       api: "其他 API 调用",
       kernels: "计算内核",
-      copies: "拷贝与填充",
+      copies: "拷贝与置位",
       collectives: "集合通信",
       sync: "没有调用等待设备",
       copy_waits: "拷贝不阻塞其调用",

@@ -116,7 +116,7 @@ export const memory: typeof en = {
     title: "内存的用途",
     help: `按分配和释放所在的阶段判断：前向、反向（在 autograd::engine::evaluate_function 之下）或优化器（在 Optimizer.step 和 zero_grad 之下）。
 
-梯度在反向中分配且不在其中释放；优化器状态在优化器中分配并保留；为反向保存的内容在前向中分配、在反向中释放。记录开始之前已有的内容（参数、状态、缓冲区）无法区分：内存快照可以。
+梯度在反向中分配且不在其中释放；优化器状态在优化器中分配并保留；为反向保存的内容在前向中分配、在反向中释放。采集开始之前已有的内容（参数、状态、缓冲区）无法区分：内存快照可以。
 
 每一列是其中使用最多的时刻；各类之和等于当时已分配的量。单击一列可查看当时使用中的内存块。`,
     none: "此跟踪没有记录内存的使用总量。",
@@ -139,7 +139,7 @@ export const memory: typeof en = {
       backward_temporary: "反向中的临时内存",
       optimizer_temporary: "优化器中的临时内存",
       in_use: "使用中",
-      before_recording: "记录开始之前",
+      before_recording: "采集开始之前",
     },
   },
 

@@ -33,7 +33,7 @@ export const program: typeof en = {
   allocated: "分配",
   allocatedHelp: "所有步中该阶段分配的内存之和。",
   phaseHelp: {
-    data: "加载、等待和复制批次。",
+    data: "加载、等待和拷贝批次。",
     forward: "模型。",
     loss: "模型之外的损失。",
     backward: "反向传播，不含其中重新计算的部分。",

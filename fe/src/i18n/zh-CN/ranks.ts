@@ -98,6 +98,7 @@ export const ranks: typeof en = {
       memory_bytes: "内存",
     },
     orders: { rank: "Rank", node: "节点", value: "值" },
+    step: "步",
     keys: "方向键在单元格之间移动，Home 和 End 到行首和行尾，Enter 选择该 rank 和步。",
     summary: (metric, ranks, steps, least, most) =>
       `${ranks} 个 rank 在 ${steps} 步中的${metric}，从 ${least} 到 ${most}。数值在 rank 表中。`,
@@ -218,7 +219,7 @@ export const ranks: typeof en = {
   scatter: {
     title: "大小与带宽",
     help: "每种大小、集合通信种类和进程组种类一个点：大小 ÷ 传输时间的中位数。曲线是稳健拟合的 t = α + S ÷ β：α 是大小为零时的延迟，β 是很大时的带宽。单击一个点显示其中等待最久的调用。",
-    series: (kind, role, n, link) => `${kind}，${role} ${n}，${link}`,
+    series: (kind, role, n, link) => [`${kind}，${role} ${n}`, link].filter(Boolean).join("，"),
     summary: (n) => `${n} 种集合通信的带宽与大小。`,
     size: "大小",
     bandwidth: "带宽",

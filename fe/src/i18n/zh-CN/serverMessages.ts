@@ -3,6 +3,7 @@ import { bounds } from "./bounds";
 import { evidence, findings, links } from "./findings";
 import { percent } from "./numbers";
 import { columns } from "./serverColumns";
+import { platforms } from "./serverPlatforms";
 import { reasons } from "./serverReasons";
 import { refusals } from "./serverRefusals";
 
@@ -38,7 +39,7 @@ export const serverMessages: ServerMessages = {
     odd_fields: () => "部分事件有类型不符的字段：事件保留，这些字段忽略。",
     wrong_checksum: () => "压缩文件的校验和不符：内容已被改动。已全部显示，其中的值可能有误。",
     holes: ({ bytes }) => `文件中有 ${bytes} 个零字节，常由崩溃造成；其中的事件缺失，数量未知。`,
-    impossible_numbers: () => "核函数与拷贝中任何设备都不可能有的数值已忽略。",
+    impossible_numbers: () => "内核与拷贝中任何设备都不可能有的数值已忽略。",
     huge_numbers: () => "traceEvents 之外超过 64 位或大于 10^308 的数值已忽略。",
     dropped_events: () => "无法读取的事件已被忽略。",
     damaged_header: () => "traceEvents 之前的内容无法读取。",
@@ -55,7 +56,7 @@ export const serverMessages: ServerMessages = {
       calls_recorded
         ? "部分内核和拷贝的启动不在跟踪中，而其他的在：它们在采集开始之前启动，或者其启动记录已丢失。它们的时间计入总计，但不属于任何算子。"
         : "内核和拷贝没有对应的启动：没有采集对设备 API 的调用。它们的时间计入总计，但不属于任何算子。",
-    clamped_ranges: () => "晚于其外层区间结束的主机区间，在调用树中被截到外层区间的末尾。",
+    clamped_ranges: () => "晚于其外层范围结束的主机范围，在调用树中被截到外层范围的末尾。",
     incomplete_last_steps: ({ step }) => `步 ${step} 被略去：采集在其设备工作完成之前停止。`,
     chosen_steps_not_found: ({ pattern, rule }) =>
       pattern === undefined
@@ -97,9 +98,9 @@ export const serverMessages: ServerMessages = {
     frames_cost_time: () =>
       "记录了 Python 调用，这使每次调用变慢：主机时间偏长，设备时间不受影响。",
     profiler_errors: ({ lines, more }) =>
-      `profiler 在采集时记录了错误：${lines}${more ? `，另有 ${more} 条` : ""}`,
+      `性能分析器在采集时记录了错误：${lines}${more ? `，另有 ${more} 条` : ""}`,
     profiler_warnings: ({ lines, more }) =>
-      `profiler 在采集时记录了警告：${lines}${more ? `，另有 ${more} 条` : ""}`,
+      `性能分析器在采集时记录了警告：${lines}${more ? `，另有 ${more} 条` : ""}`,
     out_of_range: () =>
       "性能分析器丢弃了时间在采集范围之外的记录，其中总有预热步的记录；若有内核缺失，原因就在这里。",
 
@@ -164,11 +165,12 @@ export const serverMessages: ServerMessages = {
         names ? `与多数 rank 没有共同的步：${listed(names, more)}。` : ""
       }`,
     matched_by_order: ({ groups }) =>
-      `${groups} 个进程组的集合操作按次序配对：缺少序号，或序号互相矛盾。`,
+      `${groups} 个进程组的集合通信按次序配对：缺少序号，或序号互相矛盾。`,
   },
 
   bounds,
   findings,
+  platforms,
   refusals,
   evidence,
   links,

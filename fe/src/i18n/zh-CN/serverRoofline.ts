@@ -8,8 +8,8 @@ export const rooflineColumns: ServerMessages["columns"] = {
     "乘的类型",
     "内核所乘的元素类型，由内核名得知，否则由输入得知：其峰值就是屋顶。没有矩阵运算时为空；有几种时取 FLOP 最多的。",
   ],
-  "roofline.calls": ["调用次数", "拥有设备工作的算子调用次数，以及复制次数。对内核为运行次数。"],
-  "roofline.time_ns": ["时间", "Σ 属于它的内核、复制和填充的时长，不含通信。"],
+  "roofline.calls": ["调用次数", "拥有设备工作的算子调用次数，以及拷贝次数。对内核为运行次数。"],
+  "roofline.time_ns": ["时间", "Σ 属于它的内核、拷贝和置位的时长，不含通信。"],
   "roofline.flops": [
     "FLOP",
     "由输入形状算出的矩阵 FLOP：一次乘加计两个，softmax、偏置和激活不计；因果掩码只计其保留的部分。一次调用的各内核按时长分摊其 FLOP。",
@@ -21,14 +21,14 @@ export const rooflineColumns: ServerMessages["columns"] = {
   "roofline.most_flops": ["FLOP 至多", "同上，若每个查询看到的键数与最长序列相同。"],
   "roofline.bytes": [
     "字节数",
-    "至少要读写的字节数：输入和结果的每个不同元素各计一次。复制为跟踪中记录的值。",
+    "至少要读写的字节数：输入和结果的每个不同元素各计一次。拷贝为跟踪中记录的值。",
   ],
   "roofline.intensity": ["FLOP/字节", "FLOP ÷ 字节数，限两者都已知的部分；没有 FLOP 时为空。"],
   "roofline.flop_rate": ["每秒 FLOP", "FLOP ÷ 有 FLOP 的调用的时间；没有 FLOP 时为空。"],
   "roofline.byte_rate": ["字节/s", "字节数 ÷ 字节数已知的时间。"],
   "roofline.roof_ns": [
     "屋顶时间",
-    "Σ 每次调用的最短时间：FLOP ÷ 元素类型的峰值与字节数 ÷ 内存带宽中较长者，与主机之间的复制按链路计；若调用本身达到 2 µs，则不少于 2 µs。",
+    "Σ 每次调用的最短时间：FLOP ÷ 元素类型的峰值与字节数 ÷ 内存带宽中较长者，与主机之间的拷贝按链路计；若调用本身达到 2 µs，则不少于 2 µs。",
   ],
   "roofline.lost_ns": ["损失", "Σ 每次调用比屋顶时间多出的部分。同时运行的内核的损失相加。"],
   "roofline.roof_share": [
@@ -57,7 +57,7 @@ export const rooflineColumns: ServerMessages["columns"] = {
     "大部分时间里屋顶时间由什么决定：计算、内存、链路，或启动（不足 2 µs）。",
   ],
   "roofline.tensor_cores": [
-    "张量核心",
+    "Tensor Core",
     "矩阵运算在大部分时间里：使用；或设备虽有却未用的原因：32 位（TF32 关闭或设备没有）、64 位、对齐（行首不在 16 字节处）、分组、太小、其他。",
   ],
   "roofline.below_wave": ["不足一波", "线程块少于设备多处理器数的内核所占的时间比例。"],
@@ -70,7 +70,7 @@ export const rooflineColumns: ServerMessages["columns"] = {
     "得知方式",
     "FLOP 和字节数得知方式中最不确定的：精确（参数）、推得（其他事件）、界限（至少或至多）、估计、已记录。",
   ],
-  "roofline.worst_row": ["损失最多的事件", "损失最多的内核或复制的事件编号；未知时为最长的一个。"],
+  "roofline.worst_row": ["损失最多的事件", "损失最多的内核或拷贝的事件编号；未知时为最长的一个。"],
   "roofline.worst_start_ns": ["其开始时刻", "它开始的时刻，距跟踪开始。"],
   "roofline.worst_ns": ["其时长", "它的时长。"],
   "operators.flop_rate": [

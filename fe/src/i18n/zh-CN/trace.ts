@@ -82,6 +82,7 @@ export const trace: typeof en = {
   removeBookmark: (n) => `删除书签 ${n}`,
   belowHeight: "详细信息的高度",
   eventsDrawn: (n, of) => `${of} 个事件中有 ${n} 个在轨道上。`,
+  eventsOfCounters: (n) => `文件中的计数器共有 ${n} 个值。`,
   eventsRest: (parts) => `未绘制：${parts}。`,
   eventKinds: {
     flows: "流事件端点",

@@ -2,12 +2,10 @@
 import type { ReactNode } from "react";
 import type { Overview } from "../../api";
 import { partColor } from "../../draw/parts";
+import { unbroken } from "../../format";
 import { boundText, overviewTexts } from "../../i18n";
 import { ON_PATH } from "./bounds";
 import "./findings.css";
-
-/** A number stays in one line with its unit. */
-const unbroken = (sentence: string) => sentence.replace(/(\d) (%|ms)/g, "$1\u00a0$2");
 
 interface Props {
   readonly bound: Overview["bound"];

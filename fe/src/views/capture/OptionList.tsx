@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { Capture } from "../../api";
 import { count } from "../../format";
 import { captureTexts } from "../../i18n";
-import { Code, Panel } from "../../ui";
+import { Code, Panel, Wide } from "../../ui";
 import { type OptionRow, optionRows } from "./options";
 
 const text = captureTexts.options;
@@ -12,7 +12,7 @@ export function Options({ capture }: { capture: Capture }) {
   const rows = useMemo(() => optionRows(capture), [capture]);
   return (
     <Panel className="area-options" title={text.title} help={text.help}>
-      <div className="scroll-x">
+      <Wide>
         <table className="capture-table">
           <thead>
             <tr>
@@ -28,7 +28,7 @@ export function Options({ capture }: { capture: Capture }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
     </Panel>
   );
 }
@@ -43,7 +43,7 @@ function Option({ row: { id, state, events } }: { row: OptionRow }) {
           <span className="muted num">{text.events(count(events))}</span>
         )}
       </td>
-      <td>{text.about[id]}</td>
+      <td className="option-adds">{text.about[id]}</td>
       <td>{state !== "found" && <Code text={text.code[id]} />}</td>
     </tr>
   );

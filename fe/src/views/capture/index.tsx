@@ -6,7 +6,7 @@ import { count, duration } from "../../format";
 import { t, captureTexts as text } from "../../i18n";
 import { FilesTable, fileRows } from "../../shell";
 import { goToView, useTrace } from "../../state";
-import { Async, Empty, Panel } from "../../ui";
+import { Async, Empty, Panel, Wide } from "../../ui";
 import { Devices } from "./Devices";
 import { Facts } from "./Facts";
 import { HealthList } from "./Health";
@@ -125,12 +125,9 @@ function Files() {
   if (!run || !status) return null;
   return (
     <Panel title={text.files.title} help={text.files.help}>
-      <div className="scroll-x">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <section className="scroll-x" tabIndex={0} aria-label={t.files.title}>
-          <FilesTable rows={fileRows({ runs: [run], skipped: status.skipped })} />
-        </section>
-      </div>
+      <Wide label={t.files.title}>
+        <FilesTable rows={fileRows({ runs: [run], skipped: status.skipped })} />
+      </Wide>
     </Panel>
   );
 }

@@ -112,7 +112,6 @@ export function nameTable(names: readonly NameOnPath[], steps: number, total: nu
         help: ofDevice ? text.slackHelp : text.hostSlackHelp,
         type: "number",
         unit: "ns",
-        ownUnits: true,
       },
     ],
     rows: {

@@ -14,19 +14,19 @@ import {
   type Table,
   useRemoteTable,
 } from "../../table";
-import { Panel, QueryPanel } from "../../ui";
+import { anchor, Panel, QueryPanel } from "../../ui";
 import { params } from "./params";
 
 const text = criticalpath.pieces;
 /** Where the pieces are on the page. */
-export const PIECES = "path-pieces-place";
+export const PIECES = anchor("path-pieces-place");
 /** Another step's path would mislead while this one is on its way. */
 const DETAIL = { keep: false };
 
 /** The path of the step that is chosen. */
 export function Pieces(props: { steps: CriticalPath["steps"] }) {
   return (
-    <div id={PIECES} className="path-pieces-place">
+    <div id={PIECES.id} className="path-pieces-place">
       <OfChosen {...props} />
     </div>
   );

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { type CriticalPath, type ResourceId, reportMade } from "../../api";
-import { count } from "../../format";
+import { count, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { change, setAddress } from "../../state";
 import { SimpleTable, type Table } from "../../table";
@@ -30,7 +30,9 @@ export function Resources({ answer }: { answer: CriticalPath }) {
               style={{ background: resourceColor(told[row]?.resource ?? "unknown") }}
             />
             <Door steps={steps} resource={told[row]?.resource ?? "unknown"} name={name} />
-            <span className="path-made-of">{told[row] && madeOf(told[row], steps, total_ns)}</span>
+            <span className="path-made-of">
+              {told[row] && unbroken(madeOf(told[row], steps, total_ns))}
+            </span>
           </>
         )}
       />
@@ -68,7 +70,7 @@ function Door({ steps, resource, name }: DoorProps) {
           change(params.filter2, piecesOf(resource)),
           change(params.sort2, "-duration_ns"),
         );
-        document.getElementById(PIECES)?.scrollIntoView({ block: "start" });
+        PIECES.show();
       }}
     >
       {name}

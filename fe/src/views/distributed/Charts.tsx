@@ -7,6 +7,7 @@ import {
   rangeWithin,
   totalsOf,
 } from "../../charts/stackedColumns";
+import { partColor } from "../../draw/parts";
 import { distributedTexts as text } from "../../i18n";
 import type { Column } from "../../table";
 import { Panel } from "../../ui";
@@ -18,8 +19,8 @@ const COLORS: Partial<Record<Part, string>> = {
   overlap_ns: "var(--series-7)",
   communication_only_ns: "var(--cat-communication)",
   other_ns: "var(--cat-other)",
-  transfer_ns: "var(--series-3)",
-  wait_ns: "var(--series-6)",
+  transfer_ns: "var(--cat-communication)",
+  wait_ns: partColor("sync"),
   unmatched_ns: "var(--series-8)",
 };
 

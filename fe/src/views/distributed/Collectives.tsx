@@ -25,7 +25,7 @@ export function Collectives() {
   const { sel } = useTrace();
   const query = useRanksQuery("ranks/collectives", sel?.run ?? null, sel?.span ?? null);
   return (
-    <div id={COLLECTIVES} className="run-collectives">
+    <div id={COLLECTIVES.id} className="run-collectives">
       <QueryPanel
         title={text.title}
         help={text.help}
@@ -76,6 +76,8 @@ export function SizeAndBandwidth({ fits, groups }: Pick<RanksOverview, "fits" | 
         series={series}
         xUnit="bytes"
         yUnit="bytes_per_second"
+        xLabel={words.size}
+        yLabel={words.bandwidth}
         tip={(at, point) => {
           const found = pointOf(at, point);
           const lines = found

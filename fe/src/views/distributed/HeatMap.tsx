@@ -31,8 +31,8 @@ const HIGHEST = 384;
 const TALLEST_ROW = 22;
 const LEFT = 68;
 const RIGHT = 10;
-const TOP = 4;
-const BOTTOM = 22;
+const TOP = 20;
+const BOTTOM = 38;
 const SHADES = 256;
 
 interface Props {
@@ -202,7 +202,9 @@ function Picture(props: PictureProps) {
       const name = shortName(ranks, rank, order === "node");
       context.fillText(name, LEFT - 8, row * rowHeight + Math.min(rowHeight, 16) / 2 + 4);
     }
+    context.fillText(text.orders[order === "node" ? "node" : "rank"], LEFT - 8, -7);
     context.textAlign = "center";
+    context.fillText(text.step, LEFT + plotWidth / 2, height + 31);
     const longest = steps.reduce((most, { length }) => Math.max(most, length), 1);
     const everyColumn = Math.max(1, Math.ceil((longest * 7 + 12) / columnWidth));
     for (let column = 0; column < grid.columns; column += everyColumn) {

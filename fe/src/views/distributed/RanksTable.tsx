@@ -21,7 +21,7 @@ export function RanksTable({ ranks, onPick }: Props) {
   const state = useTableParams(params.filter2, params.sort2);
   const table = useMemo(() => ranksTable(ranks), [ranks]);
   return (
-    <div id={RANKS}>
+    <div id={RANKS.id}>
       <Panel title={text.title} help={text.help}>
         <DataTable
           id="run-ranks"

@@ -4,7 +4,7 @@ import type { MissingCollective, RanksOverview, SlowLink, Straggler } from "../.
 import { count, decimal, duration, fraction, MISSING } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { useTrace, viewName } from "../../state";
-import { Panel } from "../../ui";
+import { Panel, Wide } from "../../ui";
 import { compareRanks, showStraggler } from "./go";
 import { rangesOf } from "./ranks";
 import { named, rankName, typical } from "./sentence";
@@ -53,7 +53,7 @@ function Rows({ answer, rows, doubts = false }: RowsProps) {
     [text.saving, text.savingHelp],
   ];
   return (
-    <div className="simple-table run-rows">
+    <Wide className="simple-table run-rows">
       <table>
         <caption className="visually-hidden">{text.title}</caption>
         <thead>
@@ -76,7 +76,7 @@ function Rows({ answer, rows, doubts = false }: RowsProps) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }
 

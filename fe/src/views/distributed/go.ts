@@ -4,8 +4,13 @@ import { equals } from "../../format";
 import { showRow } from "../../shell/findings/showInTrace";
 import { longestSlice } from "../../shell/places";
 import { change, goToView, selectTrace, setAddress, setBaseline } from "../../state";
+import { anchor } from "../../ui";
 import { params } from "./params";
 import { typical } from "./sentence";
+
+/** Where these tables are. */
+export const RANKS = anchor("all-ranks");
+export const COLLECTIVES = anchor("all-collectives");
 
 /** An event of a rank on its timeline; without a row, the rank's timeline. */
 export function showEvent(worker: string, row: number | null): void {
@@ -42,18 +47,14 @@ export function showCollectives({
     change(params.sort4, sort),
     change(params.filter4, group === null ? "" : equals("group", group)),
   );
-  document.getElementById(COLLECTIVES)?.scrollIntoView({ block: "start" });
+  COLLECTIVES.show();
 }
 
 /** All ranks in an order. */
 export function showRanks(sort: string): void {
   setAddress(change(params.sort2, sort), change(params.filter2, ""));
-  document.getElementById(RANKS)?.scrollIntoView({ block: "start" });
+  RANKS.show();
 }
-
-/** The ids of the elements with these tables. */
-export const RANKS = "all-ranks";
-export const COLLECTIVES = "all-collectives";
 
 export function showStep(worker: string, step: string): void {
   selectTrace({ worker });

@@ -208,7 +208,7 @@ export function fitName({ kind, role, size, link }: BandwidthFit): string {
     kind,
     text.layout.roles[role].toLowerCase(),
     String(size),
-    text.collectives.link[link],
+    link === "unknown" ? "" : text.collectives.link[link],
   );
 }
 

@@ -59,7 +59,7 @@ function Recorded({ curves, query }: Props) {
       <FailuresPanel />
       <CurvePanel query={query} detail={detail} whole={whole} here={here} look={look} />
       <CategoriesPanel device={look.device} />
-      <div id={TABLES}>
+      <div id={TABLES.id}>
         <Tables
           look={look}
           // What is still shown of another trace must not be asked of this one.

@@ -2,10 +2,11 @@
 import type { DeviceMemory } from "../../api";
 import { formatWindow, NARROWEST_NS, parseWindow, type TimeWindow, within } from "../../draw";
 import type { Codec } from "../../state/address";
+import { anchor } from "../../ui";
 
 export const TABS = ["alive", "holders", "events", "operators", "modules"] as const;
 /** Where the tables are on the page. */
-export const TABLES = "memory-tables";
+export const TABLES = anchor("memory-tables");
 export type Tab = (typeof TABS)[number];
 
 /** That are asked for at a moment. */

@@ -62,7 +62,7 @@ export function openMoment(moment: number | null, ofWhole: boolean): void {
     change(params.tab, null),
     change(params.filter, ""),
   );
-  document.getElementById(TABLES)?.scrollIntoView({ block: "start" });
+  TABLES.show();
 }
 
 /** How each table was left: they share the keys of the address. */

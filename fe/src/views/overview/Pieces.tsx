@@ -5,7 +5,7 @@ import { duration } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
-import { Async, Panel } from "../../ui";
+import { Async, Panel, Wide } from "../../ui";
 
 const text = overviewTexts.pieces;
 const LISTED = 20;
@@ -37,7 +37,7 @@ function List({ answer: { pieces, causes } }: { answer: Waterfall }) {
       <p className="muted">
         {text.shown(pieces.largest.length, pieces.total, duration(pieces.total_ns))}
       </p>
-      <div className="scroll-x">
+      <Wide>
         <table className="plain num pieces">
           <thead>
             <tr>
@@ -70,7 +70,7 @@ function List({ answer: { pieces, causes } }: { answer: Waterfall }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
     </>
   );
 }

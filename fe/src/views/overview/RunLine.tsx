@@ -1,5 +1,6 @@
 /** A line about the whole run, where the trace is one of several ranks: what bounds them all, and where that is shown. */
 import { type Overview, useRunFindings } from "../../api";
+import { unbroken } from "../../format";
 import { boundText, overviewTexts } from "../../i18n";
 import { goToView, useTrace, viewName } from "../../state";
 
@@ -16,7 +17,7 @@ function Line() {
   if (!data || data.loaded < 2 || data.collectives === 0) return null;
   return (
     <p className="overview-run" role="note">
-      {text.line(data.loaded, boundText(data.bound))}{" "}
+      {unbroken(text.line(data.loaded, boundText(data.bound)))}{" "}
       <button type="button" className="link" onClick={() => goToView("distributed")}>
         {overviewTexts.findings.showIn(viewName("distributed"))}
       </button>

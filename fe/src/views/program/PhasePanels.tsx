@@ -9,7 +9,7 @@ import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
 import { derive, SimpleTable, textAt } from "../../table";
-import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
+import { Empty, Panel, QueryPanel, Segmented, Wide } from "../../ui";
 import { params } from "./params";
 import { PHASE_LANE } from "./phaseLane";
 import { showRanges } from "./Ranges";
@@ -105,7 +105,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
           />
         ))}
       </div>
-      <div className="simple-table">
+      <Wide className="simple-table">
         <table>
           <caption>{text.average}</caption>
           <thead>
@@ -173,7 +173,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
       <Peaks answer={answer} />
       <Linked answer={answer} />
       {picked && <Stretches answer={answer} phase={picked} />}

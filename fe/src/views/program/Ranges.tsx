@@ -6,7 +6,7 @@ import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { change, setAddress, useAddress, useTableParams, useTrace } from "../../state";
 import { derive, numberAt, rowCount, type Table, TreeTable, textAt } from "../../table";
-import { Async, QueryPanel } from "../../ui";
+import { Async, anchor, QueryPanel } from "../../ui";
 import { params } from "./params";
 
 const HIDDEN: ReadonlySet<string> = new Set([
@@ -27,19 +27,19 @@ const NOTHING = { title: text.noRanges, reason: text.noRangesReason, remedy: tex
 const MOST_CALLS = 20;
 
 /** The id of the element with them. */
-const RANGES = "named-ranges";
+const RANGES = anchor("named-ranges", "nearest");
 
 /** The ranges that match, whichever were shown before. */
 export function showRanges(filter: string): void {
   setAddress(change(params.filter, filter));
-  document.getElementById(RANGES)?.scrollIntoView({ block: "nearest" });
+  RANGES.show();
 }
 
 export function Ranges() {
   const { sel } = useTrace();
   const query = useRanges(sel);
   return (
-    <div id={RANGES}>
+    <div id={RANGES.id}>
       <QueryPanel
         title={text.ranges}
         help={text.rangesHelp}

@@ -1,20 +1,20 @@
 /** The answer in a few sentences, the numbers behind it, and what is not known. */
-import type { Flops, RooflineTable, Utilization } from "../../api";
+import { type Flops, type RooflineTable, type Utilization, useTraceQuery } from "../../api";
 import { duration, flop, fraction, unbroken } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
+import { useTrace } from "../../state";
 import { numberAt, rowCount, textAt } from "../../table";
 import { Code } from "../../ui";
 import { Utilizations } from "./Utilizations";
 
 export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | undefined }) {
+  const rule = useTraceQuery("overview", useTrace().sel).data?.steps.rule;
   return (
     <>
       <p className="roofline-sentence">
         {unbroken(
           [
-            flops.executed > 0
-              ? text.sentence(flop(flops.per_step), duration(flops.time_ns))
-              : text.sentenceWithout(duration(flops.time_ns)),
+            needs(flops, rule === "whole_trace"),
             flops.packed && text.packed(flop(flops.packed.least), flop(flops.packed.most)),
             ofPeak(flops.mfu),
             table && lost(table),
@@ -29,6 +29,13 @@ export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | 
       <NotKnown flops={flops} />
     </>
   );
+}
+
+/** `isWhole`: nothing marks steps, and the time is that from the first to the last work of the devices. */
+function needs({ executed, per_step, time_ns }: Flops, isWhole: boolean): string {
+  const [amount, time] = [flop(per_step), duration(time_ns)];
+  if (executed > 0) return isWhole ? text.sentenceWhole(amount, time) : text.sentence(amount, time);
+  return isWhole ? text.sentenceWholeWithout(time) : text.sentenceWithout(time);
 }
 
 function ofPeak({ shown, value, low, high, why }: Utilization): string {

@@ -6,6 +6,7 @@ import { count, duration, flop, fraction, rate } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
 import { usePicked } from "../../state";
 import { inWords, numberAt, rowCount, textAt } from "../../table";
+import { Wide } from "../../ui";
 import { rowName } from "./columns";
 import { legendOf, MOST_POINTS, pointsOf } from "./points";
 
@@ -41,21 +42,26 @@ export function RooflineChart({ answer }: { answer: RooflineTable }) {
       {device?.source === "architecture" && (
         <p className="muted">{text.estimated(fraction(device.spread))}</p>
       )}
-      <Roofline
-        title={text.chart}
-        summary={text.summary(count(points.rows.length), duration(meta.lost_ns))}
-        data={points.data}
-        legend={legendOf(points)}
-        tip={tip}
-        onPick={
-          kind && ((index) => pick({ kind, name: textAt(rows, "name", points.rows[index] ?? 0) }))
-        }
-        head={head}
-        cells={(index) => {
-          const row = points.rows[index] ?? 0;
-          return [nameOf(row), ...lines(row).map(({ value }) => value)];
-        }}
-      />
+      <Wide>
+        <div className="roofline-picture">
+          <Roofline
+            title={text.chart}
+            summary={text.summary(count(points.rows.length), duration(meta.lost_ns))}
+            data={points.data}
+            legend={legendOf(points)}
+            tip={tip}
+            onPick={
+              kind &&
+              ((index) => pick({ kind, name: textAt(rows, "name", points.rows[index] ?? 0) }))
+            }
+            head={head}
+            cells={(index) => {
+              const row = points.rows[index] ?? 0;
+              return [nameOf(row), ...lines(row).map(({ value }) => value)];
+            }}
+          />
+        </div>
+      </Wide>
       {points.rows.length < all && (
         <p className="muted">
           {(points.rows.length === MOST_POINTS ? text.first : text.placed)(

@@ -57,7 +57,7 @@ function Whole({ answer, query }: Props) {
       <RanksPanel />
       <TimelinePanel look={look} />
       <MapPanel look={look} />
-      <div id={ALIVE} className="snapshot-alive">
+      <div id={ALIVE.id} className="snapshot-alive">
         <AlivePanel look={look} />
       </div>
     </>

@@ -4,6 +4,7 @@ import { useTraceQuery } from "../../api";
 import type { SnapshotAnswer, SnapshotDevice } from "../../api/schema.gen";
 import { seriesColor } from "../../draw";
 import { useAddress, useTrace } from "../../state";
+import { anchor } from "../../ui";
 import { params } from "./params";
 import { OTHERS, ranksOf } from "./stack";
 
@@ -28,12 +29,12 @@ export function useLook(answer: SnapshotAnswer): Look | null {
 }
 
 /** Where the tables of a moment are. */
-export const ALIVE = "snapshot-alive";
+export const ALIVE = anchor("snapshot-alive");
 
 /** Shows what was in use at a moment: a word or the number of a record. */
 export function openMoment(look: Look, at: string): void {
   look.setAt(at);
-  document.getElementById(ALIVE)?.scrollIntoView({ block: "start" });
+  ALIVE.show();
 }
 
 const COLORS = 9;

@@ -2,7 +2,7 @@ import type { Steps } from "../../api";
 import { count, duration, fraction, percentile } from "../../format";
 import { stepsTexts } from "../../i18n";
 import { change, setAddress, usePicked } from "../../state";
-import { Tile } from "../../ui";
+import { anchor, Tile } from "../../ui";
 import {
   DEVIATIONS,
   FEWEST_STEPS,
@@ -21,13 +21,13 @@ interface Props {
   readonly slow: readonly boolean[];
 }
 
-/** The id of the element with the table of all steps. */
-export const ALL_STEPS = "all-steps";
+/** Where the table of all steps is. */
+export const ALL_STEPS = anchor("all-steps", "nearest");
 
 /** All steps in an order. */
 function showSteps(sort: string): void {
   setAddress(change(params.sort, sort), change(params.filter, ""));
-  document.getElementById(ALL_STEPS)?.scrollIntoView({ block: "nearest" });
+  ALL_STEPS.show();
 }
 
 export function Tiles({ steps, usual, slow }: Props) {

@@ -158,7 +158,7 @@ function Shown({ steps, usual, slow }: ShownProps) {
         onClose={() => setCategory("")}
       />
       <Outliers steps={steps} usual={usual} slow={slow} onPick={select} />
-      <div id={ALL_STEPS}>
+      <div id={ALL_STEPS.id}>
         <Panel title={text.table}>
           {range && (
             <p className="muted steps-shown">

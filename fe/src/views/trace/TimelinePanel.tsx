@@ -196,12 +196,16 @@ export function TimelinePanel(props: Props) {
 }
 
 /** Nothing is left out: how many events the file has, and where those are that are no slices. */
-function EventCount({ meta: { events } }: { meta: TimelineMeta }) {
-  const { total, slices, instants, ...rest } = events;
-  const others = Object.entries(rest).filter(([, n]) => n > 0);
+function EventCount({ meta }: { meta: TimelineMeta }) {
+  const { total, slices, instants, ...rest } = meta.events;
+  const areDrawn = meta.counters.some(({ kind }) => kind === "recorded");
+  const others = Object.entries(rest).filter(
+    ([kind, n]) => n > 0 && !(kind === "counters" && areDrawn),
+  );
   return (
     <p className="muted num trace-events">
       {traceTexts.eventsDrawn(count(slices + instants), count(total))}
+      {areDrawn && ` ${traceTexts.eventsOfCounters(count(rest.counters))}`}
       {others.length > 0 &&
         ` ${traceTexts.eventsRest(
           others

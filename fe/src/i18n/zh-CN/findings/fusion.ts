@@ -1,5 +1,5 @@
 import type { FindingWords, Values } from "../../values";
-import { ms, percent } from "../numbers";
+import { howOften, ms, percent } from "../numbers";
 
 const count = (value: Values[string] | undefined, digits = 0) => Number(value).toFixed(digits);
 const microseconds = (ns: Values[string] | undefined, digits = 1) =>
@@ -28,8 +28,8 @@ export const findings: Record<string, FindingWords> = {
   },
   unfused_norm: {
     title: ({ kind }) => `${NORMS[String(kind)]?.[0] ?? kind} 由许多内核组成`,
-    detail: ({ share, calls, per_call }) =>
-      `每步计算 ${count(calls)} 次，每次用 ${count(per_call, 1)} 个内核，每个算子一个：占一步的 ${percent(share)}。`,
+    detail: ({ share, calls, steps, per_call }) =>
+      `${howOften(calls, steps)}计算，每次用 ${count(per_call, 1)} 个内核，每个算子一个：占一步的 ${percent(share)}。`,
     advice: ({ kind }) =>
       `请调用只需一个内核的 \`${NORMS[String(kind)]?.[1] ?? kind}\`，或编译所在的模块：\`torch.compile(module)\`。`,
   },
@@ -53,8 +53,8 @@ export const findings: Record<string, FindingWords> = {
   },
   unfused_attention: {
     title: "注意力没有融合",
-    detail: ({ share, calls }) =>
-      `每步有 ${count(calls)} 次注意力由乘积、softmax、乘积算出，占一步的 ${percent(share)}，其权重要经过设备内存。`,
+    detail: ({ share, calls, steps }) =>
+      `注意力${howOften(calls, steps)}由乘积、softmax、乘积算出，占一步的 ${percent(share)}，其权重要经过设备内存。`,
     advice: () =>
       '请调用 `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, dropout_p=…)`，因果掩码用 `is_causal=True` 代替。Transformers：`from_pretrained(…, attn_implementation="sdpa")`。',
   },
@@ -75,18 +75,18 @@ export const findings: Record<string, FindingWords> = {
         : "请把批归一化并入卷积：`torch.nn.utils.fusion.fuse_conv_bn_eval(conv.eval(), bn.eval())`。",
   },
   recompiles: {
-    title: ({ again }) => (again ? "代码被重新编译" : "在记录的步中编译了代码"),
+    title: ({ again }) => (again ? "代码被重新编译" : "在采集的步中编译了代码"),
     detail: ({ compilations, steps, of, share, again }) =>
       `${of} 步中的 ${steps} 步有 ${compilations} 次编译，占时间的 ${percent(share, 0)}${again ? `；其中 ${again} 次是为其他输入重新编译已编译过的代码` : ""}。`,
     advice: ({ again }) =>
       again
         ? "`TORCH_LOGS=recompiles` 会说明原因。如果是大小变化，请声明：`torch._dynamo.mark_dynamic(x, 0)` 或 `torch.compile(model, dynamic=True)`，或把批填充到同一大小。"
-        : "请在记录之前先运行几步：`schedule(wait=1, warmup=3, active=3)`。在生产环境中保留编译结果：把 `TORCHINDUCTOR_CACHE_DIR` 设为一个持久的目录。",
+        : "请在采集之前先运行几步：`schedule(wait=1, warmup=3, active=3)`。在生产环境中保留编译结果：把 `TORCHINDUCTOR_CACHE_DIR` 设为一个持久的目录。",
   },
   graph_breaks: {
     title: "编译的代码被图中断打断",
-    detail: ({ breaks, share, lines }) =>
-      `每步有 ${Number(breaks).toPrecision(3)} 次编译的代码回到 Python，再进入另一个图${lines ? `（在 ${lines} 之后）` : ""}；一步的 ${percent(share, 0)} 在编译区域内，却不在任何图中。`,
+    detail: ({ breaks, steps, share, lines }) =>
+      `编译的代码${howOften(breaks, steps)}回到 Python，再进入另一个图${lines ? `（在 ${lines} 之后）` : ""}；一步的 ${percent(share, 0)} 在编译区域内，却不在任何图中。`,
     advice: () =>
       "`torch.compile(model, fullgraph=True)` 会在第一个中断处失败并说明原因。常见原因：`print`、`.item()`、对张量值的 `if`；请使用 `torch.where` 或 `torch.cond`，并在外面记录日志。",
   },
@@ -100,14 +100,14 @@ export const findings: Record<string, FindingWords> = {
   unused_memory: {
     title: "设备的大部分内存没有使用",
     detail: ({ used, capacity_bytes, gpu, small, small_ns }) =>
-      `GPU ${gpu} 的 ${gigabytes(capacity_bytes)} 最多保留了 ${percent(used, 0)}，短于 ${microseconds(small_ns, 0)} 的内核占其计算时间的 ${percent(small, 0)}：它们没有填满设备。`,
+      `GPU ${gpu} 的 ${gigabytes(capacity_bytes)} 最多预留了 ${percent(used, 0)}，短于 ${microseconds(small_ns, 0)} 的内核占其计算时间的 ${percent(small, 0)}：它们没有填满设备。`,
     advice: () =>
       "请尝试更大的批，`DataLoader(…, batch_size=2 * batch_size)`，并相应调整学习率；每秒样本数应会上升。若不上升，则内存不是这里的限制。",
   },
   fragmentation: {
     title: "设备内存碎片化",
     detail: ({ times, device, unused_bytes, share }) =>
-      `分配器 ${times} 次保留了更多 ${device} 的内存，尽管有多达 ${gigabytes(unused_bytes, 2)}（已保留的 ${percent(share, 0)}）空闲，但都是太小的碎块。`,
+      `分配器 ${times} 次预留了更多 ${device} 的内存，尽管有多达 ${gigabytes(unused_bytes, 2)}（已预留的 ${percent(share, 0)}）空闲，但都是太小的碎块。`,
     advice: () =>
       "请在程序启动前设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`。如果大小随批次变化，请填充到少数几种大小。",
   },
@@ -126,15 +126,15 @@ export const findings: Record<string, FindingWords> = {
   },
   expert_loop: {
     title: "专家逐个运行",
-    detail: ({ layers, experts, kernels, mean_ns }) =>
-      `每步有 ${Number(layers).toPrecision(3)} 次循环遍历 ${count(experts)} 个专家，共 ${count(kernels)} 个内核，平均 ${microseconds(mean_ns)}。`,
+    detail: ({ layers, steps, experts, kernels, mean_ns }) =>
+      `${howOften(layers, steps)}循环遍历 ${count(experts)} 个专家，共 ${count(kernels)} 个内核，平均 ${microseconds(mean_ns)}。`,
     advice: () =>
       '请按专家对 token 排序，一次乘完所有专家：`torch.nn.functional.grouped_mm(tokens, weights, offs=offsets)`（bfloat16）。Transformers：`from_pretrained(…, experts_implementation="grouped_mm")`。',
   },
   gathered_experts: {
-    title: "为每个 token 复制专家的权重",
-    detail: ({ calls, share }) =>
-      `每步有 ${count(calls)} 次在乘积之前用索引收集专家的权重：一步的 ${percent(share)} 用于复制它们。`,
+    title: "为每个 token 拷贝专家的权重",
+    detail: ({ calls, steps, share }) =>
+      `${howOften(calls, steps)}在乘积之前用索引收集专家的权重：一步的 ${percent(share)} 用于拷贝它们。`,
     advice: () =>
       "请按专家对 token 排序，并直接与原处的权重相乘：`torch.nn.functional.grouped_mm(tokens, weights, offs=offsets)`。",
   },
@@ -152,10 +152,10 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
   graph_breaks: () => "图中断，每步",
   outside_graphs_ns: () => "在编译区域内而在图之外，每步",
   recompute_ns: () => "再次运行的内核，每步",
-  memory_used: () => "最多保留的内存占设备的比例",
+  memory_used: () => "最多预留的内存占设备的比例",
   small_kernels: () => "短内核所占的计算时间",
-  unused_reserved: () => "再次保留时已保留而空闲的内存",
-  most_reserved: () => "最多保留的内存",
+  unused_reserved: () => "再次预留时已预留而空闲的内存",
+  most_reserved: () => "最多预留的内存",
   growth: () => "每步多用的内存",
   in_use_at_end: () => "最后一步结束时使用的内存",
   graph_nodes: () => "图的节点，每步",

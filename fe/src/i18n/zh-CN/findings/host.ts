@@ -1,7 +1,6 @@
 import type { FindingWords, Values } from "../../values";
-import { ms, percent } from "../numbers";
+import { howOften, ms, percent } from "../numbers";
 
-const number = (value: Values[string] | undefined) => String(Number(Number(value).toPrecision(3)));
 const whole = (value: Values[string] | undefined) => Number(value).toFixed(0);
 const us = (value: Values[string] | undefined) => `${Number(value).toFixed(1)} µs`;
 
@@ -53,6 +52,9 @@ const LAUNCHES: Record<string, string> = {
     '请一次启动许多内核：`model = torch.compile(model, mode="reduce-overhead")` 把它们作为 CUDA 图重放，`fused=True` 使优化器成为一个内核。更大的批让每个内核做更多的工作。',
   inference:
     '请一次启动许多内核：`model = torch.compile(model, mode="reduce-overhead")`，或为每种批大小用 `torch.cuda.graph(graph)` 捕获前向计算并调用 `graph.replay()`。一批中处理更多请求让每个内核做更多的工作。',
+  compile:
+    "请启动更少而更长的内核：`model = torch.compile(model)` 把许多内核合成一个，`fused=True` 使优化器成为一个内核。更大的批让每个内核做更多的工作。",
+  npu: "请让模型作为一个图运行：`torch.compile(model, backend=torchair.get_npu_backend())`。更大的批让每个内核做更多的工作。",
 };
 const DISPATCH: Record<string, string> = {
   training:
@@ -66,8 +68,8 @@ const DISPATCH: Record<string, string> = {
 export const findings: Record<string, FindingWords> = {
   sync_points: {
     title: ({ what }) => `主机在 ${what || "其他算子"} 中等待设备`,
-    detail: ({ what, per_step, waited_ns, share }) =>
-      `${what ? `\`${what}\`` : "其他算子"} 每步 ${number(per_step)} 次让主机停下，直到设备完成：${ms(waited_ns)}，占平均每步的 ${percent(share)}。`,
+    detail: ({ what, times, steps, waited_ns, share }) =>
+      `${what ? `\`${what}\`` : "其他算子"} ${howOften(times, steps)}让主机停下，直到设备完成：${ms(waited_ns)}，占平均每步的 ${percent(share)}。`,
     advice: ({ how }) => SYNC[String(how)] ?? "",
   },
   host_code: {
@@ -81,15 +83,15 @@ export const findings: Record<string, FindingWords> = {
   },
   logging_reads: {
     title: "日志每步都在等待设备",
-    detail: ({ logger, per_step, waited_ns, share }) =>
-      `\`${logger}\` 每步 ${number(per_step)} 次读取设备上的值；主机为此等待 ${ms(waited_ns)}，占平均每步的 ${percent(share)}。`,
+    detail: ({ logger, times, steps, waited_ns, share }) =>
+      `\`${logger}\` ${howOften(times, steps)}读取设备上的值；主机为此等待 ${ms(waited_ns)}，占平均每步的 ${percent(share)}。`,
     advice: () =>
       "请每隔若干步才记录：`if step % 50 == 0: print(loss.item())`，其间在设备上累加：`total += loss.detach()`。",
   },
   dynamic_shapes: {
     title: ({ operator }) => `${operator} 等待其结果的大小`,
-    detail: ({ operator, per_step, waited_ns, share }) =>
-      `\`${operator}\` 的结果有多大，只有设备知道：主机每步为此等待 ${number(per_step)} 次，${ms(waited_ns)}，占平均每步的 ${percent(share)}。`,
+    detail: ({ operator, times, steps, waited_ns, share }) =>
+      `\`${operator}\` 的结果有多大，只有设备知道：主机${howOften(times, steps)}为此等待，${ms(waited_ns)}，占平均每步的 ${percent(share)}。`,
     advice: ({ how }) => DYNAMIC[String(how)] ?? "",
   },
   launch_blocking: {
@@ -121,8 +123,8 @@ export const findings: Record<string, FindingWords> = {
   },
   api_calls: {
     title: ({ call }) => `各步的时间用在 ${call} 上`,
-    detail: ({ call, per_step, spent_ns, share, longest_ns }) =>
-      `\`${call}\` 每步调用 ${number(per_step)} 次，用时 ${ms(spent_ns)}，占平均每步的 ${percent(share)}；最长的一次 ${ms(longest_ns)}。`,
+    detail: ({ call, times, steps, spent_ns, share, longest_ns }) =>
+      `\`${call}\` ${howOften(times, steps)}被调用，用时 ${ms(spent_ns)}，占平均每步的 ${percent(share)}；最长的一次 ${ms(longest_ns)}。`,
     advice: ({ how }) => CALLS[String(how)] ?? "",
   },
   host_dispatch: {

@@ -1,5 +1,5 @@
 import type { FindingWords } from "../../values";
-import { ms, percent } from "../numbers";
+import { howOften, ms, percent } from "../numbers";
 
 const megabytes = (bytes: unknown) => `${Number((Number(bytes) / 1e6).toPrecision(3))} MB`;
 const rounded = (n: unknown) => Number(Number(n).toPrecision(3));
@@ -34,6 +34,10 @@ const ALLOCATOR: Readonly<Record<string, readonly [why: string, advice: string]>
   full: [
     "缓存的内存不适合所申请的大小",
     "内存几乎用满，或者大小每步变化，因此缓存的块被释放以腾出空间：请尝试 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`，再考虑更小的批或梯度检查点。",
+  ],
+  retried: [
+    "缓存中没有所申请的空间，先把缓存归还给了驱动",
+    "请在程序启动前设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`，使空闲内存不再是装不下任何东西的碎片。若仍如此，说明内存几乎用满：请用更小的批或梯度检查点。",
   ],
 };
 
@@ -110,22 +114,23 @@ export const findings: Record<string, FindingWords> = {
       "若结果只用于累加或平均，请把它留在设备上。否则请拷贝到只分配一次的锁页内存，`host.copy_(x, non_blocking=True)`，并在一步之后、一个事件之后读取。",
   },
   allocator_churn: {
-    title: "每步都重新分配设备内存",
-    detail: ({ calls, ns, step_ns, call, why }) =>
-      `每步有 ${rounded(calls)} 次分配或释放设备内存的调用，占 ${ms(step_ns)} 中的 ${ms(ns)}，其中最多的是 ${call}：${ALLOCATOR[String(why)]?.[0] ?? ""}。`,
+    title: ({ why }) =>
+      why === "retried" ? "分配器内存不足，释放了已缓存的内存" : "每步都重新分配设备内存",
+    detail: ({ calls, steps, ns, step_ns, call, waits, why }) =>
+      `${howOften(calls, steps)}分配或释放设备内存的调用，占 ${ms(step_ns)} 中的 ${ms(ns)}${waits ? "（含等待设备）" : ""}，其中最多的是 ${call}：${ALLOCATOR[String(why)]?.[0] ?? ""}。`,
     advice: ({ why }) => ALLOCATOR[String(why)]?.[1] ?? "",
   },
   host_allocation: {
     title: "每步都重新分配锁页内存",
-    detail: ({ calls, call, ns, step_ns }) =>
-      `每步有 ${rounded(calls)} 次分配、释放或注册锁页内存的调用（其中有 ${call}），占 ${ms(step_ns)} 中的 ${ms(ns)}。`,
+    detail: ({ calls, steps, call, ns, step_ns }) =>
+      `${howOften(calls, steps)}分配、释放或注册锁页内存的调用（其中有 ${call}），占 ${ms(step_ns)} 中的 ${ms(ns)}。`,
     advice: () =>
       "请在循环之前分配一次锁页缓冲区（`torch.empty(…, pin_memory=True)`），再拷贝到其中。对于批，`DataLoader(…, pin_memory=True)` 在单独的线程中完成。",
   },
 };
 
 export const evidence: Record<string, (gpu: number | null) => string> = {
-  loading_per_step: () => "此区间，每步平均",
+  loading_per_step: () => "此范围，每步平均",
   batch_p50: () => "一批，中位数",
   batch_p95: () => "一批，第 95 百分位",
   idle_meanwhile: () => "此时所有设备空闲，每步平均",

@@ -73,7 +73,7 @@ export const findings: Record<string, FindingWords> = {
   },
   layout: {
     title: ({ what }) =>
-      what === "copies" ? "张量只为改变元素的次序而被复制" : "卷积在重新排列张量",
+      what === "copies" ? "张量只为改变元素的次序而被拷贝" : "卷积在重新排列张量",
     detail: ({ what, count, share }) =>
       what === "copies"
         ? `平均每步的 ${percent(share)} 用于 \`contiguous\` 和 \`reshape\` 中的 ${count} 次拷贝：元素不变，只是之后按各维的次序存放。`

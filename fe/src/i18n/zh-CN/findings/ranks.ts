@@ -16,7 +16,7 @@ const PLACES: Readonly<Record<string, string>> = {
 
 const LATE: Readonly<Record<string, string>> = {
   python:
-    "请在 Stacks 视图中查看此 rank：只有一个 rank 所做的工作（日志、评估、检查点）应放到另一个进程中，或在步之后放在 `if rank == 0` 中。",
+    "请在调用栈视图中查看此 rank：只有一个 rank 所做的工作（日志、评估、检查点）应放到另一个进程中，或在步之后放在 `if rank == 0` 中。",
   operator:
     "请让所有 rank 的工作量相同：按长度对样本排序或分桶，丢弃或填充剩余的部分。若工作量相同，则此 rank 的 CPU 较慢或被共享：请查看 `numactl --hardware` 和 `top`。",
   data: "请让此 rank 的输入流水线与其他 rank 相同：`DataLoader(…, num_workers=…, prefetch_factor=…)`、大小相等的分片，以及同样近的存储。",
@@ -37,8 +37,8 @@ export const findings: Record<string, FindingWords> = {
       const more =
         place === undefined
           ? ""
-          : `它在${PLACES[String(place)] ?? place}上比中间的 rank 多用 ${ms(excess_ns)}${part}。`;
-      return `${worker} 在 ${of} 步中的 ${steps} 步最后到达：在 ${ms(step_ns)} 的一步中，中间的 rank 比它多等待 ${ms(waited_ns)}。${more}`;
+          : `它在${PLACES[String(place)] ?? place}上比处于中位数的 rank 多用 ${ms(excess_ns)}${part}。`;
+      return `${worker} 在 ${of} 步中的 ${steps} 步最后到达：在 ${ms(step_ns)} 的一步中，处于中位数的 rank 比它多等待 ${ms(waited_ns)}。${more}`;
     },
     advice: ({ advice }) =>
       LATE[String(advice)] ?? "请在概览和算子视图中将此 rank 与另一个 rank 比较。",
@@ -46,7 +46,7 @@ export const findings: Record<string, FindingWords> = {
   slow_host: {
     title: ({ worker }) => `${worker} 的启动调用比相邻的 rank 慢`,
     detail: ({ mine_ns, middle_ns, calls }) =>
-      `在 ${calls} 次调用中，那里的一次启动用 ${ms(mine_ns)}，同一主机上中间的 rank 用 ${ms(middle_ns)}。`,
+      `在 ${calls} 次调用中，那里的一次启动用 ${ms(mine_ns)}，同一主机上处于中位数的 rank 用 ${ms(middle_ns)}。`,
     advice: () =>
       "请将每个 rank 绑定到其 GPU 附近的 CPU（`numactl --cpunodebind=… --membind=…`），并查看这些 CPU 上是否有其他进程、频率是否过低（`cpupower frequency-info`）。",
   },
@@ -126,7 +126,7 @@ export const findings: Record<string, FindingWords> = {
   slow_link: {
     title: ({ ranks }) => `rank ${ranks} 之间的传输比同类的组慢`,
     detail: ({ calls, mine_ns, middle_ns }) =>
-      `那里的 ${calls} 次集合通信平均用 ${ms(mine_ns)}；在同样多的 rank 之间传输同样多数据的组中，中间的组用 ${ms(middle_ns)}。`,
+      `那里的 ${calls} 次集合通信平均用 ${ms(mine_ns)}；在同样多的 rank 之间传输同样多数据的组中，处于中位数的组用 ${ms(middle_ns)}。`,
     advice: () =>
       "请查看这些设备之间的链路：`nvidia-smi nvlink -s`，用 `nvidia-smi nvlink -e` 查看错误，`nvidia-smi topo -m`，主机之间用 `ibstat` 或 `ethtool`。只在这些设备上运行 nccl-tests 的 `all_reduce_perf` 可以看出是否为链路的问题。",
   },
@@ -161,10 +161,10 @@ export const findings: Record<string, FindingWords> = {
 
 export const evidence: Record<string, (gpu: number | null) => string> = {
   late_wait: () => "其他 rank 对它的等待，每步平均",
-  late_deviations: () => "与中间的 rank 的偏差倍数",
+  late_deviations: () => "与处于中位数的 rank 的偏差倍数",
   late_excess: () => "它多用的时间",
   launch_median: () => "它的启动调用的中位数",
-  launch_median_middle: () => "中间的 rank 的启动调用的中位数",
+  launch_median_middle: () => "处于中位数的 rank 的启动调用的中位数",
   wait_per_step: () => "对其他 rank 的等待，每步平均",
   transfer_per_step: () => "传输，每步平均",
   collectives_matched: () => "在多个 rank 上找到的集合通信",
@@ -185,7 +185,7 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
   slow_transfers: () => "比最慢的链路还慢的大的集合通信",
   slow_transfer_time: () => "它们的传输，每步平均",
   link_transfer: () => "该组的平均传输时间",
-  link_transfer_middle: () => "中间的组的平均传输时间",
+  link_transfer_middle: () => "处于中位数的组的平均传输时间",
   object_collectives: () => "各步中交换对象的次数",
   object_time: () => "主机用于其中的时间，每步平均",
   gathered_again: () => "再次收集的权重，每步",

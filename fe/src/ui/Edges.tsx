@@ -1,4 +1,5 @@
 import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import "./edges.css";
 
 interface Props {
   readonly scroller: RefObject<HTMLElement | null>;

@@ -1,0 +1,161 @@
+"""Questions about large traces go to a process of their own: what they need is no part of the server."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.workspace.answering import Method, Order, Reply, Unanswered, read_message, write_message
+from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.pool import variables
+
+log = logging.getLogger(__name__)
+
+_BOOTSTRAP = (
+    "import sys; directory, expansion, version, *sys.path[:] = sys.argv[1:]; "
+    "from torch_tb_profiler.workspace.answering import main; main(directory, int(expansion), version)"
+)
+
+
+class _Running(msgspec.Struct, eq=False):
+    """A process and what it was asked. asked: when it was for the last time (monotonic seconds)."""
+
+    process: subprocess.Popen[bytes]
+    waiting: dict[int, Future[Any]] = {}
+    asked: float = 0.0
+
+
+class AnsweringProcess:
+    """Thread-safe. It starts when something is asked, and ends when nothing was for a while; `close` it.
+
+    The traces are those of `cache`, named by their content keys.
+    """
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._lock = threading.Lock()
+        self._running: _Running | None = None
+        self._numbers = itertools.count()
+        self._closed = False
+
+    @staticmethod
+    def order(method: Method, *arguments: Any) -> bytes | None:
+        """What is to be asked, as it is sent; None where it cannot be: a function of a function."""
+        try:
+            return pickle.dumps(Order(method, arguments), pickle.HIGHEST_PROTOCOL)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return None
+
+    def ask(self, order: bytes) -> Any:
+        """What `Asking` gives there, and what it raises.
+
+        Raises Unanswered when the process ends before it has answered, OSError when none can be started.
+        """
+        return self._send(order).result()
+
+    def _send(self, order: bytes) -> Future[Any]:
+        future: Future[Any] = Future()
+        with self._lock:
+            if self._running is None:
+                self._running = self._start()
+            running = self._running
+            number = next(self._numbers)
+            running.waiting[number] = future
+            running.asked = time.monotonic()
+            assert running.process.stdin is not None
+            with contextlib.suppress(OSError, ValueError):  # it has just ended, which `_listen` says
+                write_message(running.process.stdin, number, order)
+        return future
+
+    def drop(self, key: str) -> None:
+        """Let go of a trace, if anything is open."""
+        with self._lock:
+            running = self._running
+        order = self.order("drop", key)
+        if running is not None and order is not None:
+            with contextlib.suppress(OSError):
+                self._send(order)
+
+    def drop_unused(self, seconds: float) -> int:
+        """End the process if nothing was asked for so long. How many were ended."""
+        with self._lock:
+            running = self._running
+            if running is None or running.waiting or time.monotonic() - running.asked < seconds:
+                return 0
+            self._running = None
+        running.process.kill()
+        return 1
+
+    def process_ids(self) -> list[int]:
+        with self._lock:
+            return [self._running.process.pid] if self._running else []
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            running, self._running = self._running, None
+        if running is not None:
+            running.process.kill()
+            running.process.wait()
+
+    def _start(self) -> _Running:
+        if self._closed:
+            raise OSError("the server is ending")
+        cache = self._cache
+        arguments = [str(cache.directory), str(cache.limits.expansion), cache.version]
+        process = subprocess.Popen(
+            [sys.executable, "-c", _BOOTSTRAP, *arguments, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **variables()},
+            start_new_session=True,  # Ctrl-C is for the server
+        )
+        running = _Running(process)
+        threading.Thread(target=self._listen, args=(running,), name="torch-profiler-answers", daemon=True).start()
+        return running
+
+    def _listen(self, running: _Running) -> None:
+        process = running.process
+        assert process.stdout is not None
+        assert process.stdin is not None
+        with contextlib.suppress(OSError, ValueError, pickle.UnpicklingError):
+            while (message := read_message(process.stdout)) is not None:
+                number, content = message
+                self._heard(running, number, pickle.loads(content))  # noqa: S301 - of the process started here
+        process.kill()
+        code = process.wait()
+        with self._lock:
+            if self._running is running:
+                self._running = None
+            lost = list(running.waiting.values())
+            running.waiting.clear()
+            for stream in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError):
+                    stream.close()
+        why = "was killed, probably because memory ran out" if code == -9 else f"ended early (status {code})"
+        if lost:
+            log.warning("the process that answers about large traces %s", why)
+        for future in lost:
+            future.set_exception(Unanswered(f"the process that computes this {why}; ask again later"))
+
+    def _heard(self, running: _Running, number: int, reply: Reply) -> None:
+        with self._lock:
+            future = running.waiting.pop(number, None)
+            running.asked = time.monotonic()
+        if future is None:
+            return
+        if reply.is_error:
+            future.set_exception(reply.found)
+        else:
+            future.set_result(reply.found)
