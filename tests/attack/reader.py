@@ -9,6 +9,8 @@ keeping is added to `.attack/corpus`. Without it the corpus is damaged at random
 from __future__ import annotations
 
 import random
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,6 +27,8 @@ FOUND = Path(".attack") / "corpus"
 LONGEST = 60_000
 #: of one process of the search: under atheris it holds 70 KB more with every input, which the reader alone does not
 PIECE_SECONDS = 300.0
+#: a process begins with reading all inputs that it is given; none is started for less time than that may take
+LEAST_SECONDS, MOST_INPUTS = 60.0, 100
 
 
 def check(content: bytes) -> None:
@@ -91,38 +95,57 @@ def _checked(content: bytes) -> None:
 
 
 def main() -> None:
-    once = sys.argv[1] == "--once"
-    seconds, seed = (float(sys.argv[1 + once]), int(sys.argv[2 + once]) if len(sys.argv) > 2 + once else 1)
+    if sys.argv[1] == "--from":
+        with_coverage(Path(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))
+        return
+    seconds, seed = float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
     if find_spec("atheris") is None:
         print("no atheris for this Python: the corpus is damaged at random, without regard to coverage")
         print(f"{at_random(seconds, seed)} inputs, none of them a fault")
-    elif once:
-        with_coverage(seconds, seed)
-    else:
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 1:
-            command = [sys.executable, "-m", "tests.attack.reader", "--once", str(min(left, PIECE_SECONDS)), str(seed)]
-            if code := subprocess.run(command, check=False).returncode:
-                sys.exit(code)
-            seed += 1
+        return
+    until, tried = time.monotonic() + seconds, 0
+    while not tried or until - time.monotonic() > LEAST_SECONDS:
+        tried += in_a_process(min(until - time.monotonic(), PIECE_SECONDS), seed)
+        seed += 1
+    print(f"{tried} inputs, none of them a fault")
 
 
-def with_coverage(seconds: float, seed: int) -> None:
-    """Search from the corpus and what was found before; ends the process."""
+def in_a_process(seconds: float, seed: int) -> int:
+    """Search from a part of the corpus and of what was found before. How many inputs that were; ends this process with
+    what is said of one that is a fault.
+    """
+    FOUND.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        known = [path for each in (*SEEDS, FOUND) for path in sorted(each.glob("*")) if path.stat().st_size <= LONGEST]
+        for path in random.Random(seed).sample(known, min(MOST_INPUTS, len(known))):
+            shutil.copy(path, folder / path.name)
+        command = [sys.executable, "-m", "tests.attack.reader", "--from", name, str(int(seconds)), str(seed)]
+        ran = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        for path in folder.glob("*"):
+            shutil.copy(path, FOUND / path.name)
+    if ran.returncode:
+        print(ran.stdout + ran.stderr)
+        sys.exit(ran.returncode)
+    counts = [int(count) for count in re.findall(r"^Done (\d+) runs", ran.stderr, re.MULTILINE)]
+    return sum(counts)
+
+
+def with_coverage(folder: Path, seconds: float, seed: int) -> None:
+    """Search from the inputs in a folder, and put others there; ends the process."""
     import atheris
 
     with atheris.instrument_imports(include=["torch_tb_profiler.trace"]):
         import torch_tb_profiler.trace.reader  # noqa: F401
-    FOUND.mkdir(parents=True, exist_ok=True)
     options = [
-        f"-max_total_time={int(seconds)}",
+        f"-max_total_time={seconds:.0f}",
         f"-seed={seed}",
         f"-max_len={LONGEST}",
         "-rss_limit_mb=2000",
         "-timeout=60",
     ]
     options.append(f"-artifact_prefix={FOUND.parent}/")
-    atheris.Setup([sys.argv[0], str(FOUND), *map(str, SEEDS), *options], check)
+    atheris.Setup([sys.argv[0], str(folder), *options], check)
     atheris.Fuzz()
 
 

@@ -22,6 +22,7 @@ from tests.attack.clients import crowd
 from tests.attack.contents import harmed, hostile
 from tests.attack.damage import DAMAGES
 from tests.attack.logdir import places_to_ask, write_logs
+from tests.attack.reader import PIECE_SECONDS
 from tests.attack.requests import Asked, hostile_requests
 from tests.served import client_of, everything_read
 from tests.tracegen import Config
@@ -127,7 +128,7 @@ def main() -> int:
                     with tempfile.TemporaryDirectory() as folder:
                         attack(figures, seed, Path(folder))
             seed += 1
-        said = search.communicate(timeout=300)[0].strip().splitlines()
+        said = search.communicate(timeout=2 * PIECE_SECONDS)[0].strip().splitlines()
     finally:
         search.kill()
     print(f"search in the reader: {said[-1] if said else 'nothing was said'}")

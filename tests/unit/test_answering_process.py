@@ -235,6 +235,14 @@ def test_no_process_outlives_the_server(logs: Path, tmp_path: Path, large: None)
         workspace._elsewhere.ask(b"")
 
 
+def test_a_timeline_that_was_not_kept_is_built_there(tiny: Workspace) -> None:
+    trace = of_tiny(tiny)
+    tiny._cache.timeline(trace.key).unlink()
+    tiny._here.timelines.drop(trace.key)
+    assert len(tiny.rank_summary(trace).device) > 0
+    assert len(tiny._here.timelines) == 0
+
+
 def test_damaged_columns_are_read_again(tiny: Workspace) -> None:
     """What the process finds out the server mends."""
     trace = of_tiny(tiny)

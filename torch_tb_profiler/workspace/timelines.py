@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline import timeline_file
@@ -44,9 +45,9 @@ class Timelines:
         """Read, or built when no worker process has done so. Raises ColumnFileError: of the columns."""
         return self._timelines.remember(key, lambda: self._read_or_build(key))
 
-    def summary(self, key: str) -> Summary:
-        """For the overview of a run. Raises as `open` does."""
-        return self._summaries.remember(key, lambda: self._read_summary(key))
+    def summary(self, key: str, make: Callable[[], Summary]) -> Summary:
+        """For the overview of a run: read, or made where no worker process has written it."""
+        return self._summaries.remember(key, lambda: self._read_summary(key) or make())
 
     def drop_unused(self, seconds: float) -> int:
         """Forget the timelines that nobody asked for so long; how many those were."""
@@ -58,11 +59,11 @@ class Timelines:
         self._timelines.drop(lambda held: held == key)
         self._summaries.drop(lambda held: held == key)
 
-    def _read_summary(self, key: str) -> Summary:
+    def _read_summary(self, key: str) -> Summary | None:
         try:
             return timeline_file.read_summary(self._cache.timeline(key))
         except column_file.ColumnFileError:
-            return self.open(key).summary
+            return None
 
     def _read_or_build(self, key: str) -> Timeline:
         path = self._cache.timeline(key)

@@ -276,10 +276,7 @@ class Workspace:
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
         """What is kept of a trace for the overview of its run. Raises Loading."""
         self._pending.wait_for(trace.key, TIMELINE)
-        try:
-            return self._here.timelines.summary(trace.key)
-        except ColumnFileError as error:
-            self._read_again((trace,), error)
+        return self._here.timelines.summary(trace.key, lambda: self.ask_timeline(trace, _summary_of))
 
     def rank_content(self, trace: OpenTrace) -> bytes | None:
         """What is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
@@ -325,6 +322,10 @@ class Workspace:
         self._elsewhere.drop(content)
         for memory in (self._on_disk, self._in_memory):
             memory.drop(lambda key: any(trace.key == content for trace in key.traces))
+
+
+def _summary_of(timeline: Timeline) -> RankSummary:
+    return timeline.summary
 
 
 def _resolved(roots: Sequence[Root]) -> list[Root]:
