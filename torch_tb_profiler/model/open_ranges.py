@@ -23,8 +23,6 @@ def still_open(trace: Trace) -> Bool:
     at = np.flatnonzero(events.end >= last)
     at = at[events.duration[at] >= 0]
     if last > 0 and len(at):
-        ending = (
-            (events.category[at] == Category.USER_ANNOTATION) & (events.duration[at] > 0) & (events.end[at] == last)
-        )
-        found[at] = ending.all()
+        is_annotation = events.category[at] == Category.USER_ANNOTATION
+        found[at] = (is_annotation & (events.duration[at] > 0) & (events.end[at] == last)).all()
     return found

@@ -91,9 +91,8 @@ def first_of_trace(
                 asked = asked_plainly(question, trace, own)
                 if question.alone is not None:
                     found[question.alone.name] = partial(_alone, question.alone)
-                found[answer_name(trace, asked.known_as)] = partial(
-                    asked.stored, partial(_computed, question, own, None)
-                )
+                make = partial(_computed, question, own, None)
+                found[answer_name(trace, asked.known_as)] = partial(asked.stored, make)
         if isinstance(question, PartQuestion) and question.part.bundle == bundle and not is_snapshot(model.trace):
             asked = _asked_part(question.part, trace)
             found[answer_name(trace, asked.known_as)] = partial(asked.stored, partial(_made, question.part))

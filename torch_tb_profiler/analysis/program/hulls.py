@@ -46,7 +46,7 @@ def hulls(model: Model, marked: Marks, runs: Runs, main: int) -> Hulls:
         found += [(start, end, Phase.BACKWARD, Evidence.BACKWARD_RUN) for start, end in passes]
         found += _forward(model, marked, outer, runs, main, passes)
         if not ((marked.phase == CODE[Phase.OPTIMIZER]).any()):
-            found += _optimizer(outer, runs, passes)
+            found += _optimizer(outer, passes)
     else:
         found += _compiled(model, main)
     columns = list(zip(*found, strict=True)) or [(), (), (), ()]
@@ -114,40 +114,37 @@ def _backward(model: Model, outer: _Outer, runs: Runs, has_frames: bool) -> list
             ]
         )
     )
-    found = []
+    before = np.searchsorted(outer.end, runs.start, side="right") - 1
+    begin = runs.start.copy()
+    rooted = np.flatnonzero(np.append(outer.is_root & ~outer.marked, np.False_)[before])
+    begin[rooted] = outer.start[before[rooted]]
+    limit = np.minimum(_next(outer.barriers, runs.end), _next(runs.start, runs.end))
     reducers = np.flatnonzero(outer.is_reducer)
-    for start, last in zip(runs.start.tolist(), runs.end.tolist(), strict=True):
-        before = int(np.searchsorted(outer.end, start, side="right")) - 1
-        begin = start
-        if before >= 0 and outer.is_root[before] and not outer.marked[before]:
-            begin = int(outer.start[before])
-        limit = min(_next(outer.barriers, last), _next(runs.start, last))
-        trailing = reducers[(outer.start[reducers] >= last) & (outer.start[reducers] < limit)]
-        end = int(outer.end[trailing].max(initial=last))
-        if not has_frames:
-            after = int(np.searchsorted(shown, end, side="left"))
-            reach = _end_of_step(model, start)
-            if after < len(shown) and int(shown[after]) <= reach:
-                end = max(end, int(shown[after]))
-        found.append((begin, end))
-    return found
+    behind, after = (np.searchsorted(outer.start[reducers], time, side="left") for time in (runs.end, limit))
+    end = runs.end.copy()
+    trailed = np.flatnonzero(after > behind)
+    # outermost operators of a thread end in the order in which they start
+    end[trailed] = np.maximum(end[trailed], outer.end[reducers[after[trailed] - 1]])
+    if not has_frames:
+        following = _next(shown, end)
+        end = np.where(following <= _end_of_step(model, runs.start), following, end)
+    return list(zip(begin.tolist(), end.tolist(), strict=True))
 
 
-def _next(times: Int64, time: int) -> int:
-    """The first of some ascending times that is not before a time; the largest number without one."""
-    at = int(np.searchsorted(times, time, side="left"))
-    return int(times[at]) if at < len(times) else int(np.iinfo(np.int64).max)
+def _next(times: Int64, time: Int64) -> Int64:
+    """The first of some ascending times that is not before each time; the largest number without one."""
+    return np.append(times, np.iinfo(np.int64).max)[np.searchsorted(times, time, side="left")]
 
 
 def _track(model: Model, outer: _Outer) -> int:
     return int(model.structure.tree.track[outer.node[0]]) if len(outer.node) else -1
 
 
-def _end_of_step(model: Model, time: int) -> int:
-    """The end, on the host, of the step at a time."""
+def _end_of_step(model: Model, time: Int64) -> Int64:
+    """The end, on the host, of the step at each time; the time itself where there is none."""
     steps = model.steps
-    at = int(np.searchsorted(steps.host_start, time, side="right")) - 1
-    return int(steps.host_end[at]) if 0 <= at < len(steps) else time
+    at = np.searchsorted(steps.host_start, time, side="right") - 1
+    return np.where(at >= 0, np.append(steps.host_end, 0)[at], time)
 
 
 def _forward(
@@ -193,10 +190,12 @@ def _forward(
     leads = np.flatnonzero(begins_run(piece))
     evidence = Evidence.OPERATORS if numbers else Evidence.NO_NUMBERS
     found: list[tuple[int, int, Phase, Evidence]] = []
-    for low, high in zip(leads.tolist(), [*leads[1:].tolist(), len(start)], strict=True):
-        first, last = int(start[low]), int(end[low:high].max())
-        losses = np.flatnonzero(loss[low:high])
-        middle = int(start[low + losses[0]]) if len(losses) else last
+    lasts = np.maximum.reduceat(end, leads)
+    losses = np.append(np.flatnonzero(loss), len(start))
+    loss_at = losses[np.searchsorted(losses, leads)]
+    has_loss = loss_at < np.append(leads[1:], len(start))
+    middles = np.where(has_loss, np.append(start, 0)[loss_at], lasts)
+    for first, middle, last in zip(start[leads].tolist(), middles.tolist(), lasts.tolist(), strict=True):
         found += [(first, middle, Phase.FORWARD, evidence)] if middle > first else []
         found += [(middle, last, Phase.LOSS, evidence)] if last > middle else []
     return found
@@ -213,17 +212,15 @@ def _compiled(model: Model, main: int) -> list[tuple[int, int, Phase, Evidence]]
     ]
 
 
-def _optimizer(outer: _Outer, runs: Runs, passes: list[tuple[int, int]]) -> list[tuple[int, int, Phase, Evidence]]:
+def _optimizer(outer: _Outer, passes: list[tuple[int, int]]) -> list[tuple[int, int, Phase, Evidence]]:
     """Behind each run, up to the next mark or run: from the first to the last operator that optimizers use."""
-    chosen = outer.is_optimizer & ~outer.marked
-    found: list[tuple[int, int, Phase, Evidence]] = []
-    for number, (_, end) in enumerate(passes):
-        limit = _next(outer.barriers, end)
-        if number + 1 < len(runs):
-            limit = min(limit, passes[number + 1][0])
-        mine = np.flatnonzero(chosen & (outer.start >= end) & (outer.start < limit))
-        if len(mine):
-            found.append(
-                (int(outer.start[mine[0]]), int(outer.end[mine].max()), Phase.OPTIMIZER, Evidence.OPTIMIZER_OPERATORS)
-            )
-    return found
+    chosen = np.flatnonzero(outer.is_optimizer & ~outer.marked)
+    begins, ends = (np.array(each, np.int64) for each in zip(*passes, strict=True))
+    limit = np.minimum(_next(outer.barriers, ends), np.append(begins[1:], np.iinfo(np.int64).max))
+    behind, after = (np.searchsorted(outer.start[chosen], time, side="left") for time in (ends, limit))
+    held = np.flatnonzero(after > behind)
+    first, last = chosen[behind[held]], chosen[after[held] - 1]
+    return [
+        (start, end, Phase.OPTIMIZER, Evidence.OPTIMIZER_OPERATORS)
+        for start, end in zip(outer.start[first].tolist(), outer.end[last].tolist(), strict=True)
+    ]
