@@ -2,15 +2,7 @@
 import type { Change, Result } from "../../api";
 import { PartButton } from "../../draw/PartButton";
 import { partColor, partName } from "../../draw/parts";
-import {
-  count,
-  duration,
-  exact,
-  percent,
-  percentChange,
-  change as signed,
-  unbroken,
-} from "../../format";
+import { count, duration, exact, percent, percentChange, change as signed } from "../../format";
 import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import { goToView, useAddress } from "../../state";
@@ -65,18 +57,16 @@ function Sentence({ answer, delta }: { answer: Change; delta: number }) {
         <span className={`compare-amount ${tone}`}>
           {delta === 0
             ? text.same
-            : unbroken(
-                (delta > 0 ? text.slower : text.faster)(
-                  duration(Math.abs(delta)),
-                  [relative === null ? null : signed(relative, "percent"), interval]
-                    .filter((part) => part !== null)
-                    .join(", "),
-                ),
+            : (delta > 0 ? text.slower : text.faster)(
+                duration(Math.abs(delta)),
+                [relative === null ? null : signed(relative, "percent"), interval]
+                  .filter((part) => part !== null)
+                  .join(", "),
               )}
         </span>{" "}
-        <span>{unbroken(text.step(duration(before), duration(after)))}</span>
+        <span>{text.step(duration(before), duration(after))}</span>
       </p>
-      {headline && <p>{unbroken(because(headline))}</p>}
+      {headline && <p>{because(headline)}</p>}
       <ul className="compare-remarks">
         {step && <li>{sureness(step)}</li>}
         {busy && (
