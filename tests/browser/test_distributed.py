@@ -166,8 +166,8 @@ def test_the_heat_map_is_a_picture_with_numbers(opened: Profiler) -> None:
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
     assert box
-    # The second cell of the last row.
-    place = {"x": 68 + (box["width"] - 78) * 1.5 / len(steps), "y": 4 + 3.5 * (box["height"] - 26) / 4}
+    # The second cell of the last row; above the cells is the name of the axis, below them are the steps and theirs.
+    place = {"x": 68 + (box["width"] - 78) * 1.5 / len(steps), "y": 20 + 3.5 * (box["height"] - 58) / 4}
     picture.hover(position=place)
     said = panel.get_by_text(re.compile(rf"^Rank 3, step {steps[1]}: "))
     expect(said).to_be_visible()

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, screenshot
 from tests.browser.layout import faults
-from tests.browser.profiler import GPU_RUN, VIEWS, Profiler
+from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 from tests.browser.servers import Server
 from tests.browser.test_themes import has_come
 
@@ -85,6 +85,17 @@ def test_every_view_fits(size: str, open_page: OpenPage, alone: Server, output: 
         found += [f"{view}: scrolls and does not show it: {each}" for each in seen["silent"]]
         found += [f"{view}: {fault}" for fault in faults(profiler.ui)]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("view", ["modules", "memory", "compare"])
+def test_long_paths_fit_on_a_telephone(view: str, open_page: OpenPage, alone: Server) -> None:
+    """The modules of this run have paths as wide as the page."""
+    page = open_page(viewport={"width": 390, "height": 844})
+    profiler = Profiler(page, alone).open(r=CPU_RUN, v=view)
+    has_come(profiler, view)
+    seen = measured(page)
+    assert seen["page"] <= 0
+    assert [seen["wide"], seen["small"], seen["silent"], faults(profiler.ui)] == [[], [], [], []]
 
 
 def test_a_telephone_has_room_for_what_is_looked_at(open_page: OpenPage, alone: Server) -> None:

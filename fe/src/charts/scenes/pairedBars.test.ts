@@ -99,3 +99,18 @@ it("draws nothing infinite", () => {
   for (const items of [[], [{ label: "a", before: 0, after: 0 }], ITEMS])
     expect(JSON.stringify(draw(900, { items }))).not.toMatch(/null|NaN|Infinity/);
 });
+
+it("leaves room between turned labels, across their slope", () => {
+  const items = Array.from({ length: 19 }, (_, at) => ({
+    label: `part ${at}`,
+    before: 1,
+    after: 2,
+  }));
+  const turned = shapesOf(draw(290, { items }).shapes, "text").filter(({ turned = 0 }) => turned);
+  expect(turned.length).toBeGreaterThan(2);
+  for (const [at, { x, turned: degrees = 0 }] of turned.entries()) {
+    const before = turned[at - 1];
+    if (before)
+      expect((x - before.x) * Math.sin((degrees * Math.PI) / 180)).toBeGreaterThanOrEqual(13);
+  }
+});

@@ -67,8 +67,8 @@ const RIGHT = 76;
 const UPRIGHT = 96;
 const TURNED = 15;
 const DEGREES = 38;
-/** Closer than this, turned labels would lie over each other. */
-const LINE = 14;
+/** Closer than this, turned labels would lie over each other: across their slope 13 pixels are left. */
+const LINE = 22;
 /** Between two upright labels. */
 const BETWEEN = 10;
 const WIDEST = 28;

@@ -140,7 +140,7 @@ function Sentence({ answer, metric }: Shown) {
   const time = times[row] ?? 0;
   if (time <= 0) return null;
   return (
-    <p>
+    <p className="modules-sentence">
       <button type="button" className="link" onClick={() => select(row)}>
         {modulePath(answer, row)}
       </button>

@@ -43,28 +43,32 @@ export function Tools({ tool, onTool, longestStep, bookmarks, current, onGo }: P
         options={FLOW_MODES.map((value) => ({ value, label: text.flowModes[value] }))}
         onChange={setFlows}
       />
-      <label htmlFor={`${id}color`}>{text.colorBy}</label>
-      <select
-        id={`${id}color`}
-        className="select"
-        value={colorBy}
-        onChange={(event) => setColorBy(event.target.value as ColorBy)}
-      >
-        {COLOR_BY.map((value) => (
-          <option key={value} value={value}>
-            {text.colors[value]}
-          </option>
-        ))}
-      </select>
-      <label htmlFor={`${id}least`}>{text.least}</label>
-      <input
-        id={`${id}least`}
-        className="trace-field trace-least num"
-        inputMode="decimal"
-        autoComplete="off"
-        value={least}
-        onChange={(event) => setLeast(event.target.value)}
-      />
+      <span className="trace-pair">
+        <label htmlFor={`${id}color`}>{text.colorBy}</label>
+        <select
+          id={`${id}color`}
+          className="select"
+          value={colorBy}
+          onChange={(event) => setColorBy(event.target.value as ColorBy)}
+        >
+          {COLOR_BY.map((value) => (
+            <option key={value} value={value}>
+              {text.colors[value]}
+            </option>
+          ))}
+        </select>
+      </span>
+      <span className="trace-pair">
+        <label htmlFor={`${id}least`}>{text.least}</label>
+        <input
+          id={`${id}least`}
+          className="trace-field trace-least num"
+          inputMode="decimal"
+          autoComplete="off"
+          value={least}
+          onChange={(event) => setLeast(event.target.value)}
+        />
+      </span>
       <ExplainMenu longestStep={longestStep} />
       <Bookmarks bookmarks={bookmarks} current={current} onGo={onGo} />
     </div>
