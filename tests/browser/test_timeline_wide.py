@@ -111,7 +111,10 @@ def wide(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_what_is_drawn_is_what_was_put_in(wide: Wide, page: Page, keep: Keep) -> None:
     profiler = Profiler(page, wide.server).open(v="trace", r="wide", k="worker0")
-    timeline = Timeline(profiler).settle()
+    timeline = Timeline(profiler)
+    # the first picture of ten million slices takes some seconds of the server, on a busy machine many
+    expect(timeline.root).to_have_attribute("aria-busy", "false", timeout=90_000)
+    timeline.settle()
     expect(profiler.ui.locator(".trace-events")).to_contain_text(
         f"{wide.slices:,} of {wide.slices:,} events are on the tracks"
     )
