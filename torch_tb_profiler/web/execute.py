@@ -114,6 +114,9 @@ def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameter
     asked = TraceRequest.of(
         workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
     )
+    if question.about not in ("any", asked.trace.kind):  # no model need be opened to know
+        with refusals():
+            raise _about_others(question)
     if question.passing:
         asked = replace(asked, passing=True)
     if not _is_table(question):
@@ -150,10 +153,14 @@ def _compute(
     question: AnyTraceQuestion, own: msgspec.Struct, steps: StepRange | None, model: Model, trace: OpenTrace
 ) -> Any:
     if not is_about(question, model):
-        if question.about == "snapshot":
-            raise NotFound(Reason("no_snapshot", "this is no memory snapshot"))
-        raise NotFound(Reason("memory_snapshot", "is a memory snapshot (torch.cuda.memory): it is not a trace"))
+        raise _about_others(question)
     return question.compute(subject_of(model, trace, steps), own)
+
+
+def _about_others(question: AnyTraceQuestion) -> NotFound:
+    if question.about == "snapshot":
+        return NotFound(Reason("no_snapshot", "this is no memory snapshot"))
+    return NotFound(Reason("memory_snapshot", "is a memory snapshot (torch.cuda.memory): it is not a trace"))
 
 
 def is_about(question: AnyTraceQuestion, model: Model) -> bool:

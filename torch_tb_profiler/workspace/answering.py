@@ -26,7 +26,7 @@ from torch_tb_profiler.workspace.unused import Unused
 Method = Literal["ask", "ask_once", "ask_two", "ask_kept", "ask_timeline", "ask_timeline_and", "drop"]
 
 #: bytes of memory from which on what answers were made of is not kept for the next ones
-FORGET_FROM = 450 * 1000**2
+FORGET_FROM = 800 * 1000**2
 
 #: orders under way at once; the others wait
 _THREADS = 32

@@ -134,7 +134,7 @@ class Runs:
             trace, workers = self._look_up(run, worker, span)
             status, key = trace.status(), trace.key
         if status.state == "ready":
-            return OpenTrace(run, worker, status.span, key, status.size, workers)
+            return OpenTrace(run, worker, status.span, key, status.size, workers, status.kind)
         if status.state == "failed":
             raise Unreadable(status)
         self._pool.hurry(trace.id)
@@ -152,7 +152,9 @@ class Runs:
             workers = len({trace.file.worker for trace in of_run})
             status = [(trace, trace.status()) for trace in wanted]
         ready = tuple(
-            OpenTrace(run, s.worker, s.span, trace.key, s.size, workers) for trace, s in status if s.state == "ready"
+            OpenTrace(run, s.worker, s.span, trace.key, s.size, workers, s.kind)
+            for trace, s in status
+            if s.state == "ready"
         )
         others = tuple(s for _, s in status if s.state != "ready")
         for waiting in (s for s in others if not ready and s.state != "failed"):
@@ -196,7 +198,7 @@ class Runs:
             for run, url, key in keys:
                 if key and self._cache.columns(key) == path:
                     file = self._traces[url].file
-                    return OpenTrace(run, file.worker, file.span, key, file.entry.size, 1)
+                    return OpenTrace(run, file.worker, file.span, key, file.entry.size, 1, file.kind)
         return None
 
     def _of_run(self, run: str) -> list[TraceState]:
@@ -335,7 +337,7 @@ class Runs:
         of_run = [each.file for each in self._traces.values() if each.run == trace.run]
         workers = len({file.worker for file in of_run if file.kind == "trace"})
         file = trace.file
-        opened = OpenTrace(trace.run, file.worker, file.span, trace.key, file.entry.size, workers)
+        opened = OpenTrace(trace.run, file.worker, file.span, trace.key, file.entry.size, workers, file.kind)
         answers, timeline = self._cache.answers(trace.key), self._cache.timeline(trace.key)
         return Answering(self._questions, opened, str(answers), str(timeline))
 

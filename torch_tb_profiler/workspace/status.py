@@ -63,6 +63,7 @@ class OpenTrace(msgspec.Struct, frozen=True):
     """A trace that can be asked: its names, and what identifies its content.
 
     size: bytes of the file
+    kind: what is in it
     """
 
     run: str
@@ -71,6 +72,7 @@ class OpenTrace(msgspec.Struct, frozen=True):
     key: str
     size: int
     workers_of_run: int
+    kind: TraceKind = "trace"
 
 
 class OpenRun(msgspec.Struct, frozen=True):
