@@ -176,7 +176,8 @@ def test_a_group_that_is_called_pipeline(reduced: bool) -> None:
 def test_a_slow_rank_of_a_pipeline_is_named_by_its_own_time() -> None:
     """Stages wait for one another, whoever is slow: waiting alone names nobody."""
     run = simulate_job(Job(dp=4, pp=4, micro=8, layers=1, faults=(SlowGpu(5, 1.1),)))
-    ranks = [run_rank(model_of(trace_of(run, rank)["traceEvents"]), f"rank{rank}") for rank in range(16)]
+    traces = [trace_of(run, rank) for rank in range(16)]
+    ranks = [run_rank(model_of(each.pop("traceEvents"), **each), f"rank{at}") for at, each in enumerate(traces)]
     found = {each.id: each for each in run_diagnosis(ranks).findings}
     assert found["straggler"].workers == ("rank5",)
     assert found["straggler"].saving is not None
