@@ -670,7 +670,7 @@ export interface SummaryAnswer {
   bound: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
   /** which part of the steps has a cause in the trace, 0…1; null without steps */
   explained: number | null;
-  /** by what they save after those counted before them, the largest first; then what has no number, then warnings */
+  /** by what they save after those counted before them, the largest first; then what has no number, then warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in the program of this rank are among them */
   findings: SummaryFinding[];
   /** what is wrong with the recording */
   notes: Note[];
