@@ -32,7 +32,7 @@ SAID: dict[str, tuple[str, str]] = {
     "TraceLens/vllm_decode_hipgraph_mi300": ("unknown", ""),
     "kineto/resnet50_num_workers_0": ("input", "synchronous_dataloader"),
     "kineto/resnet50_num_workers_4": ("host", "pageable_input zero_grad"),
-    "param/dlrm_v100_8ranks": ("host communication launch", "device_idle launch_bound"),
+    "param/dlrm_v100_8ranks": ("host communication launch", "device_idle launch_bound synchronous_dataloader"),
     "param/resnet_rtx2080ti": ("input", "dataloader"),
     "program/accumulation": ("compute", ""),
     "program/accumulation_plain": ("compute", ""),

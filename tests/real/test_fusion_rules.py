@@ -51,7 +51,7 @@ def test_compilations_are_counted_as_they_were() -> None:
 def test_graph_breaks_are_where_they_were() -> None:
     findings = diagnosis(model_of(one("program/compile_break"))).findings
     (finding,) = (each for each in findings if each.id == "graph_breaks")
-    assert (finding.values["breaks"], finding.values["lines"]) == (2, "scale:5, scale:7")
+    assert [finding.values[name] for name in ("breaks", "steps", "lines")] == [6, 3, "scale:5, scale:7"]
     assert finding.where is not None
     assert finding.where.file == "r_break.py"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.held_out import workloads, workloads_inference
+from tests.held_out import workloads, workloads_device, workloads_inference
 from tests.held_out.machine import H100, MI300X
 from tests.held_out.run import Program, diagnosed, found_in, run
 from tests.unit.rules.test_held_out import Said, check
@@ -16,8 +16,8 @@ _NEAR = (0.85, 1.15)
 
 SAID = [
     Said(workloads.unpinned_tensors, "memory", "pageable_input", (0.6, 1.0), "train.py:33 (to_device)"),
-    Said(workloads.casts, "compute", "pointwise_chain", (0.7, 1.0), "model.py:52"),
-    Said(workloads.single_tensor_sgd, "launch", "unfused_optimizer", _NEAR, "Optimizer.step#SGD.step"),
+    Said(workloads_device.casts, "compute", "pointwise_chain", (0.7, 1.0), "model.py:52"),
+    Said(workloads_device.single_tensor_sgd, "launch", "unfused_optimizer", _NEAR, "Optimizer.step#SGD.step"),
     Said(workloads.images_logged, "host", "logging_reads", _NEAR, "train.py:40"),
     Said(workloads.saved_often, "host", "checkpoint_saves", _NEAR, "train.py:80 (save_checkpoint)"),
     Said(workloads.compiled_anew, "host", "recompiles", _NEAR, "train.py:40"),
@@ -25,12 +25,12 @@ SAID = [
     Said(workloads.offloaded_optimizer, "host", "optimizer_share", (0.4, 1.0), "offload/cpu_adam.py:90 (step)"),
     Said(workloads.tokenized_on_main, "host", "host_code", _NEAR, "data/collate.py:41 (encode_batch)"),
     Said(workloads.contended_interpreter, "host", "host_dispatch", _NEAR, None),
-    Said(workloads.tuned_again, "compute", "convolution_tuning", (0.7, 1.1), "train.py:40"),
+    Said(workloads_device.tuned_again, "compute", "convolution_tuning", (0.7, 1.1), "train.py:40"),
     Said(workloads.embedded_on_cpu, "memory", "pageable_input", (0.5, 1.0), "model.py:20 (embed)"),
-    Said(workloads.norms_of_a_module, "compute", "unfused_norm", _NEAR, "model.py:31"),
+    Said(workloads_device.norms_of_a_module, "compute", "unfused_norm", _NEAR, "model.py:31"),
     Said(workloads.allocator_retries, "compute", "allocator_churn", _NEAR, "model.py:70 (forward)"),
     Said(workloads.progress_bar, "compute", "logging_reads", _NEAR, "train.py:40"),
-    Said(workloads.full_precision_on_hopper, "compute", "tensor_cores", (0.6, 1.0), "model.py", {"gpu": H100}),
+    Said(workloads_device.full_precision_on_hopper, "compute", "tensor_cores", (0.6, 1.0), "model.py", {"gpu": H100}),
     Said(workloads_inference.sampled_on_host, "compute", "sync_points", (0.5, 1.1), "sample/penalties.py:18 (apply)"),
     Said(workloads_inference.stalled_prefill, "host", "host_code", _NEAR, "mem_cache/radix_cache.py:120"),
     Said(workloads_inference.validation_reads, "compute", "sync_points", (0.6, 1.1), "evaluate.py:36 (validate)"),
@@ -65,10 +65,10 @@ def test_retries_of_the_allocator_are_told_as_such() -> None:
 
 
 HEALTHY = [
-    workloads.padded_batches,
-    workloads.healthy_adapters,
-    workloads.healthy_images,
-    workloads.healthy_checkpointing,
+    workloads_device.padded_batches,
+    workloads_device.healthy_adapters,
+    workloads_device.healthy_images,
+    workloads_device.healthy_checkpointing,
     workloads_inference.healthy_batches,
     workloads_inference.healthy_server,
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of
+from tests.tracegen import Job, SlowGpu, simulate_job, trace_of
 from torch_tb_profiler.insights.run.facts import run_rank
 from torch_tb_profiler.insights.run.findings import run_diagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
@@ -170,3 +171,14 @@ def test_a_group_that_is_called_pipeline(reduced: bool) -> None:
     assert len(finding.instances) >= 5
     assert "waiting" not in found
     assert "pipeline_bubble" not in found_in(Pipeline(named=False, group="CONTEXT_PARALLEL_GROUP"))
+
+
+def test_a_slow_rank_of_a_pipeline_is_named_by_its_own_time() -> None:
+    """Stages wait for one another, whoever is slow: waiting alone names nobody."""
+    run = simulate_job(Job(dp=4, pp=4, micro=8, layers=1, faults=(SlowGpu(5, 1.1),)))
+    traces = [trace_of(run, rank) for rank in range(16)]
+    ranks = [run_rank(model_of(each.pop("traceEvents"), **each), f"rank{at}") for at, each in enumerate(traces)]
+    found = {each.id: each for each in run_diagnosis(ranks).findings}
+    assert found["straggler"].workers == ("rank5",)
+    assert found["straggler"].saving is not None
+    assert (found["straggler"].saving.alone_ns or 0) > 1e6
