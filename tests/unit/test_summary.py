@@ -22,6 +22,7 @@ from tests.served import client_of, everything_read
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.cli import main
+from torch_tb_profiler.cli.work import summary as summary_command
 from torch_tb_profiler.insights.rule import Finding, FindingSaving
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, by_saving, summary
 from torch_tb_profiler.insights.summary.text import as_text
@@ -171,6 +172,23 @@ def test_a_summary_that_was_given_before_is_read_from_the_cache(
         content = kept.read_bytes()
         kept.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     assert said(capsys, *about, "--worker", "rank1") == first
+
+
+@pytest.mark.parametrize("limit", ["_MOST_BYTES", "_MOST_TOGETHER"])
+def test_of_too_much_to_replay_together_the_findings_are_of_one_rank(
+    samples: Path, samples_cache: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    about = [samples / "generated_4gpu_h100", "--json", "--cache-dir", samples_cache]
+    together = json.loads(said(capsys, *about))
+    of_one = json.loads(said(capsys, *about, "--worker", "rank0"))
+    assert "straggler" in {each["id"] for each in together["findings"]}
+    monkeypatch.setattr(summary_command, limit, 1)
+    assert main(["summary", *map(str, about)]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert found["findings"] == of_one["findings"]
+    assert found["ranks"] == together["ranks"]
+    assert "findings are of rank0: more than" in err
 
 
 def test_the_command_gives_the_summary_that_a_server_has_kept(

@@ -63,7 +63,7 @@ def memory_for(entry: Entry, is_answering: bool = False, kind: TraceKind = "trac
     """Bytes that a process needs to read a file, about; `is_answering`: and to answer what the pages will ask."""
     if kind == "snapshot":  # answers take less than the process that reads, which has ended by then
         return 2 * PROCESS_BYTES + int(entry.size * (_PACKED_SNAPSHOT if _is_packed(entry) else 1) * BYTES_OF_SNAPSHOT)
-    return PROCESS_BYTES + min(_packed(entry) * BYTES_OF_PACKED * (2 if is_answering else 1), MOST_BYTES)
+    return PROCESS_BYTES + min(packed_bytes(entry) * BYTES_OF_PACKED * (2 if is_answering else 1), MOST_BYTES)
 
 
 def helpers_for(entry: Entry, kind: TraceKind, processors: int, memory: int | None) -> int:
@@ -71,13 +71,13 @@ def helpers_for(entry: Entry, kind: TraceKind, processors: int, memory: int | No
 
     processors, memory: what nobody else has; memory in bytes, None for any
     """
-    if kind != "trace" or _packed(entry) < LEAST_FOR_HELPERS:
+    if kind != "trace" or packed_bytes(entry) < LEAST_FOR_HELPERS:
         return 0
     most = MOST_HELPERS if memory is None else min(MOST_HELPERS, memory // PROCESS_BYTES)
     return max(0, min(processors, most))
 
 
-def _packed(entry: Entry) -> int:
+def packed_bytes(entry: Entry) -> int:
     """Bytes of a trace when it is packed, about."""
     return entry.size if _is_packed(entry) else entry.size // _PLAIN
 

@@ -22,6 +22,7 @@ from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
+from torch_tb_profiler.workspace.reading_order import packed_bytes
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -33,8 +34,9 @@ def run(arguments: argparse.Namespace) -> None:
     print(msgspec.json.format(dumps(found)).decode() if arguments.json else as_text(found))
 
 
-#: ranks that are replayed together at most: each graph takes as much memory as its trace has work
-_MOST_TOGETHER = 64
+#: ranks that are replayed together at most, and packed bytes of their files (some 2.5 million events): each graph takes
+#: as much memory and time as its trace has work
+_MOST_TOGETHER, _MOST_BYTES = 64, 60 * 1000**2
 
 
 def _with_run_findings(found: SummaryAnswer, traces: Chosen) -> SummaryAnswer:
@@ -44,8 +46,9 @@ def _with_run_findings(found: SummaryAnswer, traces: Chosen) -> SummaryAnswer:
     ]
     if len(chosen_ones) < 2:
         return found
-    if len(chosen_ones) > _MOST_TOGETHER:
-        tell(f"findings are of {found.trace.worker}: more than {_MOST_TOGETHER} ranks are not replayed together here")
+    if len(chosen_ones) > _MOST_TOGETHER or sum(packed_bytes(file.entry) for file, _ in chosen_ones) > _MOST_BYTES:
+        most = f"more than {_MOST_TOGETHER} ranks, or {_MOST_BYTES // 10**6} MB of packed files,"
+        tell(f"findings are of {found.trace.worker}: {most} are not replayed together here")
         return found
     ranks: list[RunRank] = []
     for file, trace in chosen_ones:
