@@ -175,11 +175,13 @@ def test_errors_are_raised_here(tiny: Workspace, error: Exception) -> None:
     with pytest.raises(type(error)) as raised:
         tiny.ask(of_tiny(tiny), partial(fails, error))
     assert str(raised.value) == str(error)
+    assert "in fails" in str(raised.value.__cause__)
 
 
 def test_an_error_that_cannot_be_sent_is_told(tiny: Workspace) -> None:
-    with pytest.raises(RuntimeError, match="this and that"):
+    with pytest.raises(RuntimeError, match="this and that") as raised:
         tiny.ask(of_tiny(tiny), raises_odd)
+    assert "in raises_odd" in str(raised.value.__cause__)
     assert tiny.ask(of_tiny(tiny), process_of) != os.getpid()
 
 

@@ -41,14 +41,19 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What was found, or with `is_error` the error that was raised."""
+    """What was found, or with `is_error` the error that was raised. raised_at: as `traceback` writes it."""
 
     found: Any
     is_error: bool = False
+    raised_at: str = ""
 
 
 class Unanswered(Exception):
     """The process that answers has ended; asking again may help. The message is a sentence for a user."""
+
+
+class RaisedAt(Exception):
+    """The cause of an error that was raised in the process: where that was."""
 
 
 def write_message(stream: IO[bytes], number: int, content: bytes) -> None:
@@ -92,7 +97,7 @@ def _obey(asking: Asking, number: int, content: bytes, say: Callable[[int, Reply
         order: Order = pickle.loads(content)  # noqa: S301 - of the process that has started this one
         reply = Reply(getattr(asking, order.method)(*order.arguments))
     except BaseException as error:  # noqa: BLE001 - who has asked gets it
-        reply = Reply(error, is_error=True)
+        reply = Reply(error, is_error=True, raised_at=traceback.format_exc())
     try:
         say(number, reply)
         del reply
@@ -109,7 +114,7 @@ def _packed(reply: Reply) -> bytes:
         content = pickle.dumps(reply, pickle.HIGHEST_PROTOCOL)
         if reply.is_error:
             pickle.loads(content)  # noqa: S301 - it was made here
-    except Exception:  # noqa: BLE001 - whatever an exception of somebody else does
-        said = "".join(traceback.format_exception(reply.found)) if reply.is_error else traceback.format_exc()
-        return pickle.dumps(Reply(RuntimeError(said), is_error=True))
+    except Exception as error:  # noqa: BLE001 - whatever an exception of somebody else does
+        what = RuntimeError(str(reply.found) if reply.is_error else f"an answer cannot be sent: {error}")
+        return pickle.dumps(Reply(what, is_error=True, raised_at=reply.raised_at or traceback.format_exc()))
     return content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import logging
 import os
@@ -16,7 +17,15 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.workspace.answering import Method, Order, Reply, Unanswered, read_message, write_message
+from torch_tb_profiler.workspace.answering import (
+    Method,
+    Order,
+    RaisedAt,
+    Reply,
+    Unanswered,
+    read_message,
+    write_message,
+)
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.pool import variables
 
@@ -122,7 +131,12 @@ class AnsweringProcess:
             start_new_session=True,  # Ctrl-C is for the server
         )
         running = _Running(process)
-        threading.Thread(target=self._listen, args=(running,), name="torch-profiler-answers", daemon=True).start()
+        try:
+            threading.Thread(target=self._listen, args=(running,), name="torch-profiler-answers", daemon=True).start()
+        except RuntimeError as error:
+            process.kill()
+            process.wait()
+            raise OSError(errno.EAGAIN, str(error)) from None
         return running
 
     def _listen(self, running: _Running) -> None:
@@ -156,6 +170,7 @@ class AnsweringProcess:
         if future is None:
             return
         if reply.is_error:
+            reply.found.__cause__ = RaisedAt(reply.raised_at)
             future.set_exception(reply.found)
         else:
             future.set_result(reply.found)
