@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from tests import tiny
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.workspace import lru, unused
+from torch_tb_profiler.workspace import Key, Packed, lru, unused
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.unused import Unused
+from torch_tb_profiler.workspace.workspace import LARGE_VALUE
 
 
 def test_only_what_was_not_used_for_so_long_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,3 +62,18 @@ def test_models_and_timelines_come_again(opened: Opener, logs: Path) -> None:
     workspace._unused.look(seconds=0)
     assert (len(workspace._here.models), len(workspace._here.timelines)) == (0, 0)
     assert (workspace.ask(trace, events), workspace.ask_timeline(trace, slices)) == before
+
+
+def test_large_values_go_when_nobody_asks_and_small_ones_stay(opened: Opener, logs: Path) -> None:
+    tiny.write_trace(logs / "run" / "w.1.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    sizes = {"large": LARGE_VALUE, "small": LARGE_VALUE - 1}
+    for name, size in sizes.items():
+        workspace.remember(Key((trace,), name), partial(Packed, bytes(size), False, name))
+    workspace._unused.look(seconds=60)
+    assert len(workspace._in_memory) == 2
+    workspace._unused.look(seconds=0)
+    assert workspace._in_memory.get(Key((trace,), "large")) is None
+    assert workspace._in_memory.get(Key((trace,), "small")) is not None

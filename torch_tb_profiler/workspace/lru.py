@@ -60,11 +60,11 @@ class Lru(Generic[K, V]):
             for key in list(filter(unwanted, self._held)):
                 self._drop(key)
 
-    def drop_unused(self, seconds: float) -> int:
-        """Drop every value that was not asked for so long. How many were dropped."""
+    def drop_unused(self, seconds: float, least: int = 0) -> int:
+        """Drop every value of this weight or more that was not asked for so long. How many were dropped."""
         until = time.monotonic() - seconds
         with self._lock:
-            unused = [key for key, held in self._held.items() if held.used <= until]
+            unused = [key for key, held in self._held.items() if held.used <= until and held.weight >= least]
             for key in unused:
                 self._drop(key)
         return len(unused)

@@ -80,9 +80,9 @@ class Memory(Generic[K, V]):
         """A value that was made elsewhere."""
         self._values.put(key, value)
 
-    def drop_unused(self, seconds: float) -> int:
-        """Forget what was not asked for so long. How many values that were."""
-        return self._values.drop_unused(seconds)
+    def drop_unused(self, seconds: float, least: int = 0) -> int:
+        """Forget what weighs so much and was not asked for so long. How many values that were."""
+        return self._values.drop_unused(seconds, least)
 
     def drop(self, unwanted: Callable[[K], bool]) -> None:
         """Forget the values of some keys, those that are being made included."""

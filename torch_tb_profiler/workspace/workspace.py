@@ -6,6 +6,7 @@ import atexit
 import logging
 import os
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NoReturn, Protocol, TypeVar
 
@@ -38,6 +39,8 @@ log = logging.getLogger(__name__)
 MOST_WORKERS = 4
 #: of remembered values that are also on disk
 ANSWER_BYTES = 64 * 1000**2
+#: bytes of a remembered value from which on it is forgotten when nobody asks: graphs of all ranks, tables
+LARGE_VALUE = 1000**2
 #: events from which on a trace is opened in a process of its own: answers about smaller ones come before that starts
 LARGE_EVENTS = 400_000
 
@@ -93,7 +96,8 @@ class Workspace:
         self._elsewhere = AnsweringProcess(cache)
         self._on_disk: Memory[Key, Any] = Memory(ANSWER_BYTES, lambda value: value.size)
         self._in_memory: Memory[Key, Any] = Memory(VALUE_BYTES, lambda value: value.size)
-        self._unused = Unused((self._here.drop_unused, self._elsewhere.drop_unused))
+        large_values = partial(self._in_memory.drop_unused, least=LARGE_VALUE)
+        self._unused = Unused((self._here.drop_unused, self._elsewhere.drop_unused, large_values))
         self._runs = Runs(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
 
     def start(self, found: Found | None = None) -> None:
