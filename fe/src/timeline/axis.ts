@@ -4,6 +4,7 @@ import { duration } from "../format";
 import { type Camera, span, xOf } from "./camera";
 import type { Colors } from "./colors";
 import type { Flags, Mark } from "./scene";
+import { marksApart } from "./stepMarks";
 
 const FONT_SIZE = 11;
 /** Pixels that a label of the axis needs. */
@@ -28,15 +29,18 @@ export function paintAxis(
     context.fillStyle = colors.border;
     context.fillRect(x, STEP_ROW + 2, 1, height - STEP_ROW);
   }
+  const starts = steps.map(({ start }) => start);
+  const marked = new Set(marksApart(starts, camera));
   let behind = -1;
   for (const { name, start } of steps) {
     const x = Math.round(xOf(camera, start));
     if (x > camera.width) break;
     if (x < 0) continue;
     context.fillStyle = colors.muted;
-    context.fillRect(x, 0, 1, height);
-    // Names that would lie over each other are left out, their marks are not.
+    if (marked.has(start)) context.fillRect(x, 0, 1, height);
+    // Names that would lie over each other are left out. What has a name has a mark beside it.
     if (x < behind) continue;
+    context.fillRect(x, 0, 1, STEP_ROW);
     const text = name.length > 24 ? `${name.slice(0, 23)}…` : name;
     context.fillText(text, x + 4, STEP_ROW - 3);
     behind = x + 8 + context.measureText(text).width;

@@ -10,6 +10,7 @@ import { rowsBetween } from "./layout";
 import { placeOf } from "./place";
 import { Columns } from "./raster";
 import { type PickedSlice, type Scene, sourceOf } from "./scene";
+import { marksApart } from "./stepMarks";
 import { type Label, LabelWriter } from "./text";
 import type { TrackRow } from "./track";
 
@@ -70,7 +71,7 @@ export class Painter {
     const { colors, camera, top, height } = scene;
     context.globalCompositeOperation = "destination-over";
     context.fillStyle = colors.border;
-    for (const at of scene.steps) {
+    for (const at of marksApart(scene.steps, camera)) {
       const x = Math.round(xOf(camera, at));
       if (x >= 0 && x <= camera.width) context.fillRect(x, 0, 1, height);
     }
