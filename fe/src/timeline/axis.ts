@@ -40,10 +40,12 @@ export function paintAxis(
     if (marked.has(start)) context.fillRect(x, 0, 1, height);
     // Names that would lie over each other are left out. What has a name has a mark beside it.
     if (x < behind) continue;
-    context.fillRect(x, 0, 1, STEP_ROW);
     const text = name.length > 24 ? `${name.slice(0, 23)}…` : name;
+    const end = x + 4 + context.measureText(text).width;
+    if (end > camera.width && x > 0) continue;
+    context.fillRect(x, 0, 1, STEP_ROW);
     context.fillText(text, x + 4, STEP_ROW - 3);
-    behind = x + 8 + context.measureText(text).width;
+    behind = end + 4;
   }
   for (const tick of axis.ticks) {
     const x = Math.round(xOf(camera, tick)) + 4;
