@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -126,7 +127,10 @@ def main() -> int:
             for attack in ATTACKS:
                 if time.monotonic() < until:
                     with tempfile.TemporaryDirectory() as folder:
-                        attack(figures, seed, Path(folder))
+                        try:
+                            attack(figures, seed, Path(folder))
+                        except Exception:  # noqa: BLE001 - what an attack did not expect is a find, too
+                            figures.complain(f"{attack.__name__} (seed {seed}): {traceback.format_exc()}")
             seed += 1
         said = search.communicate(timeout=2 * PIECE_SECONDS)[0].strip().splitlines()
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
+from io import BytesIO
 
 import msgspec
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.trace import column_buffers
+from torch_tb_profiler.trace import column_buffers, read_trace
 from torch_tb_profiler.trace.column_buffers import (
     Codes,
     JsonTexts,
@@ -162,3 +163,15 @@ def test_times_written_in_other_ways() -> None:
     # of one length, but no three decimals
     assert ns(["12345.6789", "1234567.89", "123456e-10"])[:2] == [12345678, 1234567890]
     assert ns(["1234.5x7", "1234.567"]) == [None, 1234567]
+
+
+def test_a_time_over_several_lines_costs_its_event_alone() -> None:
+    """Where times are kept as text: too long for a double."""
+    events = [
+        f'{{"ph":"X","cat":"cpu_op","name":"op{each}","pid":1,"tid":1,"ts":1761646256901{each}34.123,"dur":1}}'
+        for each in range(4)
+    ]
+    events[2] = events[2].replace("1761646256901234.123", "[\n1,\n5\n]")
+    trace = read_trace(BytesIO(('{"traceEvents":[' + ",\n".join(events) + "]}").encode()))
+    assert (np.diff(trace.events.start[[0, 1, 3]]) == [100_000, 200_000]).all()
+    assert [(note.kind, note.count) for note in trace.notes if note.kind == "missing_time"] == [("missing_time", 1)]

@@ -132,7 +132,8 @@ def exact_ns(texts: Sequence[msgspec.Raw]) -> tuple[Int64, Bool]:
     found = _equally_long_ns(np.frombuffer(joined, np.uint8), len(texts))
     if found is not None:
         return found, np.zeros(len(texts), dtype=np.bool_)
-    each = [_exact_ns(text) for text in joined[:-1].split(b"\n")]
+    # one by one: what stands there may be a list over several lines
+    each = [_exact_ns(bytes(text)) for text in texts]
     return np.array([ns or 0 for ns in each], dtype=np.int64), np.array([ns is None for ns in each], dtype=np.bool_)
 
 
