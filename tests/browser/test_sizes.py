@@ -139,15 +139,20 @@ def test_the_measure_sees_what_it_looks_for(page: Page, alone: Server) -> None:
     profiler = Profiler(page, alone).open(r=GPU_RUN)
     panel = profiler.panel("Configuration")
     expect(panel).to_be_visible()
-    assert measured(page) == {"page": 0, "wide": [], "small": []}
+    assert measured(page) == {"page": 0, "wide": [], "small": [], "silent": []}
     panel.evaluate(
         """(panel) => {
             const button = document.createElement("button");
             button.textContent = "x";
             button.style.cssText = "all: unset; width: 9px; height: 9px; position: relative; left: 3000px";
-            panel.append(button);
+            const scrolled = document.createElement("div");
+            scrolled.className = "scrolled";
+            scrolled.style.cssText = "overflow-x: auto; width: 90px";
+            scrolled.innerHTML = "<p style='width: 200px'>wide</p>";
+            panel.append(button, scrolled);
         }"""
     )
     seen = measured(page)
     assert any("<button" in each for each in seen["wide"])
     assert any("<button" in each for each in seen["small"])
+    assert any("scrolled" in each for each in seen["silent"])

@@ -19,7 +19,7 @@ from tests.tiny import wait_until
 from torch_tb_profiler.web import app as app_module
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.http import HttpError, Stream
-from torch_tb_profiler.web.server import Patience, serve
+from torch_tb_profiler.web.server import Patience, _Input, serve
 from torch_tb_profiler.web.time_limit import TimeLimit
 from torch_tb_profiler.web.wsgi_response import respond
 
@@ -189,3 +189,12 @@ def test_what_is_raised_within_the_time_is_raised() -> None:
 
         with pytest.raises(type(error), match=str(error)):
             limit.call(fail)
+
+
+def test_a_connection_that_the_server_has_closed_is_gone() -> None:
+    """Not a mistake, which would be printed with all its lines."""
+    ours, theirs = socket.socketpair()
+    stream = _Input(ours)
+    ours.close()
+    with theirs, pytest.raises(ConnectionAbortedError):
+        stream.readinto(bytearray(1))

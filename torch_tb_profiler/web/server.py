@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import logging
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -45,6 +47,17 @@ class Patience(msgspec.Struct, frozen=True):
     least: float = 1.0
 
 
+@contextlib.contextmanager
+def _closed_here() -> Iterator[None]:
+    """A connection that this server has closed is one that is gone, not a mistake."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.EBADF:
+            raise ConnectionAbortedError from None
+        raise
+
+
 class _Input(io.RawIOBase):
     """What a client sends, all of it until a deadline: a byte now and then does not put it off."""
 
@@ -65,8 +78,9 @@ class _Input(io.RawIOBase):
         left = (self._until or 0.0) - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        self._connection.settimeout(left)
-        return self._connection.recv_into(buffer)
+        with _closed_here():
+            self._connection.settimeout(left)
+            return self._connection.recv_into(buffer)
 
 
 class _Reader(io.BufferedReader):
@@ -88,11 +102,12 @@ class _Output(io.RawIOBase):
     def write(self, data: Any) -> int:
         with memoryview(data) as view:
             for begin in range(0, len(view), _PIECE):
-                self._connection.settimeout(self._server.patience.piece)
-                self._server.waits(self._connection)
-                # the time is that of the whole call, however little is taken at once
-                self._connection.sendall(view[begin : begin + _PIECE])
-                self._server.works(self._connection)
+                with _closed_here():
+                    self._connection.settimeout(self._server.patience.piece)
+                    self._server.waits(self._connection)
+                    # the time is that of the whole call, however little is taken at once
+                    self._connection.sendall(view[begin : begin + _PIECE])
+                    self._server.works(self._connection)
             return len(view)
 
 
