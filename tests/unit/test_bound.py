@@ -83,14 +83,19 @@ def test_the_host_saves_no_more_than_the_device_idles() -> None:
     assert reliefs["sync"] == pytest.approx(1 - 800 / 960, abs=0.01)
 
 
-def test_a_general_cause_that_is_far_larger_comes_first() -> None:
-    """Operators keep the host busy for most of the step; beside it, one wait saves little."""
+@pytest.mark.parametrize(
+    ("waiting", "order"), [(2, ["device_idle", "sync_points"]), (5, ["sync_points", "device_idle"])]
+)
+def test_a_general_cause_that_is_far_larger_comes_first(waiting: int, order: list[str]) -> None:
+    """Operators keep the host busy for most of the step; beside it, waits save little: unless they are 5 % of the step
+    and more, which can be mended at their line.
+    """
     operators = [op("aten::a", 20 * at, 18) for at in range(45)]
     work = [each for at in range(5) for each in (launch(180 * at + 1, at + 1), kernel(180 * at + 8, 10, at + 1))]
-    waits = [call(WAIT, 180 * at + 7, 13, 900 + at) for at in range(5)]
+    waits = [call(WAIT, 180 * at + 7, 13, 900 + at) for at in range(waiting)]
     found = diagnosis(model_of([annotation("ProfilerStep#1", 0, 900), *operators, *work, *waits]))
     savings = [(each.id, each.saving.after_others_ns) for each in found.findings if each.saving is not None]
-    assert [id_ for id_, _ in savings] == ["device_idle", "sync_points"]
+    assert [id_ for id_, _ in savings] == order
     assert sum(after or 0.0 for _, after in savings) == found.together_ns
 
 
