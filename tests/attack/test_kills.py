@@ -52,11 +52,13 @@ def killed(tmp_path: Path, seed: int, rounds: int) -> None:
         time.sleep(dice.random() * 1.5)
         for server in servers:
             end(server, dice.choice(SIGNALS) if number else signal.SIGKILL)
-        assert not [log for log in logs if "Traceback" in log.read_text()]
+        told = [log.read_text() for log in logs]
+        assert not [text for text in told if "Traceback" in text], told
     last = start(tmp_path / "logs", tmp_path / "cache", tmp_path / "last.log")
     try:
         wait_for_all(last)
-        assert answers(getter(last), traces, PATHS) == good
+        found = answers(getter(last), traces, PATHS)
+        assert found == good, [url for url in good if found.get(url) != good[url]]
     finally:
         end(last, signal.SIGTERM)
-    assert last.process.returncode == 0
+    assert last.process.returncode == 0, last.printed()
