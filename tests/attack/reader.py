@@ -26,9 +26,9 @@ SEEDS = (CORPUS, CORPUS.parents[1] / "damaged")
 FOUND = Path(".attack") / "corpus"
 LONGEST = 60_000
 #: of one process of the search: under atheris it holds 70 KB more with every input, which the reader alone does not
-PIECE_SECONDS = 300.0
+PIECE_SECONDS = 120.0
 #: a process begins with reading all inputs that it is given; none is started for less time than that may take
-LEAST_SECONDS, MOST_INPUTS = 60.0, 100
+LEAST_SECONDS, MOST_INPUTS = 30.0, 100
 
 
 def check(content: bytes) -> None:

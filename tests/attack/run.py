@@ -132,7 +132,7 @@ def main() -> int:
                         except Exception:  # noqa: BLE001 - what an attack did not expect is a find, too
                             figures.complain(f"{attack.__name__} (seed {seed}): {traceback.format_exc()}")
             seed += 1
-        said = search.communicate(timeout=2 * PIECE_SECONDS)[0].strip().splitlines()
+        said = search.communicate(timeout=5 * PIECE_SECONDS)[0].strip().splitlines()
     finally:
         search.kill()
     print(f"search in the reader: {said[-1] if said else 'nothing was said'}")
