@@ -204,7 +204,7 @@ def test_a_small_answer_is_whole(client: Client) -> None:
 
 def test_the_table_is_made_once(client: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     route = f"/api/kernels?{WHERE}&group_by=name_op_launch"
-    get(client, route)
+    get(client, f"{route}&limit=2")  # the first page may have been prepared, which makes no table here
     monkeypatch.setattr(kernels_question, "kernels", lambda *_: pytest.fail("it was made again"))
     get(client, f"{route}&filter=gemm&limit=1")
     get(client, f"{route}&sort=name&limit=1")

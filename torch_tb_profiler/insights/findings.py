@@ -196,7 +196,7 @@ def _general_last(
     behind = [(rule, each) for rule, each in found if rule.general or rule.symptom]
     causes = [each.changes for _, each in first if all(quality.of(change) is None for change in each.changes)]
     if not behind or not causes:
-        return first + behind if not causes else first, [] if not causes else behind
+        return first + behind, []
     chosen = np.array(steps, np.int64)
 
     def after(changes: Sequence[Change]) -> int:

@@ -18,7 +18,7 @@ from torch_tb_profiler.workspace.timelines import Timelines
 A = TypeVar("A")
 V = TypeVar("V")
 
-#: events of all open models together; an event costs about 60 bytes once all views were visited
+#: events of all open models together
 OPEN_EVENTS = 4_000_000
 #: of values that are kept in memory alone
 VALUE_BYTES = 256 * 1000**2

@@ -15,7 +15,7 @@ from torch_tb_profiler.trace import Category
 SAVES = late_pattern(
     r"(?:^|/)torch/serialization\.py\(\d+\): save$|(?:^|/)safetensors/\w+\.py\(\d+\): save_(?:file|model)$|"
     r"(?:^|/)torch/distributed/checkpoint/\w+\.py\(\d+\): (?:save|async_save)\w*$|"
-    r"\(\d+\): (?:_?save_(?:checkpoint|pretrained|model|state|snapshot|weights)\w*|checkpoint_save|_save_checkpoint)$"
+    r"\(\d+\): (?:_?save_(?:checkpoint|pretrained|model|state|snapshot|weights)\w*|checkpoint_save)$"
 )
 
 

@@ -22,7 +22,7 @@ def answer_query(table: TableAnswer, parameters: Parameters) -> Answer:
 
 
 def page_of(parameters: Parameters, table: TableAnswer) -> bytes:
-    """The same as JSON."""
+    """What `answer_query` sends: JSON. Raises HttpError."""
     query = query_of(parameters)
     try:
         return dumps(table.page(query))
