@@ -12,12 +12,12 @@ from torch_tb_profiler.late_pattern import late_pattern
 _PEAKS = tuple(
     (late_pattern(pattern, re.IGNORECASE), gigabytes * 1e9)
     for pattern, gigabytes in (
-        (r"V100.*SXM|V100-DGXS", 150.0),
-        (r"A800.*SXM|A800-SXM", 200.0),
-        (r"A100.*SXM", 300.0),
+        (r"V100.{0,100}SXM|V100-DGXS", 150.0),
+        (r"A800.{0,100}SXM|A800-SXM", 200.0),
+        (r"A100.{0,100}SXM", 300.0),
         (r"H800", 200.0),
         (r"H20\b", 450.0),
-        (r"GH200|H200(?! NVL)|H100 80GB HBM3|H100.*SXM", 450.0),
+        (r"GH200|H200(?! NVL)|H100 80GB HBM3|H100.{0,100}SXM", 450.0),
         (r"B200|GB200|B300|GB300", 900.0),
         (r"MI300X|MI325X", 448.0),
     )

@@ -14,7 +14,7 @@ from torch_tb_profiler.late_pattern import late_pattern
 Severity = Literal["fail", "warn"]
 
 #: greedy: names of kernels are full of > and =
-_RULE = late_pattern(r"\s*(.+?)\s*(>=|<=|!=|==|>|<|=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-zµ%]*)\s*")
+_RULE = late_pattern(r"(.+?)\s{0,20}(>=|<=|!=|==|>|<|=)\s{0,20}([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s{0,20}([A-Za-zµ%]*)")
 
 #: the rules that fail and that warn by default
 DEFAULT_FAIL = ("device_busy > 2%", "step_time > 5%", "peak_bytes > 5%", "notes.error > 0")
@@ -58,7 +58,7 @@ def parse_rule(text: str, severity: Severity = "fail", is_default: bool = False)
     >>> parse_rule("device_busy > 2%").limit, parse_rule("peak_bytes>64MB").limit
     (0.02, 67108864.0)
     """
-    match = _RULE.fullmatch(text)
+    match = _RULE.fullmatch(text.strip())
     if match is None:
         raise RuleError(f"{text!r} is no rule: write METRIC > NUMBER and a unit, as in 'step_time > 5%'")
     key, sign, number, unit = match.groups()

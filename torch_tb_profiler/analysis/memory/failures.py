@@ -130,7 +130,7 @@ def failures(model: Model) -> tuple[Failure, ...]:
 
 #: of MPS KB is 1,024 bytes, too
 _UNITS = {"bytes": 1, "B": 1} | {f"{k}{b}": 1 << 10 * (n + 1) for n, k in enumerate("KMGT") for b in ("iB", "B")}
-_SIZE = r"([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]i?B|B)"
+_SIZE = r"(?<![0-9])([0-9]+(?:\.[0-9]+)?) ?(bytes|[KMGT]i?B|B)"
 _RUN_OUT = late_pattern(
     r"out of memory|exceed allowed memory|can't allocate memory|not enough memory|OutOfMemoryError", re.IGNORECASE
 )

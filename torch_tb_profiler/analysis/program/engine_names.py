@@ -50,7 +50,7 @@ _TENSORRT = late_pattern(
     r"(?:(?P<t>[0-9]{1,15}) ctx tokens?, )?(?P<g>[0-9]{1,15}) gen(?:eration)? reqs"
 )
 _XDIT = late_pattern(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
-_FIELD = late_pattern(r"(?P<key>\w+)=(?P<value>\[[^\]]*\]|[^\s\],]+)")
+_FIELD = late_pattern(r"(?<!\w)(?P<key>\w+)=(?P<value>\[[^\]]{0,1000}\]|[^\s\],]+)")
 #: what is read as a number; longer ones are none of an engine
 _NUMBER = late_pattern(r"[0-9]{1,15}")
 

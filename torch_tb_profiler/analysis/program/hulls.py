@@ -17,7 +17,7 @@ from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 
-_LOSS = late_pattern(r"aten::(?:\w*loss\w*|binary_cross_entropy\w*|kl_div|cross_entropy\w*)$")
+_LOSS = late_pattern(r"aten::(?:(?:(?!loss)\w)*loss\w*|binary_cross_entropy\w*|kl_div|cross_entropy\w*)$")
 #: what DDP runs when all gradients are there
 _REDUCER = late_pattern(r"torch\.distributed\.ddp\.reducer::|torch::distributed::reducer::")
 _OPTIMIZER = late_pattern(r"aten::(?:_foreach_\w+|_fused_\w+|addcdiv_|addcmul_|add_|mul_)$")

@@ -33,7 +33,7 @@ SYNCHRONIZE = late_pattern(
     r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$|^(?:ur|pi)(?:QueueFinish|Events?Wait)$"
 )
 ALLOCATOR = late_pattern(
-    r"Malloc|Free(?!ze)|HostAlloc|USM\w*Alloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap"
+    r"Malloc|Free(?!ze)|HostAlloc|USM\w{0,100}Alloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap"
 )
 #: ranges of collectives that run on the host
 HOST_COLLECTIVE = late_pattern(r"(?:gloo|mpi|ucc):")

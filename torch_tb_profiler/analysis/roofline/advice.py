@@ -43,7 +43,7 @@ _MOST_WAVES, _LEAST_LOST = 4, 0.15
 #: how many small products in a row are many
 _MANY = 8
 _TILE = late_pattern(
-    r"tilesize(\d{1,9})x(\d{1,9})x|_MT(\d{1,9})x(\d{1,9})x|nvjet_\w*?_(\d{1,9})x(\d{1,9})|gemm\w*?_(\d{2,3})x(\d{2,3})(?=_|$)"
+    r"tilesize(\d{1,9})x(\d{1,9})x|_MT(\d{1,9})x(\d{1,9})x|nvjet_\w{0,100}?_(\d{1,9})x(\d{1,9})|gemm\w{0,100}?_(\d{2,3})x(\d{2,3})(?=_|$)"
 )
 _SPLIT = late_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
 

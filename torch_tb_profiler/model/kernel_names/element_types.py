@@ -67,7 +67,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...
     (late_pattern(pattern), read)
     for pattern, read in (
         (r"nvjet_(?:sm\d+_)?([a-z])", lambda found: _NVJET.get(found[1])),
-        (r"xmma_[a-z_]*?_(bf16|f16|tf32|f32|f64|e4m3|e5m2|i8)(?=bf16|f16|tf32|f32|f64|e4m3|e5m2|i8|_)", _word),
+        (r"xmma_[a-z_]{0,100}?_(bf16|f16|tf32|f32|f64|e4m3|e5m2|i8)(?=bf16|f16|tf32|f32|f64|e4m3|e5m2|i8|_)", _word),
         (
             r"(?:tensorop|simt)_(?:(bf16|f16|tf32|e4m3|e5m2)_)?([shdciz])(\d*)(?:gemm|fprop|dgrad|wgrad)",
             _instruction,
@@ -77,14 +77,14 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...
             _instruction,
         ),
         (r"()(s)()cudnn", _instruction),
-        (r"Cijk_A\w+?_B\w+?_([A-Z]\w*?)_", _tensile),
-        (r"igemm_\w+?_gtc\w*?_[a-z]+_(fp32|fp16|bf16|int8)", _word),
+        (r"Cijk_A[a-z0-9]{1,40}_B[a-z0-9]{1,40}_([A-Z][^\W_]{0,40})_", _tensile),
+        (r"igemm_\w{1,40}?_gtc[^\W_]{0,40}_[a-z]{1,40}_(fp32|fp16|bf16|int8)", _word),
         (r"^(?:bmm|gemm)_\w+?_((?:Mx)?(?:E2m1|E4m3|E5m2)|Bfloat16|Fp16|Fp32)", _word),
         (r"^fmhaSm\w*?Qkv(E4m3|E2m1|Bfloat16|Fp16)", _word),
         (r"_matmul_ogs_[NT]+_([a-z0-9]+?)x", _word),
         (r"fmha_cutlass[FB]_(f16|bf16|f32)_", _word),
-        (r"flash_(?:fwd|bwd)\w*<.*\b(bf16|fp16|fp8)\b", _word),
-        (r"(?:fmoe|pa)_(bf16|fp16|fp8|int8)|fmha_\w*hd\d+_(bf16|fp16|fp8)", lambda found: found[1] or found[2]),
+        (r"flash_(?:fwd|bwd)\w{0,100}<.{0,1000}\b(bf16|fp16|fp8)\b", _word),
+        (r"(?:fmoe|pa)_(bf16|fp16|fp8|int8)|fmha_\w{0,100}hd\d{1,9}_(bf16|fp16|fp8)", lambda found: found[1] or found[2]),
         (r"(?<![a-z0-9])(bf16|f4|i8|fp8)gemm_", _word),
         (
             r"^nccl\w*?_(?:Sum|Prod|Min|Max|MinMax|Avg|PreMulSum|SumPostDiv|copy)_(\w+?)(?:_RING|_TREE|_NVLS|_COLLNET|$)",

@@ -27,7 +27,7 @@ _END = late_pattern(r"(?: \[clone \.kd\]|\.kd)$")
 _BRACKET = late_pattern(r"->|[<>() ]")
 
 #: of mangled names (Itanium C++ ABI): literals, substitutions, 16-bit types, or the length of an identifier
-_MANGLED = late_pattern(r"L[a-z]n?\d+E|S[0-9A-Z]*_|T\d*_|DF16b|DF16_|(?P<length>[1-9]\d{0,3})")
+_MANGLED = late_pattern(r"L[a-z]n?\d{1,40}E|S[0-9A-Z]{0,12}_|T\d{0,12}_|DF16b|DF16_|(?P<length>[1-9]\d{0,3})")
 _MANGLED_START = late_pattern(r"_ZN?[KVrL]*(?=\d)")
 _IDENTIFIER = late_pattern(r"L?([1-9]\d{0,3})")
 _MANGLED_TYPES = {"DF16b": "bf16", "DF16_": "fp16"}

@@ -29,7 +29,7 @@ _TYPE = late_pattern(
 #: a name of C++ with a namespace or with arguments of a template
 _QUALIFIED = late_pattern(r"\w+(?:::|<)[^=]*$")
 _LAMBDA = late_pattern(r"\{lambda\(([\w: ]+)[,)]")
-_TRAITS = late_pattern(r"\w*kernel_traits\w*<(\d+)")
+_TRAITS = late_pattern(r"kernel_traits\w{0,100}<(\d+)")
 _TILE = late_pattern(r"tuple<(?:cute::)?C<(\d{1,9})>, (?:cute::)?C<(\d{1,9})>, (?:cute::)?C<(\d{1,9})>")
 _MAINLOOP = late_pattern(r"(?<!Collective)Mainloop(\w+)")
 _TENSILE = late_pattern(r"Cijk_A(il|li)k_B(lj|jl)k_")

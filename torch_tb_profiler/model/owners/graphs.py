@@ -24,7 +24,7 @@ from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 _REPLAY = late_pattern(r"(?:cuda|hip|cu)GraphLaunch")
-_NODE = late_pattern(r"(?:cuda|hip|cu)\w*(?:Launch\w*Kernel|LaunchKernel|Memcpy|Memset)")
+_NODE = late_pattern(r"(?:cuda|hip|cu)\w*(?:Launch\w{0,100}Kernel|LaunchKernel|Memcpy|Memset)")
 
 #: part of the nodes of a graph whose names must agree with those of a capture
 LEAST_AGREEING = 0.9

@@ -91,7 +91,7 @@ Condition = Word | Match | Equal | Truth | Compare
 Column = Mapping[str, Any]
 
 _NAME = late_pattern(r"([A-Za-z_][A-Za-z0-9_ ()%-]*?)(~|!=|>=|<=|==|>|<|=)")
-_NUMBER = late_pattern(rf"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[{SPACE}]*([A-Za-zµ%]*(?:/s)?)")
+_NUMBER = late_pattern(rf"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[{SPACE}]*([A-Za-zµ%]*(?:/s)?)")
 _TRUTHS = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False, "unknown": None, "null": None}
 
 
