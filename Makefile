@@ -58,22 +58,23 @@ BESIDE := -j $(WORKERS) $(if $(filter output-sync,$(.FEATURES)),--output-sync=ta
 # One pytest run over everything, so that its summary counts every Python and browser test.
 STEPS := lint test-fe test-all-py
 
-test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers
-	@start=$$(date +%s); failed=; \
-	run() { \
-	    echo "==== make $$1"; \
-	    $(MAKE) --no-print-directory --keep-going $$2 $$1 || failed="$$failed $$1"; \
-	}; \
-	run "lint test-fe" "$(BESIDE)"; \
-	run test-all-py; \
+# The checks of code run beside the tests, which wait for browsers and servers a part of their time, and are shown when
+# they have ended. The UI is built before: both want it.
+test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
+	@mkdir -p $(OUT); start=$$(date +%s); failed=; \
+	$(MAKE) --no-print-directory --keep-going lint test-fe > $(OUT)/checks.log 2>&1 & checks=$$!; \
+	trap 'kill $$checks 2>/dev/null' INT TERM; \
+	echo "==== make test-all-py"; \
+	$(MAKE) --no-print-directory --keep-going test-all-py || failed=" test-all-py"; \
+	wait $$checks || failed="$$failed lint test-fe"; \
+	echo "==== make lint test-fe"; cat $(OUT)/checks.log; \
 	took="$$(( $$(date +%s) - start )) s"; \
-	if [ -n "$$failed" ]; then echo "make test: FAILED in: $$failed ($$took)"; exit 1; fi; \
+	if [ -n "$$failed" ]; then echo "make test: FAILED in:$$failed ($$took)"; exit 1; fi; \
 	echo "make test: all passed: $(STEPS) ($$took)"
 
 # What is tried while one works: unit tests but those that the marker "slow" names; no browsers, no servers of others.
 check: .venv/.stamp-dev .venv/.stamp-node
-	@$(MAKE) --no-print-directory --keep-going $(BESIDE) lint fe-lint fe-types fe-unit
-	@$(MAKE) --no-print-directory check-py
+	@$(MAKE) --no-print-directory --keep-going $(BESIDE) check-py lint fe-lint fe-types fe-unit
 
 check-py: .venv/.stamp-dev
 	$(PY) -m pytest $(SPREAD) -m "not slow" -q tests/unit

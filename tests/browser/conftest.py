@@ -185,10 +185,10 @@ def on_its_own(page: Page, alone: Server) -> Profiler:
     return Profiler(page, alone)
 
 
-@pytest.fixture(params=["light", "dark"])
-def axe(request: pytest.FixtureRequest, open_page: OpenPage, alone: Server) -> Axe:
-    """Looks at a page of the server without TensorBoard, not opened yet, in each theme."""
-    return Axe(Profiler(open_page(color_scheme=request.param), alone))
+@pytest.fixture
+def axe(on_its_own: Profiler) -> Axe:
+    """Looks at a page of the server without TensorBoard, not opened yet."""
+    return Axe(on_its_own)
 
 
 @pytest.fixture

@@ -16,6 +16,25 @@ def profiler(axe: Axe) -> Profiler:
     return axe.profiler
 
 
+def test_it_sees_what_is_wrong_in_one_theme_alone(axe: Axe, profiler: Profiler) -> None:
+    profiler.open(r=CPU_RUN)
+    expect(profiler.heading("Overview")).to_be_visible()
+    profiler.page.add_style_tag(content="[data-theme=dark] h1 { color: #333; background: #222 }")
+    axe.look("a heading")
+    profiler.page.add_style_tag(content="[data-theme=light] h1 { color: #ddd; background: #eee }")
+    profiler.page.evaluate("document.querySelector('main').append(document.createElement('button'))")
+    axe.look("a button without a name")
+    with pytest.raises(AssertionError) as failed:
+        axe.check()
+    found = [line.rsplit(": ", 1)[0] for line in str(failed.value).splitlines() if not line.startswith(" ")]
+    assert found == [
+        "a heading, dark: color-contrast",
+        "a button without a name, dark: button-name",
+        "a button without a name, dark: color-contrast",
+        "a button without a name, light: color-contrast",
+    ]
+
+
 def test_overview(axe: Axe, profiler: Profiler) -> None:
     profiler.open(r=GPU_RUN)
     expect(profiler.panel("GPU Summary")).to_be_visible()

@@ -133,7 +133,10 @@ def test_kernels_have_the_colour_of_the_operator_that_launched_them(opened: Time
         found: dict[str, set[tuple[int, ...]]] = {}
         for name, each in ((name, each) for name, some in named.items() for each in some[:2]):
             start, length = each["start_ns"], each["duration_ns"]
-            timeline = open_trace(profiler, t=f"{start - length}-{start + 2 * length}", c=by)
+            # From one kernel to the next it is the same page.
+            state = {"v": "trace", "r": GPU_RUN, "k": "rank0", "c": by}
+            profiler.turn_to(**state, t=f"{start - length}-{start + 2 * length}")
+            timeline = opened.settle()
             timeline.show(key)
             colour = timeline.colours(timeline.y(key, 0) + 7)[round(timeline.x(start + length / 2))]
             found.setdefault(name, set()).add(tuple(colour.tolist()))

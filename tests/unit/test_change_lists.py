@@ -47,6 +47,7 @@ def simulated(random: np.random.Generator, steps: int, effect: float, between: f
     return len(hits) - right, right, sum(each.verdict == "untested" for each in found.names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("steps", "between", "false", "rate", "power"),
     [(5, 0.005, 0.1, 0.004, 0.90), (10, 0.005, 0.1, 0.005, 0.95), (5, 0.0, 0.0, 0.0, 0.98)],

@@ -276,6 +276,7 @@ def test_what_is_required(path: str, client: Client, places: dict[str, str]) -> 
             assert response.get_json()["error"] == f"Must specify {name} in request url"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_values_that_are_allowed(path: str, client: Client, places: dict[str, str]) -> None:
     """Beyond the bounds a value is refused, at them it is taken, where one of the requests makes the route read it."""
@@ -323,6 +324,7 @@ def test_answers(path: str, client: Client, places: dict[str, str]) -> None:
             assert (again.status_code, again.data) == (304, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in PATHS if "worker" in parameters_of(path)])
 def test_answers_about_traces_without_much(path: str, client: Client, places: dict[str, str]) -> None:
     """Nothing recorded of what is asked: null and 404 are in the document, too."""

@@ -57,6 +57,7 @@ def test_every_recorded_time_comes_back_and_is_explained(seed: int) -> None:
     assert graph.calibration.over == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_saves_what_it_saves_in_truth(name: str) -> None:
     change, world = CHANGES[name]
@@ -70,6 +71,7 @@ def test_a_change_saves_what_it_saves_in_truth(name: str) -> None:
     assert max(real_savings) > 0.03  # the programs are such that it matters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
 def test_also_when_delays_vary(name: str) -> None:
     change, world = CHANGES[name]

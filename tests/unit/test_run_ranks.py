@@ -183,6 +183,7 @@ def test_a_rank_with_more_tokens_by_chance_is_not_named() -> None:
 CAUSES = {"late": "late_launches", "compute": "slow_compute", "tokens": "more_work", "input": "input"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "job",
     [

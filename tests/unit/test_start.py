@@ -104,6 +104,7 @@ def cpu(script: str) -> float:
     return min(float(python(script + told)[-1]) for _ in range(3))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(os.environ.get("PYTHONDONTWRITEBYTECODE")), reason="modules are compiled each time")
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no module resource")
 def test_all_that_processes_load_takes_a_few_times_what_numpy_takes() -> None:

@@ -1,5 +1,5 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { bytesAxis } from "../draw";
 import { pixelOf, shownSpans, stepPath, timeCurveScene, timeOf } from "./scenes/timeCurve";
 import { TimeCurve, type TimeCurveProps } from "./TimeCurve";
@@ -141,6 +141,7 @@ beforeAll(() => {
   } as DOMRect);
   HTMLElement.prototype.setPointerCapture = () => {};
 });
+afterAll(() => Reflect.deleteProperty(HTMLElement.prototype, "setPointerCapture"));
 beforeEach(() => void vi.clearAllMocks());
 afterEach(cleanup);
 

@@ -12,6 +12,8 @@ from tests.held_out.machine import H100, MI300X
 from tests.held_out.run import Program, diagnosed, found_in, run
 from tests.unit.rules.test_held_out import Said, check
 
+pytestmark = pytest.mark.slow
+
 _NEAR = (0.85, 1.15)
 
 SAID = [

@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Range } from "./range";
 import { Columns } from "./StackedColumns";
 import type { ColumnsProps } from "./types";
@@ -18,6 +18,7 @@ beforeAll(() => {
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
   HTMLElement.prototype.setPointerCapture = () => {};
 });
+afterAll(() => Reflect.deleteProperty(HTMLElement.prototype, "setPointerCapture"));
 afterEach(cleanup);
 
 const names = (n: number) => Array.from({ length: n }, (_, i) => `s${i}`);
