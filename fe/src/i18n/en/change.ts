@@ -20,7 +20,7 @@ export const change = area("change", {
   } as Record<string, (name: string, amount: string, more: boolean) => string>,
   replaced: (operator: string, after: string, before: string, amount: string) =>
     `${operator} runs ${after} in place of ${before}: ${amount}.`,
-  theStep: "Step time:",
+  theStep: "Verdict:",
   busy: (before: string, after: string) => `Device busy: ${before} → ${after},`,
   figureVerdicts: {
     regressed: "significantly longer.",
