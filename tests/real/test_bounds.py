@@ -1,4 +1,4 @@
-"""What the first sentence and the first finding say of each recorded trace. The reasons are in docs/findings-checked.md."""
+"""What the first sentence and the first finding say of each recorded trace; the reasons: docs/findings-checked.md."""
 
 from __future__ import annotations
 
