@@ -55,7 +55,7 @@ def test_the_numbers_above_the_curve(opened: Profiler) -> None:
         shown = definition(panel, label)
         assert numbers.same(shown.inner_text(), exact), label
         expect(shown).to_have_attribute("title", f"{exact:,} bytes")
-    expect(panel.get_by_text("in Step 3").first).to_contain_text("At most 5.513 GB was in use by tensors")
+    expect(panel.get_by_text("in step 3").first).to_contain_text("At most 5.513 GB was in use by tensors")
     panel.get_by_role("button", name="Before the recording").click()
     wait_until(lambda: "c" in opened.state, "the moment in the address")
     panel.get_by_role("button", name="Peak allocated").click()

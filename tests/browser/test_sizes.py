@@ -119,6 +119,31 @@ def test_a_telephone_has_room_for_what_is_looked_at(open_page: OpenPage, alone: 
     expect(profiler.ui.get_by_role("button", name="Refresh")).to_be_visible()
 
 
+def test_the_menu_of_a_low_window_shows_every_view(open_page: OpenPage, alone: Server) -> None:
+    page = open_page(viewport={"width": 1280, "height": 720})
+    profiler = Profiler(page, alone).open(r=GPU_RUN)
+    has_come(profiler, "overview")
+    expect(profiler.navigation.get_by_role("button", name="Not recorded")).to_be_in_viewport(ratio=1)
+    hidden = page.locator(".rail-views").evaluate("(views) => views.scrollHeight - views.clientHeight")
+    assert hidden <= 0
+
+
+@pytest.mark.parametrize(("width", "view", "run"), [(640, "distributed", GPU_RUN), (390, "snapshot", "out_of_memory")])
+def test_a_number_stays_beside_its_unit(width: int, view: str, run: str, open_page: OpenPage, alone: Server) -> None:
+    page = open_page(viewport={"width": width, "height": 844})
+    Profiler(page, alone).open(r=run, v=view)
+    expect(page.locator(".tile-value").first).to_be_visible()
+    lines = page.locator(".tile-value").evaluate_all(
+        """(values) => values.map((value) => {
+            const text = document.createRange();
+            text.selectNodeContents(value.querySelector("button") ?? value);
+            return [value.textContent, new Set([...text.getClientRects()].map(({ top }) => Math.round(top))).size];
+        })"""
+    )
+    assert len(lines) > 4
+    assert [text for text, count in lines if count > 1 and any(map(str.isdigit, text))] == []
+
+
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_numbers_of_the_overview_are_below_its_parts_beside_the_findings(
     width: int, open_page: OpenPage, alone: Server

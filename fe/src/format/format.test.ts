@@ -9,6 +9,7 @@ import {
   durationIn,
   exact,
   fraction,
+  inOneUnit,
   MISSING,
   parseDuration,
   percent,
@@ -108,6 +109,18 @@ describe("by unit", () => {
     expect(exact(177_592_000.5, "ns")).toBe("177,592,000.5 ns");
     expect(exact(0.5, "fraction")).toBe("50 %");
     expect(exact(null, "ns")).toBe(MISSING);
+  });
+
+  it("writes the numbers of a small table in one unit, which each has behind it", () => {
+    const time = inOneUnit("ns", [9_089_000, 757_000, null]);
+    expect([9_089_000, 757_000, 0, null].map(time)).toEqual([
+      "9.089 ms",
+      "0.757 ms",
+      "0.000 ms",
+      "–",
+    ]);
+    expect(inOneUnit("ns", [757_000], 20_000_000)(757_000)).toBe("0.757 ms");
+    expect(inOneUnit("count", [3])(3)).toBe("3");
   });
 
   it("chooses one unit per column", () => {

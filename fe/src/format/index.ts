@@ -17,4 +17,12 @@ export { count, decimal, fraction, type Maybe, MISSING, percent, setNumberLocale
 export { parseDuration } from "./parse";
 export { mean, median, medianDeviation, percentile } from "./statistics";
 export { unbroken } from "./unbroken";
-export { type ColumnFormat, columnFormat, exact, largestOf, type Unit, value } from "./value";
+export {
+  type ColumnFormat,
+  columnFormat,
+  exact,
+  inOneUnit,
+  largestOf,
+  type Unit,
+  value,
+} from "./value";

@@ -102,6 +102,16 @@ export function columnFormat(
   }
 }
 
+/** The same, with the unit behind each number: for tables of few rows, whose heads have no unit. */
+export function inOneUnit(
+  unit: Unit,
+  values: ArrayLike<unknown>,
+  scale = largestOf(values),
+): (number: Maybe) => string {
+  const { symbol, text } = columnFormat(unit, values, scale);
+  return (number) => (present(number) && symbol ? `${text(number)} ${symbol}` : text(number));
+}
+
 function hasFractions(values: ArrayLike<unknown>): boolean {
   return Array.prototype.some.call(values, (item) => typeof item === "number" && item % 1 !== 0);
 }

@@ -69,6 +69,18 @@ it("puts what multiplies nothing beside, by its part of the roof, and leaves out
   expect(marks[1]?.x ?? 0).toBeGreaterThan(marks[0]?.x ?? 0);
 });
 
+it("draws no plane where neither a point nor a flat roof tells how much it reaches over", () => {
+  const beside = { ...POINT, intensity: null, rate: null };
+  const roofs = [{ kind: "rising", height: 1e12, label: "Memory" }] as const;
+  const texts = (points: readonly RooflinePoint[]) =>
+    rooflinePicture({ ...data(points), roofs }, THEME, 900).shapes.flatMap((shape) =>
+      shape.kind === "text" ? [shape.text] : [],
+    );
+  expect(texts([beside])).toContain("strip");
+  expect(texts([beside])).not.toContain("y");
+  expect(texts([beside, POINT])).toContain("y");
+});
+
 it("keeps the name of the rising roof apart from names of what is reached", () => {
   const reached = { kind: "flat", height: 5e13, label: "fp16 reached", reached: true } as const;
   const name = (roofs: RooflineData["roofs"], text: string) => {

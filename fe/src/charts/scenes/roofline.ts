@@ -61,8 +61,9 @@ type Spot = { readonly x: number; readonly y: number; readonly radius: number };
 
 export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: number): Picture {
   const strip = data.points.some(isBeside);
-  // Without roofs and points an empty plane would say nothing.
-  const hasPlane = data.roofs.length > 0 || data.points.some(isPlaced) || !strip;
+  // Without flat roofs and points an empty plane would say nothing: nothing tells how much it reaches over.
+  const hasPlane =
+    data.roofs.some(({ kind }) => kind === "flat") || data.points.some(isPlaced) || !strip;
   const plot: Box = {
     x: LEFT,
     y: TOP,
@@ -90,7 +91,7 @@ export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: nu
   const plane: Plane = { plot, x, y, placeX, placeY, theme };
   const shapes: Shape[] = [
     ...(hasPlane ? axes(data, plane) : []),
-    ...data.roofs.flatMap((roof) => roofShapes(roof, data.roofs, plane)),
+    ...(hasPlane ? data.roofs.flatMap((roof) => roofShapes(roof, data.roofs, plane)) : []),
     ...(strip ? stripShapes(data.stripLabel, beside, theme) : []),
   ];
   const besideCount = data.points.filter(isBeside).length;

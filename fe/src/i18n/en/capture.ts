@@ -87,7 +87,7 @@ export const capture = area("capture", {
     code: {
       cpu: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
       device: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
-      steps: "profiler.step()  # at the end of each iteration",
+      steps: "prof.step()  # at the end of each iteration",
       record_shapes: "profile(record_shapes=True)",
       with_stack: "profile(with_stack=True)",
       profile_memory: "profile(profile_memory=True)",

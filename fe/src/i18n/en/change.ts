@@ -6,7 +6,7 @@ export const change = area("change", {
   slower: (amount: string, more: string) => `Steps are ${amount} slower (${more})`,
   faster: (amount: string, more: string) => `Steps are ${amount} faster (${more})`,
   same: "Steps take as long as before",
-  interval: (low: string, high: string) => `typical step ${low} … ${high}`,
+  interval: (low: string, high: string) => `typical step ${low} to ${high}`,
   step: (before: string, after: string) => `Step ${before} → ${after}`,
   most: (cause: string, amount: string) => `Most of it: ${cause} ${amount}.`,
   of: (name: string, operator: string) => `${name} of ${operator}`,
@@ -20,7 +20,7 @@ export const change = area("change", {
   } as Record<string, (name: string, amount: string, more: boolean) => string>,
   replaced: (operator: string, after: string, before: string, amount: string) =>
     `${operator} runs ${after} in place of ${before}: ${amount}.`,
-  theStep: "The step:",
+  theStep: "Verdict:",
   busy: (before: string, after: string) => `Device busy: ${before} → ${after},`,
   figureVerdicts: {
     regressed: "significantly longer.",

@@ -100,7 +100,7 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
     here: "Peak in the range",
     hereHelp: "Most memory in use inside the range shown.",
     at: (time: string) => `at ${time}`,
-    in: (step: string) => `in ${step}`,
+    in: (step: string) => `in ${step.replace(/^Step /, "step ")}`,
     ofTotal: (share: string) => `${share} taken at most`,
     ofPeak: (share: string) => `${share} of the peak`,
     slack: (size: string) => `${size} more than allocated`,

@@ -21,7 +21,7 @@ export const overview = area("overview", {
       "The share of the step time whose cause is recorded in the trace. The higher it is, the more reliable the savings are.",
     together: (time: string, share: string, n: number) =>
       n === 1
-        ? `The finding below saves ${time} a step (${share}).`
+        ? `The finding with a known saving saves ${time} a step (${share}).`
         : `Together, the ${n} findings with a known saving save ${time} a step (${share}).`,
   },
 

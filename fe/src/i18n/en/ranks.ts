@@ -6,7 +6,7 @@ export const ranks = area("ranks", {
     one: (step: string) =>
       `Only one rank is here; waiting cannot be measured. A step takes ${step}.`,
     none: (ranks: string, steps: string) =>
-      `No rank is slow: of ${ranks} ranks over ${steps === "1" ? "one step" : `${steps} steps`} none works clearly longer than its peers.`,
+      `No rank is slow: over ${steps === "1" ? "one step" : `${steps} steps`}, none of the ${ranks} ranks works clearly longer than its peers.`,
     two: (rank: string, late: string) =>
       `Of two ranks ${rank} works ${late} longer in each step, and the other waits for it.`,
     soFar: (ranks: string, step: string) =>
@@ -158,7 +158,9 @@ export const ranks = area("ranks", {
     before: (what: string) => `before ${what}`,
     actions: "Look at it",
     listed: (n: string) =>
-      n === "1" ? "1 rank is listed, but not named" : `${n} ranks are listed, but not named`,
+      n === "1"
+        ? "1 rank is late, but does not count as slow"
+        : `${n} ranks are late, but do not count as slow`,
     more: (n: string) => `and ${n} more`,
     doubt: {
       "": "",

@@ -9,11 +9,11 @@ export const roofline = area("roofline", {
   packed: (least: string, most: string) =>
     `Attention over sequences whose lengths were not recorded needs ${least} to ${most} more.`,
   sentenceWithout: (time: string) =>
-    `No matrix products are known; the average step takes ${time}.`,
+    `The average step takes ${time}; no FLOP of its matrix products are known.`,
   sentenceWhole: (flop: string, time: string) =>
     `The trace needs ${flop} of matrix products; work on the devices spans ${time}.`,
   sentenceWholeWithout: (time: string) =>
-    `No matrix products are known; work on the devices spans ${time}.`,
+    `Work on the devices spans ${time}; no FLOP of its matrix products are known.`,
   ofPeak: (mfu: string) => `That is ${mfu} of the peak.`,
   ofPeakRange: (low: string, high: string) =>
     `That is ${low} to ${high} of the peak: which peak counts is not known.`,
@@ -27,7 +27,7 @@ export const roofline = area("roofline", {
     no_peak:
       "The peaks of the device are not known: provide them in a file (TORCH_TB_PROFILER_PEAKS).",
     no_products: "There are no matrix products.",
-    coverage: "Too few of the products have known shapes for a utilization.",
+    coverage: "Too few products have known shapes to compute a utilization.",
   },
 
   tiles: {

@@ -82,7 +82,7 @@ export const capture: typeof en = {
     code: {
       cpu: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
       device: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
-      steps: "profiler.step()  # 在每次迭代结束时调用",
+      steps: "prof.step()  # 在每次迭代结束时调用",
       record_shapes: "profile(record_shapes=True)",
       with_stack: "profile(with_stack=True)",
       profile_memory: "profile(profile_memory=True)",

@@ -5,7 +5,7 @@ export const change: typeof en = {
   slower: (amount, more) => `每步慢了 ${amount}（${more}）`,
   faster: (amount, more) => `每步快了 ${amount}（${more}）`,
   same: "每步时间与之前相同",
-  interval: (low, high) => `典型步 ${low} … ${high}`,
+  interval: (low, high) => `典型步 ${low} 至 ${high}`,
   step: (before, after) => `每步 ${before} → ${after}`,
   most: (cause, amount) => `主要来自：${cause} ${amount}。`,
   of: (name, operator) => `${operator} 的 ${name}`,

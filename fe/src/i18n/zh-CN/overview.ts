@@ -18,7 +18,7 @@ export const overview: typeof en = {
     explainedHelp: "其原因记录在跟踪中的步时间所占的比例：重放给出的所有答案的质量。",
     together: (time, share, n) =>
       n === 1
-        ? `下面的发现每步可节省 ${time}（${share}）。`
+        ? `有 1 个发现的节省已知：每步 ${time}（${share}）。`
         : `有数字的 ${n} 个发现合计每步可节省 ${time}（${share}）。`,
   },
 

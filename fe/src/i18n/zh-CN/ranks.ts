@@ -147,7 +147,7 @@ export const ranks: typeof en = {
       "只去掉这个 rank 的延迟时，所有 rank 的每步会缩短多少：把所有 rank 一起重放得出。其他 rank 同样慢时为“无”。",
     before: (what) => `在 ${what} 之前`,
     actions: "查看",
-    listed: (n) => `${n} 个 rank 列出但不点名`,
+    listed: (n) => `${n} 个 rank 有延迟，但不算慢`,
     more: (n) => `还有 ${n} 个`,
     doubt: {
       "": "",

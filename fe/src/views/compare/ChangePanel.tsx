@@ -2,7 +2,16 @@
 import type { Change, Result } from "../../api";
 import { PartButton } from "../../draw/PartButton";
 import { partColor, partName } from "../../draw/parts";
-import { count, duration, exact, percent, percentChange, change as signed } from "../../format";
+import {
+  count,
+  duration,
+  exact,
+  inOneUnit,
+  percent,
+  percentChange,
+  change as signed,
+  signed as withSign,
+} from "../../format";
 import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import { goToView, useAddress } from "../../state";
@@ -134,6 +143,8 @@ function Bars({ answer, total }: { answer: Change; total: number }) {
   const { rows, low, high } = changeBars(answer.causes);
   if (rows.length === 0) return <Empty reason={text.nothing} />;
   const span = high - low;
+  const change = inOneUnit("ns", [...rows.map(({ delta }) => delta), total]);
+  const time = inOneUnit("ns", [answer.baseline.step_ns, answer.experiment.step_ns]);
   return (
     <table className="compare-bars num" aria-label={text.waterfall}>
       <thead>
@@ -176,11 +187,11 @@ function Bars({ answer, total }: { answer: Change; total: number }) {
               />
             </td>
             <td title={exact(delta, "ns")}>
-              {signed(delta, "ns")}
+              {withSign(delta, change)}
               {isNoise && <span className="visually-hidden"> ({text.noise})</span>}
             </td>
-            <td>{duration(before)}</td>
-            <td>{duration(after)}</td>
+            <td>{time(before)}</td>
+            <td>{time(after)}</td>
           </tr>
         ))}
       </tbody>
@@ -188,9 +199,9 @@ function Bars({ answer, total }: { answer: Change; total: number }) {
         <tr>
           <th scope="row">{text.total}</th>
           <td aria-hidden="true" />
-          <td title={exact(total, "ns")}>{signed(total, "ns")}</td>
-          <td>{duration(answer.baseline.step_ns)}</td>
-          <td>{duration(answer.experiment.step_ns)}</td>
+          <td title={exact(total, "ns")}>{withSign(total, change)}</td>
+          <td>{time(answer.baseline.step_ns)}</td>
+          <td>{time(answer.experiment.step_ns)}</td>
         </tr>
       </tfoot>
     </table>

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { Donut } from "../../charts";
-import { duration, exact, fraction } from "../../format";
+import { exact, fraction, inOneUnit } from "../../format";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
 import { categoryColor, Panel } from "../../ui";
 import { categoryRows } from "./numbers";
@@ -28,6 +28,11 @@ export function AverageStep({ overview, picked, onPick }: Props) {
     [shown],
   );
   const total = overview.average.step_ns;
+  const time = inOneUnit(
+    "ns",
+    rows.map(({ ns }) => ns),
+    total,
+  );
   return (
     <Panel className="area-average" title={text.title} help={text.help}>
       <div className="average">
@@ -54,7 +59,7 @@ export function AverageStep({ overview, picked, onPick }: Props) {
               <th scope="row" title={definitionText(overview.definitions, "step")}>
                 {text.total}
               </th>
-              <td title={exact(total, "ns")}>{duration(total)}</td>
+              <td title={exact(total, "ns")}>{time(total)}</td>
               <td>{fraction(1)}</td>
             </tr>
             {rows.map((row) => (
@@ -74,7 +79,7 @@ export function AverageStep({ overview, picked, onPick }: Props) {
                     categoryName(row.category)
                   )}
                 </th>
-                <td title={exact(row.ns, "ns")}>{duration(row.ns)}</td>
+                <td title={exact(row.ns, "ns")}>{time(row.ns)}</td>
                 <td>{fraction(row.share)}</td>
               </tr>
             ))}

@@ -2,7 +2,7 @@
 import type { Overview } from "../../api";
 import { PartButton } from "../../draw/PartButton";
 import { partColor } from "../../draw/parts";
-import { duration, exact, fraction } from "../../format";
+import { exact, fraction, inOneUnit } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { Empty, Panel } from "../../ui";
 import { waterfallRows } from "./waterfallRows";
@@ -17,6 +17,11 @@ interface Props {
 
 export function Waterfall({ overview: { waterfall, meta }, picked, onPick }: Props) {
   const { rows, total } = waterfallRows(waterfall);
+  const time = inOneUnit(
+    "ns",
+    rows.map(({ ns }) => ns),
+    total,
+  );
   const onDevice = meta.device_type === "GPU";
   return (
     <Panel
@@ -56,7 +61,7 @@ export function Waterfall({ overview: { waterfall, meta }, picked, onPick }: Pro
                     }}
                   />
                 </td>
-                <td title={exact(ns, "ns")}>{duration(ns)}</td>
+                <td title={exact(ns, "ns")}>{time(ns)}</td>
                 <td>{fraction(ns / total)}</td>
               </tr>
             ))}
@@ -65,7 +70,7 @@ export function Waterfall({ overview: { waterfall, meta }, picked, onPick }: Pro
             <tr>
               <th scope="row">{text.total}</th>
               <td aria-hidden="true" />
-              <td title={exact(total, "ns")}>{duration(total)}</td>
+              <td title={exact(total, "ns")}>{time(total)}</td>
               <td>{fraction(1)}</td>
             </tr>
           </tfoot>

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type Phase, type Phases, usePhases } from "../../api";
 import { StackedBars } from "../../charts";
 import { partColor, phaseName, phasePart } from "../../draw/parts";
-import { bytes, duration, equals, exact, fraction } from "../../format";
+import { bytes, duration, equals, exact, fraction, inOneUnit } from "../../format";
 import { partsTexts } from "../../i18n";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
@@ -80,6 +80,14 @@ function Average({ answer, picked, onPick }: AverageProps) {
   const total = phases.reduce((sum, each) => sum + each.exposed_ns, 0);
   const hasDevice = answer.meta.device_type === "GPU";
   const largest = phases.toSorted((a, b) => b.exposed_ns - a.exposed_ns)[0];
+  const time = inOneUnit(
+    "ns",
+    phases.flatMap((each) => [each.exposed_ns, each.host_ns, each.device_ns]),
+  );
+  const size = inOneUnit(
+    "bytes",
+    phases.map((each) => each.allocated_bytes),
+  );
   const accumulates = passes.some((count) => count > 1);
   return (
     <>
@@ -153,22 +161,20 @@ function Average({ answer, picked, onPick }: AverageProps) {
                   </button>
                 </th>
                 <td className="number" title={exact(each.exposed_ns, "ns")}>
-                  {duration(each.exposed_ns)}
+                  {time(each.exposed_ns)}
                 </td>
                 <td className="number">{fraction(each.exposed_ns / total)}</td>
-                <td className="number">{duration(each.host_ns)}</td>
+                <td className="number">{time(each.host_ns)}</td>
                 <td className="number">
                   {each.host_ns > 0 ? fraction(each.inferred_ns / each.host_ns) : "–"}
                 </td>
                 {hasDevice && (
                   <>
-                    <td className="number">{duration(each.device_ns)}</td>
-                    <td className="number">{duration(each.communication_ns)}</td>
+                    <td className="number">{time(each.device_ns)}</td>
+                    <td className="number">{time(each.communication_ns)}</td>
                   </>
                 )}
-                <td className="number">
-                  {each.allocated_bytes === null ? "–" : bytes(each.allocated_bytes)}
-                </td>
+                <td className="number">{size(each.allocated_bytes)}</td>
               </tr>
             ))}
           </tbody>

@@ -72,7 +72,7 @@ function NotKnown({ flops: { coverage, remedies } }: { flops: Flops }) {
       <ul>
         {parts.map(([why, share]) => (
           <li key={why}>
-            <strong>{fraction(share)}</strong> {text.why[why] ?? why}
+            <strong>{text.unknownShare(fraction(share))}</strong>: {text.why[why] ?? why}
             {remedies[why] && (
               <>
                 {" "}
