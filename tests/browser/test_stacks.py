@@ -72,7 +72,7 @@ def test_the_table_has_the_numbers(opened: Profiler) -> None:
     panel = opened.panel("Call stacks")
     expect(panel.get_by_text(f"{len(rows['id'])} rows")).to_be_visible()
     saved = saved_whole(panel)
-    keys = ("id", "name", "kind", "self_ns", "total_ns", "calls", "folded")
+    keys = ("id", "name", "kind", "role", "short_name", "self_ns", "total_ns", "calls", "folded")
     # spreadsheets would run what begins with a sign; everything else is as the server says
     expected = {tuple(str(rows[key][i]) for key in keys) for i in range(len(rows["id"]))}
     assert {tuple(row[key].removeprefix("'") for key in keys) for row in saved} == expected
@@ -311,6 +311,8 @@ def many(answer: dict[str, Any]) -> dict[str, Any]:
         "parent": [i - 1 if level[i] else -1 for i in range(size)],
         "name": [f"m.py({column[i]}): f{level[i]}" for i in range(size)],
         "kind": ["frame" if level[i] % 2 else "operator" for i in range(size)],
+        "role": [None] * size,
+        "short_name": [None] * size,
         "self_ns": [1000 if level[i] == LEVELS - 1 else 0 for i in range(size)],
         "total_ns": [1000] * size,
         "calls": [1] * size,

@@ -372,6 +372,8 @@ export interface NotEvaluated {
 export interface LargestOperator {
   /** of the operator */
   name: string;
+  /** whether it is a call of torch.distributed */
+  is_communication: boolean;
   /** time on the host less that of operators below it (nanoseconds) */
   host_self_ns: number;
   /** time of device work that it launched itself, null where no device was recorded */

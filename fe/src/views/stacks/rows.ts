@@ -1,7 +1,7 @@
 /** The entries of an answer as one tree. Pure. */
 import type { StackRows, StacksTable } from "../../api";
 import { stacksTexts } from "../../i18n";
-import { derive, shareOf, type Table } from "../../table";
+import { derive, shareOf, type Table, withShortNames } from "../../table";
 
 /** What is around the part that was asked for, and the part itself below it. */
 export function withAbove({ meta: { above }, rows }: StacksTable): StackRows {
@@ -42,7 +42,7 @@ export function hasSelf({ meta }: StacksTable): boolean {
   return meta.direction !== "bottom_up";
 }
 
-const HIDDEN = ["id", "parent", "folded"];
+const HIDDEN = ["id", "parent", "role", "folded"];
 
 /** The same entries as a table, with the share of everything. */
 export function stackTable(answer: StacksTable, rows: StackRows): Table {
@@ -51,7 +51,10 @@ export function stackTable(answer: StacksTable, rows: StackRows): Table {
   const shown = columns.map((column) => ({ ...column, hidden: HIDDEN.includes(column.key) }));
   const names = shown.filter(({ key }) => key === "name");
   return derive(
-    { columns: [...names, ...shown.filter(({ key }) => key !== "name")], rows: { ...rows } },
+    withShortNames({
+      columns: [...names, ...shown.filter(({ key }) => key !== "name")],
+      rows: { ...rows },
+    }),
     [
       shareOf("total_ns", meta.all_ns, {
         key: "share",

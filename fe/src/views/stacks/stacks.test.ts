@@ -12,6 +12,8 @@ function rows(
     parent: entries.map((e) => e[1]),
     name: entries.map((e) => e[2]),
     kind: entries.map((e) => e[3]),
+    role: entries.map((e) => (e[3] === "device" ? "compute" : null)),
+    short_name: entries.map(() => null),
     self_ns: entries.map((e) => e[4]),
     total_ns: entries.map((e) => e[5]),
     calls: entries.map(() => 1),
@@ -63,6 +65,23 @@ const above = rows(
 );
 
 describe("entries", () => {
+  it("of communication and copies are drawn as such, on the host and on devices", () => {
+    const work = rows(
+      [1, -1, "nccl:all_reduce", "annotation", 1, 4],
+      [2, 0, "ncclKernel", "device", 1, 1],
+      [3, 0, "Memcpy HtoD", "device", 1, 1],
+      [4, 0, "gemm", "device", 1, 1],
+    );
+    work.role = ["communication", "communication", "copy", "compute"];
+    const { kind } = entriesOf(answer(work), work);
+    expect([0, 1, 2, 3].map(kind)).toEqual(["communication", "communication", "copy", "device"]);
+    expect(kindsOf(work, ["annotation", "device", "copy", "communication"])).toEqual([
+      "device",
+      "copy",
+      "communication",
+    ]);
+  });
+
   it("stand below what is around them", () => {
     const joined = withAbove(answer(part, above));
     expect(joined.id).toEqual([5, 6, 7, 8, -1]);
@@ -136,6 +155,7 @@ describe("looks", () => {
     expect(labelOf("frame", "a/m.py(3): f")).toBe("f · m.py:3");
     expect(labelOf("builtin", "<built-in function len>")).toBe("len (built-in)");
     expect(labelOf("operator", "aten::mm")).toBe("aten::mm");
+    expect(labelOf("device", "void at::native::f<4>(int)", "f")).toBe("f");
     expect(kindsOf(part, ["frame", "operator", "module", "smaller"])).toEqual([
       "frame",
       "module",
