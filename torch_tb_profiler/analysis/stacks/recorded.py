@@ -108,7 +108,7 @@ def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
 
 
 def _add_roles(labels: Labels, work: Int64, role: UInt8) -> None:
-    """`work`, `role`: of device work, its label and its `Role`. What communicates once has the role of communication."""
+    """`work`, `role`: of device work, its label and its `Role`. What communicates once is communication."""
     for each in (Role.COPY, Role.COMPUTE, Role.COMMUNICATION):
         for label in distinct(work[role == each]).tolist():
             labels.roles[label] = _ROLES[each]

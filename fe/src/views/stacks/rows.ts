@@ -42,6 +42,21 @@ export function hasSelf({ meta }: StacksTable): boolean {
   return meta.direction !== "bottom_up";
 }
 
+/**
+ * Where most time was spent that is told of one entry: as its own, or from the bottom up as the total of what is
+ * outermost there. -1 without any. What is folded together is no entry.
+ */
+export function largestOwn(answer: StacksTable): number {
+  const { rows } = answer;
+  const own = (row: number) => {
+    if (rows.kind[row] === "smaller") return 0;
+    if (hasSelf(answer)) return rows.self_ns[row] ?? 0;
+    return (rows.parent[row] ?? -1) < 0 ? (rows.total_ns[row] ?? 0) : 0;
+  };
+  const most = rows.id.reduce((best, _, row) => (own(row) > own(best) ? row : best), 0);
+  return own(most) > 0 ? most : -1;
+}
+
 const HIDDEN = ["id", "parent", "role", "folded"];
 
 /** The same entries as a table, with the share of everything. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { StackKind, StackRows, StacksTable } from "../../api";
 import { traceMeta } from "../../api/cases";
 import { entriesOf, kindsOf, labelOf } from "./looks";
-import { isFolded, modulePath, ownValues, stackTable, withAbove } from "./rows";
+import { isFolded, largestOwn, modulePath, ownValues, stackTable, withAbove } from "./rows";
 
 function rows(
   ...entries: [number, number, string, StackKind, number, number, number?][]
@@ -122,6 +122,18 @@ describe("entries", () => {
       "share",
     ]);
     expect(table.rows.share).toEqual([100, 50, 50, 30, 15]);
+  });
+
+  it("say where most time was spent that is told of one", () => {
+    const bottom = (shown: StacksTable): StacksTable => ({
+      ...shown,
+      meta: { ...shown.meta, direction: "bottom_up" },
+    });
+    expect(largestOwn(answer(part))).toBe(1);
+    expect(largestOwn(bottom(answer(part)))).toBe(0);
+    const folded = rows([-1, -1, "(smaller)", "smaller", 30, 30, 5], [9, -1, "f", "frame", 2, 2]);
+    expect(largestOwn(answer(folded))).toBe(1);
+    expect(largestOwn(answer(rows()))).toBe(-1);
   });
 
   it("have a time of their own only when they are seen from the top", () => {
