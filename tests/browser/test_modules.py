@@ -94,7 +94,7 @@ def test_the_metric_decides_the_bars(opened: Profiler, metric: str, label: str) 
     rows = answer_of(opened)["rows"]
     nested = metric not in ("device_self_ns", "host_self_ns")
     whole = sum(ns for ns, parent in zip(rows[metric], rows["parent"], strict=True) if parent < 0 or not nested)
-    total = opened.panel("Modules").get_by_text(f"{label} of all modules").inner_text()
+    total = opened.panel("Flame graph").get_by_text(f"{label} of all modules").inner_text()
     assert numbers.same(total.split("modules ")[1], whole)
     header = grid(opened).get_by_role("columnheader", name=f"% {label.lower()}")
     at = int(header.get_attribute("aria-colindex") or 0) - 1

@@ -31,6 +31,16 @@ def times(table: OperatorTable) -> dict[str, tuple[float, ...]]:
     }
 
 
+def test_which_communicate() -> None:
+    names = {
+        **dict.fromkeys(["record_param_comms", "c10d::allreduce_", "c10d_functional::all_reduce"], True),
+        **dict.fromkeys(["_c10d_functional::wait_tensor"], True),
+        **dict.fromkeys(["aten::mm", "nccl", "my_c10d::op", "aten::all_gather"], False),
+    }
+    table = operators(model_of([op(name, 100 * at, 50) for at, name in enumerate(names)]))
+    assert dict(zip(table.name, table.is_communication.tolist(), strict=True)) == names
+
+
 def test_self_and_total() -> None:
     events = [
         op("aten::mat_mul", 100, 100),

@@ -173,6 +173,38 @@ def test_device_time_belongs_to_the_stack_that_launched_it() -> None:
     assert of(model, weight="host").no_stack_ns == 0
 
 
+NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+
+@pytest.mark.parametrize("direction", ["top_down", "bottom_up"])
+@pytest.mark.parametrize("files", ["", "train"])
+def test_what_communicates_and_what_copies(direction: str, files: str) -> None:
+    """The same on the host as on devices, with the short names of other views."""
+    events = [
+        op("c10d::allreduce_", 0, 100),
+        annotation("nccl:all_reduce", 10, 80),
+        launch(20, 1),
+        launch(30, 2),
+        op("aten::mm", 200, 100),
+        launch(210, 3),
+        kernel(300, 20, 1, NCCL),
+        copy(330, 5, 2),
+        kernel(400, 20, 3, "void at::native::f<4, at::native::CUDAFunctor_add<float>>(int)"),
+    ]
+    tables = [of(model_of(events), weight=weight, direction=direction, files=files) for weight in ("host", "device")]
+    found = {name: role for each in tables for name, role in zip(each.name, each.role, strict=True)}
+    names = {name: short for each in tables for name, short in zip(each.name, each.short_name, strict=True) if short}
+    assert found == {
+        "c10d::allreduce_": "communication",
+        "nccl:all_reduce": "communication",
+        NCCL: "communication",
+        "Memcpy HtoD": "copy",
+        "aten::mm": None,
+        "void at::native::f<4, at::native::CUDAFunctor_add<float>>(int)": "compute",
+    }
+    assert sorted(names.values()) == ["Memcpy HtoD", "f<CUDAFunctor_add<float>>", NCCL.partition("(")[0]]
+
+
 def test_bottom_up() -> None:
     model = model_of(training())
     table = of(model, weight="host", direction="bottom_up")

@@ -23,6 +23,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category
 
 CategoryName = Literal["kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other"]
@@ -135,6 +136,7 @@ class CategoryPart(Answer, frozen=True, kw_only=True):
     """What the events of one name have of a category.
 
     name         of the events; null for time of which the trace does not tell what ran
+    short_name   of a kernel as among kernels; else the name
     kind         what they are: an operator, a kernel, or something else
     ns           Σ of their time in the category, over all steps
     stretches    how many stretches of time that is
@@ -144,6 +146,7 @@ class CategoryPart(Answer, frozen=True, kw_only=True):
     """
 
     name: str | None
+    short_name: str | None
     kind: Literal["operator", "kernel", "other"]
     ns: Ns
     stretches: Count
@@ -157,6 +160,7 @@ class CategoryStretch(Answer, frozen=True, kw_only=True):
 
     step         name of the step
     name         of the event; null where the trace does not tell what ran
+    short_name   of a kernel as among kernels; else the name
     start_ns     since the start of the trace
     duration_ns  how long it lasts
     row          the event; null where there is none
@@ -164,6 +168,7 @@ class CategoryStretch(Answer, frozen=True, kw_only=True):
 
     step: str
     name: str | None
+    short_name: str | None
     start_ns: Ns
     duration_ns: Ns
     row: Row | None
@@ -206,11 +211,16 @@ def _category(subject: Subject, asked: WhichCategory) -> CategoryAnswer:
     def named(row: int) -> str | None:
         return strings[int(events.name[row])] if row >= 0 else None
 
+    def short(row: int) -> str | None:
+        name = named(row)
+        return short_name(name) if name is not None and events.category[row] == Category.KERNEL else name
+
     def part(at: int) -> CategoryPart:
         first = int(groups.first[at])
         whose, piece = int(row[first]), int(longest_first[first])
         return CategoryPart(
             name=named(whose),
+            short_name=short(whose),
             kind=_KINDS.get(int(events.category[whose]), "other") if whose >= 0 else "other",
             ns=int(total[at]),
             stretches=int(counts[at]),
@@ -229,6 +239,7 @@ def _category(subject: Subject, asked: WhichCategory) -> CategoryAnswer:
             CategoryStretch(
                 step=model.steps.names[int(found.step[at])],
                 name=named(int(found.row[at])),
+                short_name=short(int(found.row[at])),
                 start_ns=int(found.start_ns[at]),
                 duration_ns=int(length[at]),
                 row=int(found.row[at]) if found.row[at] >= 0 else None,

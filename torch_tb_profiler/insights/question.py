@@ -66,12 +66,14 @@ class LargestOperator(Answer, frozen=True, kw_only=True):
     """An operator that took much time.
 
     name            of the operator
+    is_communication  whether it is a call of torch.distributed
     host_self_ns    time on the host less that of operators below it
     device_self_ns  time of device work that it launched itself, null where no device was recorded
     calls           how often it ran
     """
 
     name: str
+    is_communication: bool
     host_self_ns: Ns
     device_self_ns: Ns | None
     calls: Count
@@ -137,6 +139,7 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
         top_operators=[
             LargestOperator(
                 name=top.name,
+                is_communication=top.is_communication,
                 host_self_ns=top.host_self_ns,
                 device_self_ns=top.device_self_ns if has_device else None,
                 calls=top.calls,

@@ -20,9 +20,13 @@ HOST_RANGE = late_pattern(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collect
 PARAMETERS_OPERATOR = "record_param_comms"
 
 
+#: operators of torch.distributed, of which the ranges above are the inner part
+_OPERATORS = ("c10d::", "_c10d_functional::", "c10d_functional::")
+
+
 def is_host_communication(name: str) -> bool:
-    """Whether a range of the host, by its name, is a call of torch.distributed."""
-    return name == PARAMETERS_OPERATOR or HOST_RANGE.match(name) is not None
+    """Whether an operator or annotation, by its name, is a call of torch.distributed."""
+    return name == PARAMETERS_OPERATOR or name.startswith(_OPERATORS) or HOST_RANGE.match(name) is not None
 
 
 #: libraries of communication in the table of families → their names in operations, such as `nccl:all_reduce`

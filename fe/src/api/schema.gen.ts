@@ -372,6 +372,8 @@ export interface NotEvaluated {
 export interface LargestOperator {
   /** of the operator */
   name: string;
+  /** whether it is a call of torch.distributed */
+  is_communication: boolean;
   /** time on the host less that of operators below it (nanoseconds) */
   host_self_ns: number;
   /** time of device work that it launched itself, null where no device was recorded */
@@ -1048,6 +1050,8 @@ export interface CategoryAnswer {
 export interface CategoryPart {
   /** of the events; null for time of which the trace does not tell what ran */
   name: string | null;
+  /** of a kernel as among kernels; else the name */
+  short_name: string | null;
   /** what they are: an operator, a kernel, or something else */
   kind: "kernel" | "operator" | "other";
   /** Σ of their time in the category, over all steps (nanoseconds) */
@@ -1068,6 +1072,8 @@ export interface CategoryStretch {
   step: string;
   /** of the event; null where the trace does not tell what ran */
   name: string | null;
+  /** of a kernel as among kernels; else the name */
+  short_name: string | null;
   /** since the start of the trace (nanoseconds) */
   start_ns: number;
   /** how long it lasts (nanoseconds) */
@@ -2064,6 +2070,8 @@ export interface Saved {
 export interface NameOnPath {
   /** its name */
   name: string;
+  /** of a kernel, copy or communication as among kernels; else the name */
+  short_name: string;
   /** operator, annotation, kernel, copy, communication, function or module */
   what: "annotation" | "communication" | "copy" | "function" | "kernel" | "module" | "operator";
   /** time of the path: host_ns + device_ns (nanoseconds) */

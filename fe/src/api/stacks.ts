@@ -15,6 +15,8 @@ export type StackKind =
   | "other"
   | "smaller";
 
+export type StackRole = "compute" | "communication" | "copy";
+
 /** The rows of the answer, each column with the type of its cells. */
 export interface StackRows {
   id: number[];
@@ -22,6 +24,10 @@ export interface StackRows {
   parent: number[];
   name: string[];
   kind: StackKind[];
+  /** Of device work, and of calls of torch.distributed on the host. */
+  role: (StackRole | null)[];
+  /** Of device work; null for the rest. */
+  short_name: (string | null)[];
   self_ns: Nanoseconds[];
   total_ns: Nanoseconds[];
   calls: number[];

@@ -1,4 +1,5 @@
 /** How many items a chart shows. Limits charts only, never tables. Pure. */
+import type { ChartColor } from "../draw";
 import type { Slice } from "./types";
 
 export type TopN = number | "all";
@@ -26,6 +27,7 @@ export interface Ranked {
   /** The whole text that the label is short for. */
   readonly title?: string;
   readonly value: number;
+  readonly color?: ChartColor | undefined;
   /** What it was in the baseline of a comparison. */
   readonly before?: number;
 }

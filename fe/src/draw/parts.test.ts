@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { partsTexts } from "../i18n";
 import {
   kernelColor,
+  operatorColor,
   PART_COLORS,
   partColor,
   partName,
@@ -10,6 +11,7 @@ import {
   partProperty,
   phasePart,
 } from "./parts";
+import { seriesColor } from "./theme";
 
 /** Ids as the server has them: parts of the critical path, and causes of `analysis/waterfall/causes.py`. */
 const IDS = [
@@ -48,6 +50,21 @@ it("gives kernels the colour that their kind has among the parts of a step", () 
   expect(kernelColor("norm + quantize")).toBe(partColor("compute.norm"));
   expect(kernelColor("loss")).toBe(partColor("compute"));
   expect(kernelColor(null)).toBe(partColor("compute"));
+});
+
+it("gives the colour of communication to nothing else", () => {
+  expect(operatorColor(true)).toBe(partColor("communication"));
+  expect(operatorColor(false)).toBeUndefined();
+  const pink = partColor("communication");
+  const phases = Object.keys(partsTexts.phases).map(phasePart);
+  expect(phases.filter((id) => partColor(id) === pink)).toEqual([]);
+  const value = (color: string) => /#\w+/.exec(color)?.[0];
+  const series = Array.from({ length: 10 }, (_, at) => seriesColor(at));
+  expect(series.filter((color) => value(color) === value(pink))).toEqual([]);
+  const theme = readFileSync("src/ui/theme.css", "utf8");
+  const parts = readFileSync("src/draw/parts.css", "utf8");
+  for (const [, color] of parts.matchAll(/--part-communication: (#\w+)/g))
+    expect(theme).not.toMatch(new RegExp(`--series-\\d+: ${color}`));
 });
 
 it("takes the longest end of an id that is known, else what stands before it", () => {

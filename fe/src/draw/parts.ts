@@ -109,10 +109,10 @@ const OF_PART: Readonly<Record<string, PartColor>> = {
   "phase.mixed": "latency",
   "phase.draft": "dependency-2",
   "phase.verify": "dependency",
-  "phase.sample": "communication",
+  "phase.sample": "gap",
   "phase.encode": "launch",
   "phase.denoise": "compute",
-  "phase.decode_image": "communication",
+  "phase.decode_image": "gap",
   "phase.compile": "compile",
   "phase.capture": "allocator",
   "phase.other": "unknown",
@@ -132,6 +132,11 @@ export function partColor(id: string): ChartColor {
 export function kernelColor(kind: string | null): ChartColor {
   const [first = ""] = (kind ?? "").split(" + ");
   return partColor(first === "communication" ? first : `compute.${first.replaceAll(" ", "_")}`);
+}
+
+/** The colour of an operator: that of communication, else none of its own. */
+export function operatorColor(isCommunication: boolean): ChartColor | undefined {
+  return isCommunication ? partColor("communication") : undefined;
 }
 
 /** Its place in PART_COLORS. */

@@ -13,12 +13,13 @@ export interface ChartTheme {
   readonly resolve: (color: ChartColor) => string;
 }
 
-// Used where the page defines no --series-1 …; told apart with any kind of colour vision.
+// Used where the page defines no --series-1 …; told apart with any kind of colour vision. The colour of communication
+// (`parts.ts`) is none of them.
 const SERIES = [
   "#0072b2",
   "#e69f00",
   "#009e73",
-  "#cc79a7",
+  "#882255",
   "#56b4e9",
   "#d55e00",
   "#8a6fd1",

@@ -17,6 +17,9 @@ OPERATORS = by_key(
     "operators",
     Definition("name", "Name", "string", None, "Name of the operator."),
     Definition(
+        "is_communication", "Communication", "bool", None, "Whether it is a call of torch.distributed, by its name."
+    ),
+    Definition(
         "input_shape",
         "Input shapes",
         "string",

@@ -21,6 +21,7 @@ from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication_names import is_host_communication
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category, Strings
 
@@ -41,6 +42,7 @@ class OperatorTable(Tabular, frozen=True):
     group_by: OperatorGrouping
     has_device_work: bool
     name: tuple[str, ...]
+    is_communication: Bool
     input_shape: tuple[str, ...] | None
     call_stack: tuple[str, ...] | None
     calls: Int64
@@ -180,10 +182,12 @@ class OperatorDetails(msgspec.Struct, frozen=True):
 
         rates = Sums(found.flops, found.flops_ns, found.bytes, found.bytes_ns)
         has_work = bool(self.groups.flops_ns.any() or self.groups.bytes_ns.any())
+        names = self._texts(found.name[order])
         return OperatorTable(
             group_by=group_by,
             has_device_work=self.has_device_work,
-            name=self._texts(found.name[order]),
+            name=names,
+            is_communication=np.array([is_host_communication(name) for name in names], np.bool_),
             input_shape=self._texts(found.shape[order]) if "shape" in keys else None,
             call_stack=tuple(self.stacks.texts(self.strings, found.stack[order])) if "stack" in keys else None,
             calls=found.calls[order],

@@ -71,6 +71,7 @@ class AverageStep(msgspec.Struct, frozen=True):
 
 class TopOperator(msgspec.Struct, frozen=True):
     name: str
+    is_communication: bool
     host_self_ns: int
     device_self_ns: int
     calls: int
@@ -120,7 +121,11 @@ def overview(model: Model) -> Overview:
         devices=device_use(model),
         top_operators=tuple(
             TopOperator(
-                by_name.name[i], int(by_name.host_self_ns[i]), int(by_name.device_self_ns[i]), int(by_name.calls[i])
+                by_name.name[i],
+                bool(by_name.is_communication[i]),
+                int(by_name.host_self_ns[i]),
+                int(by_name.device_self_ns[i]),
+                int(by_name.calls[i]),
             )
             for i in range(min(TOP, len(by_name)))
         ),

@@ -54,6 +54,7 @@ from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.model.step_range import StepRange, positions
 from torch_tb_profiler.reason import Reason
 
@@ -150,10 +151,14 @@ def _faster(free: Effect | None, faster: Effect | None) -> Saved | None:
     return None if free is None else Saved(saved_ns=None, low_ns=None, high_ns=None, bound=False, refused=WAITS)
 
 
+_ON_DEVICES = frozenset({"kernel", "copy", "communication"})
+
+
 def _rows(found: Sequence[OnPath], most: int) -> list[NameOnPath]:
     return [
         NameOnPath(
             name=each.name,
+            short_name=short_name(each.name) if each.what in _ON_DEVICES else each.name,
             what=each.what,
             total_ns=each.total_ns,
             host_ns=each.host_ns,

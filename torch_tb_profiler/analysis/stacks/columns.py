@@ -31,6 +31,21 @@ STACKS = by_key(
         "(kernel, copy or fill), other (an API call outside all these), smaller (entries folded together).",
     ),
     Definition(
+        "role",
+        "Role",
+        "string",
+        None,
+        "What device work does: compute, communication (a kernel of a collective), copy (copies and fills); "
+        "communication also for calls of torch.distributed on the host. Empty for all others.",
+    ),
+    Definition(
+        "short_name",
+        "Short name",
+        "string",
+        None,
+        "Of device work: the name without parameters and most template arguments, as in GPU Kernel; empty for others.",
+    ),
+    Definition(
         "self_ns",
         "Self",
         "number",

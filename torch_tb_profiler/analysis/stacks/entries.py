@@ -14,9 +14,12 @@ from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import by_depth, depths
 from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
+from torch_tb_profiler.model.kernel_names.short import short_name
 
 Weight = Literal["device", "host"]
 EntryKind = Literal["frame", "builtin", "module", "annotation", "operator", "device", "other", "smaller"]
+#: what device work does; of the host only calls of communication have one
+EntryRole = Literal["compute", "communication", "copy"]
 Hash = UInt64
 
 #: entries of a level that are told apart one by one
@@ -27,11 +30,12 @@ NEVER_SEEN = np.iinfo(np.int64).max
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """What can stand in a stack: names with their kinds, numbered."""
+    """What can stand in a stack: names with their kinds, numbered; roles of those that have one, by number."""
 
     names: list[str] = msgspec.field(default_factory=list)
     kinds: list[EntryKind] = msgspec.field(default_factory=list)
     numbers: dict[tuple[str, EntryKind], int] = msgspec.field(default_factory=dict)
+    roles: dict[int, EntryRole] = msgspec.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -47,6 +51,10 @@ class Labels(msgspec.Struct, frozen=True):
         """The numbers of a column of string codes; `number` is asked once for each text."""
         different, place = distinct_places(codes)
         return np.array([number(strings[code]) for code in different.tolist()], np.int64)[place]
+
+    def short_name(self, label: int) -> str | None:
+        """Of device work; None for the rest."""
+        return short_name(self.names[label]) if self.kinds[label] == "device" else None
 
     def hashes(self) -> Hash:
         """Depend on nothing but the texts."""

@@ -37,7 +37,7 @@ def only_files(found: StackEntries, files: str) -> StackEntries:
     # time of what is left out belongs to what is around it, at the top to an entry of its own
     owner = place[nearest(parent, keep, np.arange(len(found), dtype=np.int32))]
     owner[owner < 0] = len(kept)
-    labels = Labels(list(names), list(kinds), dict(found.labels.numbers))
+    labels = Labels(list(names), list(kinds), dict(found.labels.numbers), found.labels.roles)
 
     def per_owner(values: Int64) -> Int64:
         return sums_at(owner, values, len(kept) + 1)

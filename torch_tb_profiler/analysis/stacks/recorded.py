@@ -7,13 +7,16 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.shared.backward_links import selected_links
+from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
-from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryColumns, Labels, StackEntries, merged
-from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.analysis.shared.quantities import Role
+from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryColumns, EntryRole, Labels, StackEntries, merged
+from torch_tb_profiler.arrays.distinct import distinct, distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication_names import is_host_communication
 from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
 from torch_tb_profiler.model.stack_contexts import StackContexts, stack_contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
@@ -27,6 +30,12 @@ _ADDRESS = late_pattern(r" at 0x[0-9a-fA-F]+")
 
 #: between an operator and what its backward ran
 BACKWARD = "backward"
+
+_ROLES: dict[Role, EntryRole] = {
+    Role.COMPUTE: "compute",
+    Role.COMMUNICATION: "communication",
+    Role.COPY: "copy",
+}
 
 
 def all_stacks(model: Model, with_forward: bool = False, thread: int = -1) -> StackEntries:
@@ -71,9 +80,10 @@ def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
 
     rows = model.device_work.row[model.is_work]
     launch = model.device_links.launch[model.is_work]
+    role = device_roles(model)[model.is_work]
     if thread >= 0:
         here = (launch >= 0) & (trace.events.track[model.launches.row[launch]] == thread)
-        rows, launch = rows[here], launch[here]
+        rows, launch, role = rows[here], launch[here], role[here]
     duration = np.maximum(trace.events.duration[rows], 0)
     known = launch >= 0
     above, api = np.full((2, len(rows)), -1, np.int64)
@@ -85,6 +95,7 @@ def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
     launchers = [labels.number(f"({strings[a]})" if a >= 0 else NOT_RECORDED, "other") for a in outside.tolist()]
     around = EntryColumns.of(np.full(len(outside), -1), np.array(launchers, np.int64))
     names = labels.of_codes(strings, trace.events.name[rows], lambda name: labels.number(name, "device"))
+    _add_roles(labels, names, role)
     work = replace(
         EntryColumns.of(above, names),
         calls=np.ones(len(rows), np.int64),
@@ -94,6 +105,16 @@ def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
     return merged(
         EntryColumns.joined(ran, around, work), labels, int(duration[lost].sum()), recorded or len(model.frames) > 0
     )
+
+
+def _add_roles(labels: Labels, work: Int64, role: UInt8) -> None:
+    """`work`, `role`: of device work, its label and its `Role`. What communicates once is communication."""
+    for each in (Role.COPY, Role.COMPUTE, Role.COMMUNICATION):
+        for label in distinct(work[role == each]).tolist():
+            labels.roles[label] = _ROLES[each]
+    for label, (name, kind) in enumerate(zip(labels.names, labels.kinds, strict=True)):
+        if kind in ("operator", "annotation") and is_host_communication(name):
+            labels.roles[label] = "communication"
 
 
 def tracks_of(model: Model) -> Int64:

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.stacks.columns import STACKS
-from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryKind, StackEntries, Weight
+from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryKind, EntryRole, StackEntries, Weight
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -41,6 +41,8 @@ class StackTable(Tabular, frozen=True):
     parent: Int64
     name: tuple[str, ...]
     kind: tuple[EntryKind, ...]
+    role: tuple[EntryRole | None, ...]
+    short_name: tuple[str | None, ...]
     self_ns: Int64
     total_ns: Int64
     calls: Int64
@@ -105,7 +107,8 @@ class Whole(msgspec.Struct, frozen=True):
         place = np.full(len(parent) + 1, -1, np.int64)
         place[order] = np.arange(len(order))
         folded_ns = sums_at(fold, shown.small_ns, len(folds))
-        names, kinds = self.found.labels.names, self.found.labels.kinds
+        of = self.found.labels
+        names, kinds, roles = of.names, of.kinds, of.roles
 
         def column(values: Int64, of_folds: Int64) -> Int64:
             return np.concatenate([values, of_folds])[order]
@@ -118,6 +121,8 @@ class Whole(msgspec.Struct, frozen=True):
             parent=place[parent[order]],
             name=tuple(names[label] if label >= 0 else SMALLER for label in labels),
             kind=tuple(kinds[label] if label >= 0 else "smaller" for label in labels),
+            role=tuple(roles.get(label) for label in labels),
+            short_name=tuple(of.short_name(label) if label >= 0 else None for label in labels),
             self_ns=column(shown.self_ns, folded_ns),
             total_ns=column(shown.total_ns, folded_ns),
             calls=column(shown.calls, sums_at(fold, shown.small_calls, len(folds))),

@@ -16,6 +16,7 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.wording import counted
 
 _ID = "convolution_tuning"
 _CONVOLUTIONS = frozenset(
@@ -60,8 +61,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Convolutions try their algorithms while steps run",
             detail=(
-                f"{len(tuned)} convolutions in {steps} of {facts.steps} steps ran up to {int(count[tuned].max())} "
-                "kernels each, to find the fastest for a size they had not met: "
+                f"{counted(len(tuned), 'convolution')} in {steps} of {facts.steps} steps ran up to "
+                f"{int(count[tuned].max())} kernels each, to find the fastest for a size they had not met: "
                 f"{100 * facts.share(spent):.1f} % of the steps."
             ),
             advice=(

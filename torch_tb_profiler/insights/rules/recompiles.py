@@ -10,6 +10,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.wording import counted
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -27,7 +28,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Code is compiled again" if again else "Code is compiled in the recorded steps",
             detail=(
-                f"{len(rows)} compilations in {steps} of {facts.steps} steps take {100 * share:.0f} % of the time"
+                f"{counted(len(rows), 'compilation')} in {steps} of {facts.steps} steps "
+                f"{'takes' if len(rows) == 1 else 'take'} {100 * share:.0f} % of the time"
                 f"{f'; {again} of them are of code that was compiled before, for other inputs.' if again else '.'}"
             ),
             advice=(

@@ -14,6 +14,17 @@ def ms(ns: float) -> str:
     return f"{ns / 1e6:.3g} ms" if ns < 1e8 else f"{ns / 1e6:.0f} ms"
 
 
+def counted(count: int, one: str, more: str = "") -> str:
+    """A number with what is counted.
+
+    more   the plural, where it is not `one` with an s
+
+    >>> counted(1, "kernel"), counted(2, "kernel"), counted(1, "kernel takes", "kernels take")
+    ('1 kernel', '2 kernels', '1 kernel takes')
+    """
+    return f"{count} {one if count == 1 else more or f'{one}s'}"
+
+
 #: from so many a step on a whole number is near enough
 _MANY = 10
 
@@ -28,10 +39,10 @@ def how_many(count: int, steps: int, what: str) -> str:
     """
     each, rest = divmod(count, max(steps, 1))
     if rest and each < _MANY:
-        return f"{count} {what}{'' if count == 1 else 's'} in {steps} steps"
+        return f"{counted(count, what)} in {steps} steps"
     about = "about " if rest else ""
     number = round(count / max(steps, 1))
-    return f"{about}{number} {what}{'' if number == 1 else 's'} a step"
+    return f"{about}{counted(number, what)} a step"
 
 
 def how_often(times: int, steps: int) -> str:

@@ -9,6 +9,8 @@ export const KINDS = [
   "annotation",
   "operator",
   "device",
+  "communication",
+  "copy",
   "other",
   "smaller",
 ] as const;
@@ -22,6 +24,8 @@ export const HUES: Record<FlameKind, string> = {
   annotation: "--series-7",
   operator: partProperty(partColorName("operator")),
   device: partProperty(partColorName("compute")),
+  communication: partProperty(partColorName("communication")),
+  copy: partProperty(partColorName("copy")),
   other: "--series-10",
   smaller: "--series-rest",
 };

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 type Severity = "error" | "warning" | "info";
@@ -5,11 +6,11 @@ type Severity = "error" | "warning" | "info";
 /** What was recorded, and how. */
 export const capture = area("capture", {
   sentence: (steps: number, events: string, time: string) =>
-    `${steps === 1 ? "1 step" : `${steps} steps`} and ${events} events were recorded over ${time}.`,
+    `${counted(steps, "step")} and ${events} events were recorded over ${time}.`,
   noted: (notes: number) =>
     notes === 0
       ? "Nothing unusual was noticed."
-      : `${notes === 1 ? "1 note" : `${notes} notes`} on trace health below.`,
+      : `${counted(notes, "note")} on trace health below.`,
 
   recording: {
     title: "Recording",
@@ -63,7 +64,7 @@ export const capture = area("capture", {
     adds: "What it records",
     enable: "How to record it",
     states: { found: "found", empty: "switched on, nothing recorded", missing: "not found" },
-    events: (n: string) => `${n} events`,
+    events: (n: string) => counted(n, "event"),
     names: {
       cpu: "CPU activity",
       device: "Device activity",
@@ -150,9 +151,9 @@ export const capture = area("capture", {
     title: "Log of the profiler",
     help: "What the profiler itself logged while it recorded, as far as the file contains it.",
     lines: {
-      error: (n: number) => (n === 1 ? "1 error" : `${n} errors`),
-      warning: (n: number) => (n === 1 ? "1 warning" : `${n} warnings`),
-      info: (n: number) => (n === 1 ? "1 other line" : `${n} other lines`),
+      error: (n: number) => counted(n, "error"),
+      warning: (n: number) => counted(n, "warning"),
+      info: (n: number) => counted(n, "other line"),
     },
   },
 
@@ -168,7 +169,7 @@ export const capture = area("capture", {
 });
 
 const SEVERITIES: Record<Severity, (n: number) => string> = {
-  error: (n) => (n === 1 ? "1 error" : `${n} errors`),
-  warning: (n) => (n === 1 ? "1 warning" : `${n} warnings`),
-  info: (n) => (n === 1 ? "1 note" : `${n} notes`),
+  error: (n) => counted(n, "error"),
+  warning: (n) => counted(n, "warning"),
+  info: (n) => counted(n, "note"),
 };

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const charts = area("charts", {
@@ -7,7 +8,7 @@ export const charts = area("charts", {
   svg: "Save as SVG",
   top: "Top",
   all: "all",
-  others: (n: number) => (n === 1 ? "1 other" : `${n} others`),
+  others: (n: number) => counted(n, "other"),
   chart: "Chart",
   table: "Table",
   tableOf: (title: string) => `${title} as table`,

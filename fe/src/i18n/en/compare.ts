@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const compare = area("compare", {
@@ -107,7 +108,7 @@ export const compare = area("compare", {
     beforeSum: "Baseline, running sum",
     afterSum: "Experiment, running sum",
     summary: (parts: number, changes: string) =>
-      `${parts === 1 ? "1 part" : `${parts} parts`} side by side: ${changes || "no change"}`,
+      `${counted(parts, "part")} side by side: ${changes || "no change"}`,
     leaf: "There is no level below this one",
     leafReason:
       "Nothing inside can be paired on both sides. The tables below still compare everything in it.",

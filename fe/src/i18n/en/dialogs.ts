@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 /** Dialogs, lists and the drawer: their code comes when they are opened, and so do these. */
@@ -40,7 +41,7 @@ export const dialogs = area("dialogs", {
       mod: "Module",
     },
     nothing: "No matches.",
-    all: (n: number) => (n === 1 ? "1 entry" : `${n} entries`),
+    all: (n: number) => counted(n, "entry", "entries"),
     some: (shown: string, total: string) => `The best ${shown} of ${total}`,
     loading: "names are still loading",
     copyLink: "Copy a link to this page",

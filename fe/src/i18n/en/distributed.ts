@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const distributed = area("distributed", {
@@ -10,8 +11,7 @@ export const distributed = area("distributed", {
   step: "Numbers of",
   allSteps: "all steps, average",
   stepOption: (name: string) => `step ${name}`,
-  stepMissing: (n: string) =>
-    n === "1" ? "1 rank has no such step" : `${n} ranks have no such step`,
+  stepMissing: (n: string) => counted(n, "rank has no such step", "ranks have no such step"),
   order: "Order",
   byRank: "Rank",
   bySlowest: "Longest first",

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 /** What a number is made of, and where that is. */
@@ -19,7 +20,7 @@ export const doors = area("doors", {
   longest: "Longest",
   step: "Step",
   unknown: "not recorded",
-  more: (n: string) => `and ${n} more names`,
+  more: (n: string) => `and ${counted(n, "more name")}`,
   open: (label: string, where: string) => `${label}: show in ${where}`,
   inTrace: (label: string, view: string) => `Show the longest of ${label} in ${view}`,
 });

@@ -15,6 +15,8 @@ export const flame = area("flame", {
     annotation: "Annotation",
     operator: "Operator",
     device: "Device work",
+    communication: "Communication",
+    copy: "Copy or fill",
     other: "Other",
     smaller: "Smaller ones together",
   },

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const memory = area("memory", {
@@ -183,7 +184,7 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
   backToPeak: "Back to the peak",
   inUse: "in use",
   known: "in known blocks",
-  blocksAlive: (n: string) => (n === "1" ? "1 block" : `${n} blocks`),
+  blocksAlive: (n: string) => counted(n, "block"),
   unknown: "allocated before the recording",
   onlyLargest: (shown: string, total: string) =>
     `Only the ${shown} largest of ${total} blocks are listed.`,

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const operators = area("operators", {
@@ -53,17 +54,17 @@ Always by operator name. The number of bars or slices does not change the table.
     sentence: (total: string, name: string, caller: string, time: string) =>
       `The host spent ${total} in these calls, most of it in ${name}${caller ? ` called by ${caller}` : ""}: ${time}.`,
     ofOperator: "Device API calls that it made",
-    more: (n: string) => `and ${n} more functions`,
+    more: (n: string) => `and ${counted(n, "more function")}`,
   },
 
   stacks: "Call stacks",
   stacksNone: "No call stack was recorded for this operator.",
   stacksRemedy: "with_stack=True",
-  stackHead: (calls: string, times: string) => `${calls} calls · ${times}`,
+  stackHead: (calls: string, times: string) => `${counted(calls, "call")} · ${times}`,
   stackDevice: (time: string) => `device self ${time}`,
   stackHost: (time: string) => `host self ${time}`,
   moreStacks: (n: string) => `${n} more: group the table by call stack to see all.`,
-  frames: (n: number) => (n === 1 ? "1 frame" : `${n} frames`),
+  frames: (n: number) => counted(n, "frame"),
   openFrame: (place: string) => `Open ${place} in the editor`,
   copyFrame: (place: string) => `Copy ${place}`,
   frameCopied: "Copied",

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 const categories = {
@@ -38,7 +39,7 @@ export const overview = area("overview", {
     time: "Time",
     share: "Share",
     total: "Average step",
-    others: (n: number) => `${n} smaller parts`,
+    others: (n: number) => counted(n, "smaller part"),
     none: "No steps were found in this trace.",
     remedy: "prof.step()  # at the end of each iteration",
   },
@@ -58,7 +59,7 @@ export const overview = area("overview", {
 
   tiles: {
     step: "Step time",
-    steps: (n: string) => `${n} steps`,
+    steps: (n: string) => counted(n, "step"),
     oneStep: "1 step",
     p50: "p50",
     p95: "p95",
@@ -70,7 +71,7 @@ export const overview = area("overview", {
     occupancy: "Occupancy",
     tensor: "Tensor cores",
     device: (id: number) => `GPU ${id}`,
-    devices: (n: number) => `average of ${n} GPUs`,
+    devices: (n: number) => `average of ${counted(n, "GPU")}`,
     cpuShare: "CPU Exec",
     dataShare: "DataLoader",
     ofStep: "of the average step",
@@ -83,7 +84,7 @@ export const overview = area("overview", {
 
   stepChoice: {
     foundBy: "Steps found by",
-    count: (n: string) => (n === "1" ? "1 step" : `${n} steps`),
+    count: (n: string) => counted(n, "step"),
     choose: "Find steps by",
     automatic: "the first rule that fits",
     /** As choices; how they were found is in `stepRules`. */
@@ -151,8 +152,8 @@ export const overview = area("overview", {
     hidden: (ids: string) => `Hidden: ${ids}.`,
     showHidden: "Show all",
     mutedByServer: (ids: string) => `Not shown on this server: ${ids}.`,
-    checked: (n: number) => `${n} rules found nothing`,
-    notEvaluated: (n: number) => `${n} ${n === 1 ? "rule" : "rules"} could not be checked`,
+    checked: (n: number) => `${counted(n, "rule")} found nothing`,
+    notEvaluated: (n: number) => `${counted(n, "rule")} could not be checked`,
     showIn: (view: string) => `Show in ${view}`,
   },
 

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 /** Whom device work belongs to, as the server says it. */
@@ -22,7 +23,7 @@ export const owners = area("owners", {
   callsHelp: "How many kernels, copies and memsets.",
   total: "Device time",
   totalHelp: "Sum of their durations.",
-  more: (n: string, time: string) => `${n} more owners: ${time}`,
+  more: (n: string, time: string) => `${counted(n, "more owner")}: ${time}`,
   evidence: { graph_node: "captured by", inferred: "like" } as Record<string, string>,
   how: {
     operator: "launch",

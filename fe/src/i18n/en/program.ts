@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const program = area("program", {
@@ -106,7 +107,7 @@ export const program = area("program", {
     stages: "the stages of the pipeline",
   },
   unknown: "not known",
-  steps_: (steps: number) => (steps === 1 ? "1 step" : `${steps} steps`),
+  steps_: (steps: number) => counted(steps, "step"),
   period: "step to step",
   tokens: "tokens",
   requests: "requests",

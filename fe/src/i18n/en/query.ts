@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 /** SQL over a trace. */
@@ -20,7 +21,7 @@ export const query = area("query", {
     `At most ${seconds} s; the first ${rows} rows are shown.`,
   result: "Result of the query",
   found: (rows: string, took: string, prepared: string) =>
-    `${rows === "1" ? "1 row" : `${rows} rows`} in ${took}; preparing the tables took ${prepared}.`,
+    `${counted(rows, "row")} in ${took}; preparing the tables took ${prepared}.`,
   more: {
     rows: "There are more rows: these are the first. Use LIMIT and WHERE to choose others.",
     bytes: "There are more rows, but the answer has reached its size limit: select fewer columns.",

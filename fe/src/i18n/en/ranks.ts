@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const ranks = area("ranks", {
@@ -68,7 +69,7 @@ export const ranks = area("ranks", {
     missing: (n: string) => `${n} missing`,
     step: "Step time",
     stepHelp: "Median over the ranks and steps that all of them have.",
-    steps: (n: string) => (n === "1" ? "1 step" : `${n} steps`),
+    steps: (n: string) => counted(n, "step"),
     wait: "Exposed wait",
     waitHelp:
       "Time of a step in which a rank waited in a collective for other ranks and computed nothing; mean over the ranks. Needs two ranks at least: all leave a collective together, so the one that came last did not wait.",
@@ -119,7 +120,7 @@ export const ranks = area("ranks", {
         : `Up to ${ranks} ranks and ${steps} steps share a cell.`,
     atMost: (value: string) => `at most ${value}`,
     span: (from: string, to: string) => `${from} … ${to}`,
-    outliers: (n: string) => (n === "1" ? "1 outlier" : `${n} outliers`),
+    outliers: (n: string) => counted(n, "outlier"),
     empty: "This was not recorded.",
     reason: "None of the ranks has this metric in any step.",
     noSteps: "The ranks have no steps in common.",
@@ -287,8 +288,9 @@ export const ranks = area("ranks", {
     },
     dimension: (role: string, size: string) => `${role} ${size}`,
     stride: (n: string) => `stride ${n}`,
-    nodes: (nodes: string, ranks: string) => `${nodes} nodes of up to ${ranks} ranks`,
-    oneNode: (ranks: string) => (ranks === "1" ? "1 node of 1 rank" : `1 node of ${ranks} ranks`),
+    nodes: (nodes: string, ranks: string) =>
+      `${counted(nodes, "node")} of up to ${counted(ranks, "rank")}`,
+    oneNode: (ranks: string) => `1 node of ${counted(ranks, "rank")}`,
     none: "The traces name no process groups of several ranks.",
     groups: "Process groups",
     columns: {

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 /** The frame around the views: context bar, rail, status line, panels, dialogs. */
 export const shell = {
   product: "PyTorch Profiler",
@@ -73,17 +74,17 @@ export const shell = {
   },
 
   status: {
-    events: (n: string) => `${n} events`,
-    notes: (n: number) => (n === 0 ? "no notes" : n === 1 ? "1 note" : `${n} notes`),
+    events: (n: string) => counted(n, "event"),
+    notes: (n: number) => (n === 0 ? "no notes" : counted(n, "note")),
     files: "Files",
     loading: (traces: number, percent: string, done: string, total: string) =>
-      `Loading ${traces === 1 ? "1 trace" : `${traces} traces`}: ${percent} (${done} of ${total})`,
+      `Loading ${counted(traces, "trace")}: ${percent} (${done} of ${total})`,
     scanning: "Looking for traces…",
     unlisted: "The log directory cannot be listed",
     unlistedDirectories: (n: number) =>
-      n === 1 ? "1 directory cannot be listed" : `${n} directories cannot be listed`,
-    failed: (n: number) => (n === 1 ? "1 file could not be read" : `${n} files could not be read`),
-    skipped: (n: number) => (n === 1 ? "1 file skipped" : `${n} files skipped`),
+      counted(n, "directory cannot be listed", "directories cannot be listed"),
+    failed: (n: number) => counted(n, "file could not be read", "files could not be read"),
+    skipped: (n: number) => counted(n, "file skipped", "files skipped"),
     offline: "The server is not reachable. What you see is the last answer.",
     retry: "Retry",
     version: (v: string) => `torch-tb-profiler ${v}`,
@@ -112,7 +113,7 @@ export const shell = {
     retry: "Retry",
     empty: "Nothing to show",
     record: "To record it:",
-    notes: (n: number) => (n === 1 ? "1 note about this data" : `${n} notes about this data`),
+    notes: (n: number) => counted(n, "note about this data", "notes about this data"),
     crashed: "This view stopped with an error",
     again: "Try again",
   },

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const snapshot = area("snapshot", {
@@ -23,9 +24,9 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   fragmentation: "Fragmentation at the end",
   fragmentationHelp: "1 − largest free piece / Σ free pieces.",
   grows: "Grows per step",
-  ofSteps: (steps: string) => `over ${steps} steps; the first is not counted`,
+  ofSteps: (steps: string) => `over ${counted(steps, "step")}; the first is not counted`,
   blocks: (size: string) => `${size} of blocks`,
-  contradictions: (n: string) => `${n} contradictions in the file`,
+  contradictions: (n: string) => `${counted(n, "contradiction")} in the file`,
   cutOff: "The file is cut off: memory in use counts from its first record.",
   overflowed: "The oldest records were overwritten: max_entries was reached.",
   missing: (actions: string) =>
@@ -33,17 +34,17 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   mostSaid: (peak: string, reserved: string, end: string) =>
     `At most ${peak} was requested and ${reserved} reserved; ${end} was in use at the end.`,
   growsSaid: (bytes: string, steps: string) =>
-    `Memory grows by ${bytes} per step (${steps} steps).`,
+    `Memory grows by ${bytes} per step (${counted(steps, "step")}).`,
   findings: "What to change",
   found: {
     near_capacity: (bytes: string, n: string, line: string) =>
-      `At their peak blocks take nearly all of what PyTorch can have of the device: ${bytes} above the limit, in ${n} blocks, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
+      `At their peak blocks take nearly all of what PyTorch can have of the device: ${bytes} above the limit, in ${counted(n, "block")}, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
     leak: (bytes: string, n: string, line: string) =>
-      `Memory grows by ${bytes} per step (${n} steps), most at ${line}. Keep numbers there, not tensors (.item(), .detach()), and release what the next step does not need.`,
+      `Memory grows by ${bytes} per step (${counted(n, "step")}), most at ${line}. Keep numbers there, not tensors (.item(), .detach()), and release what the next step does not need.`,
     fragmentation: (bytes: string, n: string, line: string) =>
-      `${bytes} were free between blocks when most was reserved, in ${n} segments; ${line} has most blocks beside it. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate what stays before what comes and goes.`,
+      `${bytes} were free between blocks when most was reserved, in ${counted(n, "segment")}; ${line} has most blocks beside it. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate what stays before what comes and goes.`,
     reserved_growth: (bytes: string, n: string, _: string) =>
-      `Reserved memory grows by ${bytes} per step (${n} steps) though the peak of what is requested does not. Pad sizes that change from step to step to few sizes, or use expandable segments.`,
+      `Reserved memory grows by ${bytes} per step (${counted(n, "step")}) though the peak of what is requested does not. Pad sizes that change from step to step to few sizes, or use expandable segments.`,
     empty_cache: (bytes: string, n: string, _: string) =>
       `${n} segments (${bytes}) were given back and taken again in the same size: each is a wait for the device. Remove torch.cuda.empty_cache() from the loop.`,
     churn: (bytes: string, n: string, line: string) =>
@@ -158,7 +159,7 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
     inUse: "In use",
     reserved: "Reserved",
   },
-  more: (n: string) => `${n} more lines`,
+  more: (n: string) => counted(n, "more line"),
 
   map: "Segments",
   mapHelp: `Each bar is one segment that the allocator held at the moment, by address; colours are lines of the program, grey is free. Pieces too small to be seen are merged.`,

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const stacks = area("stacks", {
@@ -29,7 +30,9 @@ Top-down: from what was called first, in the order in which it was first seen. L
   filesHelp: `Only frames of files whose path contains one of these words are shown; words after a minus leave files out. The time of other frames is added to what is around them. Modules, annotations, operators and device work always stay.`,
 
   whole: (weight: string, time: string, entries: string, thread: string) =>
-    `${weight} ${time} in ${entries} different stacks, ${thread}`,
+    `${weight} ${time} in ${counted(entries, "different stack")}, ${thread}`,
+  most: (weight: string) => `Most ${weight.toLowerCase()} of its own: `,
+  mostTakes: (time: string, share: string) => ` (${time}, ${share} of all).`,
   noStack: (time: string, share: string) => `${time} (${share}) launched outside any stack`,
   noStackHelpTitle: "device time outside any stack",
   noStackHelp:

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const table = area("table", {
@@ -48,7 +49,7 @@ export const table = area("table", {
   columnsReset: "Reset",
   copy: "Copy",
   copyHint: "Copy the rows shown, as tab-separated text",
-  copied: (n: string) => (n === "1" ? "1 row copied" : `${n} rows copied`),
+  copied: (n: string) => counted(n, "row copied", "rows copied"),
   copyFailed: "Copying is not allowed here.",
   export: "Export",
   saveCsv: "Save as CSV",
@@ -57,7 +58,7 @@ export const table = area("table", {
   copyJson: "Copy as JSON",
   exportHidden: "With hidden columns",
   exporting: "Fetching all rows…",
-  saved: (n: string) => (n === "1" ? "1 row saved" : `${n} rows saved`),
+  saved: (n: string) => counted(n, "row saved", "rows saved"),
   exportFailed: "The rows could not be fetched.",
   rowLoading: "Loading…",
 

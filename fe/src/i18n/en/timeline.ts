@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 /** The picture of the Trace view; the page around it has its texts in `trace`. */
@@ -37,14 +38,14 @@ export const timeline = area("timeline", {
     together: "Together",
     size: "Size",
   },
-  idleThreads: (n: string) => `${n} idle threads`,
+  idleThreads: (n: string) => counted(n, "idle thread"),
   counters: (device: string) => `Counters of ${device}`,
   recordedCounters: "Counters of the file",
   dropPin: "Pin to the top",
   dropHide: "Hide",
   startToStart: "start to start",
   endToStart: "end to start",
-  left: (n: string) => (n === "1" ? "1 track is not shown" : `${n} tracks are not shown`),
+  left: (n: string) => counted(n, "track is not shown", "tracks are not shown"),
   showAll: "Show all tracks",
   noTracks: "No matches.",
   loading: "Loading",
@@ -52,8 +53,8 @@ export const timeline = area("timeline", {
     "Some tracks are drawn with less detail to save memory. Zoom in, or collapse or hide tracks.",
   failed: "A part of the picture could not be loaded.",
   retry: "Retry",
-  slices: (n: string) => `${n} slices`,
-  cell: (n: string) => `${n} slices, the longest:`,
+  slices: (n: string) => counted(n, "slice"),
+  cell: (n: string) => `${counted(n, "slice")}, the longest:`,
   busy: "Busy",
   start: "Start",
   duration: "Duration",
@@ -65,7 +66,7 @@ export const timeline = area("timeline", {
   step: "Step",
   waitedFor: "Then",
   knownBy: "Known by",
-  pieces: (n: string) => `${n} pieces, most of the time:`,
+  pieces: (n: string) => `${counted(n, "piece")}, most of the time:`,
   /** Why what comes behind a piece of the critical path could not come earlier. */
   edges: {
     lane: "the thread continues",

@@ -1,3 +1,4 @@
+import { counted } from "../counted";
 import { area } from "../translation";
 
 export const trace = area("trace", {
@@ -25,10 +26,13 @@ export const trace = area("trace", {
   timeline: "Timeline",
   timelineHelp:
     "Every event of the file. Slices wider than three pixels are drawn exactly; narrower ones are merged, the darker the busier, and nothing is left out. Ctrl+wheel zooms, dragging moves, Shift+dragging marks a range; ? lists the keys.",
+  ran: (time: string) => `What ran took ${time}.`,
+  stepsIn: (n: number, time: string) => `${counted(n, "step")} in ${time}; the longest is step `,
+  longestTakes: (time: string) => ` (${time}).`,
   list: "List",
   search: "Search names",
   regex: "Regular expression",
-  hits: (n: string, names: string) => `${n} hits, ${names} names`,
+  hits: (n: string, names: string) => `${counted(n, "hit")}, ${counted(names, "name")}`,
   hitOf: (at: string, n: string) => `${at} of ${n}`,
   previousHit: "Previous hit",
   nextHit: "Next hit",
@@ -71,7 +75,7 @@ export const trace = area("trace", {
     no_phase: "There are no phases: nothing recorded tells what the main thread does.",
   } as Record<string, string>,
   instances: "Instances of a finding",
-  instancesAre: (n: string) => (n === "1" ? "1 instance" : `${n} instances`),
+  instancesAre: (n: string) => counted(n, "instance"),
   instancesShown: (from: string, to: string, n: string) =>
     `${from} to ${to} of ${n}, in order of time`,
   instancesCut: (n: string) => `(the most costly of ${n})`,
@@ -177,7 +181,7 @@ export const trace = area("trace", {
   memcpyTime: "Copies",
   communicating: "Communicating",
   exposedTime: "Exposed communication",
-  rest: (n: string, total: string) => `Other names: ${n} slices, ${total}`,
+  rest: (n: string, total: string) => `Other names: ${counted(n, "slice")}, ${total}`,
 
   slices: "Longest slices",
   slicesList: "Slices, the longest first",

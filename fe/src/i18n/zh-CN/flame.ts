@@ -14,6 +14,8 @@ export const flame: typeof en = {
     annotation: "标注",
     operator: "算子",
     device: "设备工作",
+    communication: "通信",
+    copy: "拷贝或置位",
     other: "其他",
     smaller: "合并的较小项",
   },

@@ -8,6 +8,7 @@ export const columns: ServerMessages["columns"] = {
   "kernels.name": ["名称", "内核的名称。"],
 
   "operators.name": ["名称", "算子的名称。"],
+  "operators.is_communication": ["通信", "是否为对 torch.distributed 的调用（按名称判断）。"],
 
   "parts.path": [
     "路径",
@@ -240,6 +241,14 @@ export const columns: ServerMessages["columns"] = {
   "stacks.kind": [
     "种类",
     "frame（Python 函数）、builtin（C 实现的函数）、module（nn.Module 的调用）、annotation（标注）、operator（算子）、device（内核、拷贝或置位）、other（在以上之外的 API 调用）、smaller（合并在一起的项）。",
+  ],
+  "stacks.role": [
+    "作用",
+    "设备工作做什么：compute（计算）、communication（集合通信的内核）、copy（拷贝和置位）；主机上对 torch.distributed 的调用也为 communication。其他项为空。",
+  ],
+  "stacks.short_name": [
+    "短名称",
+    "设备工作：不含参数和大部分模板参数的名称，与“GPU 内核”视图中相同；其他项为空。",
   ],
   "stacks.self_ns": [
     "自身耗时",

@@ -31,6 +31,8 @@ export const stacks: typeof en = {
 
   whole: (weight, time, entries, thread) =>
     `${weight} ${time}，分布在 ${entries} 个不同的调用栈中，${thread}`,
+  most: (weight) => `自身${weight}最多：`,
+  mostTakes: (time, share) => `（${time}，占全部的 ${share}）。`,
   noStack: (time, share) => `${time}（${share}）在任何调用栈之外启动`,
   noStackHelpTitle: "任何调用栈之外的设备时间",
   noStackHelp:

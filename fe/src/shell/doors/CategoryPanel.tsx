@@ -1,7 +1,7 @@
 /** What the time of a category of the steps was spent with, and where that is in the trace. */
 import { useEffect, useRef } from "react";
 import { type Category, type CategoryTime, type TraceKey, useCategory } from "../../api";
-import { count, duration, exact, fraction, kernelLabel } from "../../format";
+import { count, duration, exact, fraction } from "../../format";
 import { categoryName, overviewTexts } from "../../i18n";
 import { doors as text } from "../../i18n/en/doors";
 import { goToView, type PickedKind, viewName } from "../../state";
@@ -78,7 +78,7 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
           {parts.map((part) => (
             <tr key={part.name ?? ""}>
               <td>
-                <Name name={part.name} kind={part.kind} />
+                <Name {...part} />
               </td>
               <td className="number" title={exact(part.ns, "ns")}>
                 {duration(part.ns)}
@@ -102,7 +102,11 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
           {stretches.map((stretch) => (
             <tr key={stretch.start_ns}>
               <td>
-                <Name name={stretch.name} kind={kinds.get(stretch.name)} />
+                <Name
+                  name={stretch.name}
+                  short_name={stretch.short_name}
+                  kind={kinds.get(stretch.name)}
+                />
               </td>
               <td className="number">{stretch.step}</td>
               <td className="number">
@@ -124,8 +128,14 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
   );
 }
 
+interface Named {
+  name: string | null;
+  short_name: string | null;
+  kind?: string | undefined;
+}
+
 /** An operator or a kernel leads to its row. */
-function Name({ name, kind = "other" }: { name: string | null; kind?: string | undefined }) {
+function Name({ name, short_name: short, kind = "other" }: Named) {
   const home = HOMES[kind];
   if (name === null) return <span className="muted">{text.unknown}</span>;
   if (!home) return <span title={name}>{name}</span>;
@@ -137,7 +147,7 @@ function Name({ name, kind = "other" }: { name: string | null; kind?: string | u
       title={text.open(name, viewName(view))}
       onClick={() => goToView(view, { kind: picked, name }, { filter: "" })}
     >
-      {kind === "kernel" ? kernelLabel(name) : name}
+      {short ?? name}
     </button>
   );
 }

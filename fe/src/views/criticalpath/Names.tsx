@@ -1,6 +1,5 @@
 import { useMemo } from "react";
 import type { CriticalPath, NameOnPath } from "../../api";
-import { kernelLabel } from "../../format";
 import { criticalpath } from "../../i18n/en/criticalpath";
 import { type Picked, useAddress, usePicked, useTableParams } from "../../state";
 import { DataTable, type Table, textAt } from "../../table";
@@ -65,13 +64,15 @@ export function nameTable(names: readonly NameOnPath[], steps: number, total: nu
   const count = { type: "number" as const, unit: "count" as const };
   const isHost = names.some(({ host_ns }) => host_ns > 0);
   const isDevice = names.some(({ device_ns }) => device_ns > 0);
+  const short = new Map(names.map(({ name, short_name }) => [name, short_name]));
+  const brief = (name: string) => short.get(name) ?? name;
   const kinds = new Set(names.map(({ what }) => what));
   const ofDevice = ["kernel", "copy", "communication"].some((kind) =>
     kinds.has(kind as NameOnPath["what"]),
   );
   return {
     columns: [
-      { key: "name", label: text.name, type: "string", unit: null, grow: true, brief: kernelLabel },
+      { key: "name", label: text.name, type: "string", unit: null, grow: true, brief },
       {
         key: "what",
         label: text.what,

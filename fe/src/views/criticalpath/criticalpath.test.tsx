@@ -85,6 +85,7 @@ const PATH: CriticalPath = {
       device_ns: 20,
       calls: 2,
       all_calls: 4,
+      short_name: "mm",
       slack_ns: 0,
     },
   ],

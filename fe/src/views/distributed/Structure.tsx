@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import type { Layout as LayoutAnswer, Pipeline as PipelineAnswer, RanksOverview } from "../../api";
 import { Gantt, type GanttSpan } from "../../charts";
+import { partColor } from "../../draw/parts";
 import { count, duration, fraction } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { SimpleTable, type Table } from "../../table";
@@ -69,8 +70,8 @@ function nodesOf({ nodes, ranks_per_node: most }: LayoutAnswer): string {
 const stages = ranksTexts.pipeline;
 const KINDS = [
   { key: "work", label: stages.kinds.work, color: "var(--cat-kernel)" },
-  { key: "transfer", label: stages.kinds.transfer, color: "var(--series-3)" },
-  { key: "wait", label: stages.kinds.wait, color: "var(--series-6)" },
+  { key: "transfer", label: stages.kinds.transfer, color: "var(--cat-communication)" },
+  { key: "wait", label: stages.kinds.wait, color: partColor("sync") },
 ];
 
 export function Pipeline({ pipeline }: { pipeline: PipelineAnswer }) {

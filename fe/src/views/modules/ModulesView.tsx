@@ -39,8 +39,8 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
   return (
     <>
       <QueryPanel
-        title={text.table}
-        help={text.tableHelp}
+        title={isEmpty ? text.table : text.flame}
+        help={isEmpty ? text.tableHelp : text.flameHelp}
         query={query}
         actions={
           <Segmented label={text.source} value={source} options={SOURCES} onChange={setSource} />
@@ -58,6 +58,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
             </>
           ) : (
             <>
+              <Sentence answer={answer} metric={metric} />
               <div className="modules-bar">
                 <span>{text.total(text.metrics[metric], duration(wholeOf(answer, metric)))}</span>
                 <Segmented
@@ -67,15 +68,14 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
                   onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
                 />
               </div>
-              <Sentence answer={answer} metric={metric} />
-              <ModuleRows answer={answer} metric={metric} />
+              <ModuleFlame answer={answer} metric={metric} />
             </>
           )
         }
       </QueryPanel>
       {!isEmpty && (
-        <QueryPanel title={text.flame} help={text.flameHelp} query={query}>
-          {(answer) => <ModuleFlame answer={answer} metric={metric} />}
+        <QueryPanel title={text.table} help={text.tableHelp} query={query}>
+          {(answer) => <ModuleRows answer={answer} metric={metric} />}
         </QueryPanel>
       )}
       {data?.hooks && source === "lightning" && (

@@ -13,8 +13,9 @@ const SHARES = {
 /** What is behind the name of a forward operator where its backward has a row of its own. */
 export const BACKWARD_OF = " (backward)";
 
-/** Shown when asked for: the others fit into a window of 1440 pixels. `has_call_stack` is for other code. */
+/** Shown when asked for: the others fit into a window of 1440 pixels. `is_communication` and `has_call_stack` are for other code. */
 const HIDDEN: ReadonlySet<string> = new Set([
+  "is_communication",
   "has_call_stack",
   "kernels",
   "tensor_core_eligible",

@@ -1,5 +1,6 @@
 import type { OperatorsTable } from "../../api";
 import type { Ranked } from "../../charts";
+import { operatorColor } from "../../draw/parts";
 import { byName, hasColumn, numberAt, rowCount, textAt } from "../../table";
 import { isHostFirst } from "./columns";
 
@@ -29,6 +30,7 @@ export function ranked(
   return Array.from({ length: rowCount(table) }, (_, row) => ({
     label: textAt(table.rows, "name", row),
     value: numberAt(table.rows, `${metric}_ns`, row) ?? 0,
+    color: operatorColor(table.rows.is_communication?.[row] === true),
     ...(before && { before: before.get(textAt(table.rows, "name", row)) ?? 0 }),
   }));
 }

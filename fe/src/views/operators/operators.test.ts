@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OperatorsTable } from "../../api";
 import { traceMeta } from "../../api/cases";
+import { partColor } from "../../draw/parts";
 import { operatorTable } from "./columns";
 import { parseFrame, parseStack, placeOf } from "./frames";
 import { chosenMetric, metricsOf, ranked, wholeOf } from "./metrics";
@@ -86,6 +87,9 @@ describe("metrics", () => {
       { label: "a", value: 100, before: 0 },
       { label: "b", value: 300, before: 100 },
     ]);
+    const communicates = { ...table, rows: { ...table.rows, is_communication: [false, true] } };
+    const colors = ranked(communicates, "host_self").map(({ color }) => color);
+    expect(colors).toEqual([undefined, partColor("communication")]);
     expect(wholeOf(table, "host_self")).toBe(400);
     expect(wholeOf(table, "host_total")).toBeNull();
   });

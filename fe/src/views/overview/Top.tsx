@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { type HBarItem, HBars } from "../../charts";
-import { kernelColor } from "../../draw/parts";
+import { kernelColor, operatorColor } from "../../draw/parts";
 import { overviewTexts } from "../../i18n";
 import { formatPicked, goToView, parsePicked, type ViewId, viewName } from "../../state";
 import { Empty, Panel } from "../../ui";
@@ -14,8 +14,9 @@ export function TopOperators({ overview }: { overview: Overview }) {
   const items = useMemo(
     () =>
       rows
-        .map(({ name, device_self_ns, host_self_ns }) => ({
+        .map(({ name, is_communication, device_self_ns, host_self_ns }) => ({
           label: name,
+          color: operatorColor(is_communication),
           value: device ? (device_self_ns ?? 0) : host_self_ns,
           select: formatPicked({ kind: "op", name }),
         }))

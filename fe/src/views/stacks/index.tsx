@@ -10,9 +10,9 @@ import { FilterBox, TreeTable, useMatches } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { Details } from "./Details";
 import { Files } from "./Files";
-import { entriesOf, kindsOf } from "./looks";
+import { entriesOf, kindsOf, labelOf } from "./looks";
 import { params } from "./params";
-import { stackTable, withAbove } from "./rows";
+import { hasSelf, largestOwn, stackTable, withAbove } from "./rows";
 import { Threads } from "./Threads";
 import { useZoom } from "./useZoom";
 import "./stacks.css";
@@ -100,6 +100,7 @@ export default function Stacks() {
         );
         return (
           <div className="stacks">
+            <Most answer={drawn} onRoot={setRoot} />
             <Totals answer={drawn} />
             {!drawn.meta.has_frames && (
               <NoteList notes={drawn.meta.notes.filter(({ kind }) => kind === "no_stacks")} />
@@ -124,6 +125,24 @@ export default function Stacks() {
         );
       }}
     </QueryPanel>
+  );
+}
+
+/** Where most time of one stack was spent; a click zooms into it. */
+function Most({ answer, onRoot }: { answer: StacksTable; onRoot: (root: number) => void }) {
+  const { meta, rows } = answer;
+  const row = largestOwn(answer);
+  if (row < 0) return null;
+  const time = (hasSelf(answer) ? rows.self_ns[row] : rows.total_ns[row]) ?? 0;
+  const name = rows.name[row] ?? "";
+  return (
+    <p className="stacks-most">
+      {text.most(text.weights[meta.weight])}
+      <button type="button" className="link" title={name} onClick={() => onRoot(rows.id[row] ?? 0)}>
+        {labelOf(rows.kind[row] ?? "other", name, rows.short_name[row])}
+      </button>
+      {text.mostTakes(duration(time), fraction(time / meta.all_ns))}
+    </p>
   );
 }
 

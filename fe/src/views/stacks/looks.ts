@@ -1,27 +1,34 @@
 /** What is written on the boxes and in their tooltips. Pure. */
 import type { StackKind, StackRows, StacksTable } from "../../api";
 import type { FlameEntries, FlameKind } from "../../charts/flame";
-import { builtinLabel, count, duration, fraction, frameLabel, kernelLabel } from "../../format";
+import { builtinLabel, count, duration, fraction, frameLabel } from "../../format";
 import { flameTexts, stacksTexts as text } from "../../i18n";
 import { hasSelf, ownValues } from "./rows";
 
-export function labelOf(kind: StackKind, name: string): string {
+/** `short`: of device work, as the server has it. */
+export function labelOf(kind: StackKind, name: string, short: string | null = null): string {
   switch (kind) {
     case "frame":
       return frameLabel(name);
     case "builtin":
       return builtinLabel(name);
     case "device":
-      return kernelLabel(name);
+      return short ?? name;
     default:
       return name;
   }
 }
 
+/** What an entry is drawn as: communication and copies have their own colours, in every view. */
+export function drawnKind(rows: StackRows, row: number): FlameKind {
+  const role = rows.role[row] ?? null;
+  return role === "communication" || role === "copy" ? role : (rows.kind[row] ?? "other");
+}
+
 export function entriesOf(answer: StacksTable, rows: StackRows): FlameEntries {
   const { meta } = answer;
   const name = (row: number) => rows.name[row] ?? "";
-  const kind = (row: number): FlameKind => rows.kind[row] ?? "other";
+  const kind = (row: number) => drawnKind(rows, row);
   const share = (ns: number) => fraction(meta.all_ns > 0 ? ns / meta.all_ns : null);
   return {
     size: rows.id.length,
@@ -29,7 +36,7 @@ export function entriesOf(answer: StacksTable, rows: StackRows): FlameEntries {
     own: ownValues(rows, meta.above?.id.length ?? 0),
     name,
     kind,
-    label: (row) => labelOf(rows.kind[row] ?? "other", name(row)),
+    label: (row) => labelOf(rows.kind[row] ?? "other", name(row), rows.short_name[row]),
     tooltip: (row) => ({
       title: name(row),
       subtitle: flameTexts.kinds[kind(row)],
@@ -58,6 +65,6 @@ export function entriesOf(answer: StacksTable, rows: StackRows): FlameEntries {
 
 /** The kinds there are, in the order of the legend. */
 export function kindsOf(rows: StackRows, all: readonly FlameKind[]): FlameKind[] {
-  const found = new Set<string>(rows.kind);
+  const found = new Set<string>(rows.kind.map((_, row) => drawnKind(rows, row)));
   return all.filter((kind) => found.has(kind));
 }

@@ -1,7 +1,7 @@
 /** The entries of an answer as one tree. Pure. */
 import type { StackRows, StacksTable } from "../../api";
 import { stacksTexts } from "../../i18n";
-import { derive, shareOf, type Table } from "../../table";
+import { derive, shareOf, type Table, withShortNames } from "../../table";
 
 /** What is around the part that was asked for, and the part itself below it. */
 export function withAbove({ meta: { above }, rows }: StacksTable): StackRows {
@@ -42,7 +42,22 @@ export function hasSelf({ meta }: StacksTable): boolean {
   return meta.direction !== "bottom_up";
 }
 
-const HIDDEN = ["id", "parent", "folded"];
+/**
+ * Where most time was spent that is told of one entry: as its own, or from the bottom up as the total of what is
+ * outermost there. -1 without any. What is folded together is no entry.
+ */
+export function largestOwn(answer: StacksTable): number {
+  const { rows } = answer;
+  const own = (row: number) => {
+    if (rows.kind[row] === "smaller") return 0;
+    if (hasSelf(answer)) return rows.self_ns[row] ?? 0;
+    return (rows.parent[row] ?? -1) < 0 ? (rows.total_ns[row] ?? 0) : 0;
+  };
+  const most = rows.id.reduce((best, _, row) => (own(row) > own(best) ? row : best), 0);
+  return own(most) > 0 ? most : -1;
+}
+
+const HIDDEN = ["id", "parent", "role", "folded"];
 
 /** The same entries as a table, with the share of everything. */
 export function stackTable(answer: StacksTable, rows: StackRows): Table {
@@ -51,7 +66,10 @@ export function stackTable(answer: StacksTable, rows: StackRows): Table {
   const shown = columns.map((column) => ({ ...column, hidden: HIDDEN.includes(column.key) }));
   const names = shown.filter(({ key }) => key === "name");
   return derive(
-    { columns: [...names, ...shown.filter(({ key }) => key !== "name")], rows: { ...rows } },
+    withShortNames({
+      columns: [...names, ...shown.filter(({ key }) => key !== "name")],
+      rows: { ...rows },
+    }),
     [
       shareOf("total_ns", meta.all_ns, {
         key: "share",

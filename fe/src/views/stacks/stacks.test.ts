@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { StackKind, StackRows, StacksTable } from "../../api";
 import { traceMeta } from "../../api/cases";
 import { entriesOf, kindsOf, labelOf } from "./looks";
-import { isFolded, modulePath, ownValues, stackTable, withAbove } from "./rows";
+import { isFolded, largestOwn, modulePath, ownValues, stackTable, withAbove } from "./rows";
 
 function rows(
   ...entries: [number, number, string, StackKind, number, number, number?][]
@@ -12,6 +12,8 @@ function rows(
     parent: entries.map((e) => e[1]),
     name: entries.map((e) => e[2]),
     kind: entries.map((e) => e[3]),
+    role: entries.map((e) => (e[3] === "device" ? "compute" : null)),
+    short_name: entries.map(() => null),
     self_ns: entries.map((e) => e[4]),
     total_ns: entries.map((e) => e[5]),
     calls: entries.map(() => 1),
@@ -63,6 +65,23 @@ const above = rows(
 );
 
 describe("entries", () => {
+  it("of communication and copies are drawn as such, on the host and on devices", () => {
+    const work = rows(
+      [1, -1, "nccl:all_reduce", "annotation", 1, 4],
+      [2, 0, "ncclKernel", "device", 1, 1],
+      [3, 0, "Memcpy HtoD", "device", 1, 1],
+      [4, 0, "gemm", "device", 1, 1],
+    );
+    work.role = ["communication", "communication", "copy", "compute"];
+    const { kind } = entriesOf(answer(work), work);
+    expect([0, 1, 2, 3].map(kind)).toEqual(["communication", "communication", "copy", "device"]);
+    expect(kindsOf(work, ["annotation", "device", "copy", "communication"])).toEqual([
+      "device",
+      "copy",
+      "communication",
+    ]);
+  });
+
   it("stand below what is around them", () => {
     const joined = withAbove(answer(part, above));
     expect(joined.id).toEqual([5, 6, 7, 8, -1]);
@@ -105,6 +124,18 @@ describe("entries", () => {
     expect(table.rows.share).toEqual([100, 50, 50, 30, 15]);
   });
 
+  it("say where most time was spent that is told of one", () => {
+    const bottom = (shown: StacksTable): StacksTable => ({
+      ...shown,
+      meta: { ...shown.meta, direction: "bottom_up" },
+    });
+    expect(largestOwn(answer(part))).toBe(1);
+    expect(largestOwn(bottom(answer(part)))).toBe(0);
+    const folded = rows([-1, -1, "(smaller)", "smaller", 30, 30, 5], [9, -1, "f", "frame", 2, 2]);
+    expect(largestOwn(answer(folded))).toBe(1);
+    expect(largestOwn(answer(rows()))).toBe(-1);
+  });
+
   it("have a time of their own only when they are seen from the top", () => {
     const self = {
       key: "self_ns",
@@ -136,6 +167,7 @@ describe("looks", () => {
     expect(labelOf("frame", "a/m.py(3): f")).toBe("f · m.py:3");
     expect(labelOf("builtin", "<built-in function len>")).toBe("len (built-in)");
     expect(labelOf("operator", "aten::mm")).toBe("aten::mm");
+    expect(labelOf("device", "void at::native::f<4>(int)", "f")).toBe("f");
     expect(kindsOf(part, ["frame", "operator", "module", "smaller"])).toEqual([
       "frame",
       "module",

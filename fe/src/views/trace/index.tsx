@@ -16,6 +16,7 @@ import { RangePanel } from "./RangePanel";
 import { Ranks } from "./Ranks";
 import { RecordPanel } from "./RecordPanel";
 import { SearchField } from "./SearchField";
+import { Sentence } from "./Sentence";
 import { Slices } from "./Slices";
 import { useSearch } from "./search";
 import { TimelinePanel } from "./TimelinePanel";
@@ -124,6 +125,12 @@ export default function Trace() {
         >
           {(meta) => (
             <>
+              {main && (
+                <Sentence
+                  source={main}
+                  onLook={(start, end) => stage.current?.look({ start, end })}
+                />
+              )}
               {main && (
                 <TimelinePanel
                   meta={meta}

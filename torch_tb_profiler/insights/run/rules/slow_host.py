@@ -15,7 +15,7 @@ from torch_tb_profiler.insights.rule import Evidence, Link
 from torch_tb_profiler.insights.run.deviations import from_the_middle
 from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
 from torch_tb_profiler.insights.run.rule import RunFound, RunRule
-from torch_tb_profiler.insights.shared.wording import ms
+from torch_tb_profiler.insights.shared.wording import counted, ms
 
 _LISTED = 20
 
@@ -61,7 +61,7 @@ def _found(facts: RunFacts, number: int, chosen: Int64, mine: float, middle: flo
         title=f"Launch calls of {worker} are slower than those of its neighbours",
         detail=(
             f"A launch takes {ms(mine)} there and {ms(middle)} on the median rank of the same host, in "
-            f"{len(chosen)} calls."
+            f"{counted(len(chosen), 'call')}."
         ),
         advice=(
             "Bind each rank to CPUs next to its GPU (`numactl --cpunodebind=… --membind=…`), and look for other "

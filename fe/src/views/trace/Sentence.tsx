@@ -1,0 +1,32 @@
+/** How long what is drawn took, and which step took longest. */
+import { duration, frameLabel } from "../../format";
+import { traceTexts as text } from "../../i18n";
+import type { RankTiles } from "../../timeline";
+
+interface Props {
+  readonly source: RankTiles;
+  /** Shows a window of the timeline. */
+  readonly onLook: (start: number, end: number) => void;
+}
+
+export function Sentence({ source: { meta, work, offset }, onLook }: Props) {
+  const { names, start_ns, duration_ns } = meta.steps;
+  const ran = duration(work.end - work.start);
+  if (names.length < 2) return <p className="trace-sentence">{text.ran(ran)}</p>;
+  const at = longestOf(duration_ns);
+  const start = (start_ns[at] ?? 0) + offset;
+  const time = duration_ns[at] ?? 0;
+  return (
+    <p className="trace-sentence">
+      {text.stepsIn(names.length, ran)}
+      <button type="button" className="link" onClick={() => onLook(start, start + time)}>
+        {frameLabel(names[at] ?? "")}
+      </button>
+      {text.longestTakes(duration(time))}
+    </p>
+  );
+}
+
+function longestOf(times: readonly number[]): number {
+  return times.reduce((most, ns, at) => (ns > (times[most] ?? 0) ? at : most), 0);
+}
