@@ -14,7 +14,9 @@ from torch_tb_profiler.late_pattern import late_pattern
 Severity = Literal["fail", "warn"]
 
 #: greedy: names of kernels are full of > and =
-_RULE = late_pattern(r"(.+?)\s{0,20}(>=|<=|!=|==|>|<|=)\s{0,20}([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s{0,20}([A-Za-zµ%]*)")
+_RULE = late_pattern(
+    r"(.+?)\s{0,20}(>=|<=|!=|==|>|<|=)\s{0,20}([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s{0,20}([A-Za-zµ%]*)"
+)
 
 #: the rules that fail and that warn by default
 DEFAULT_FAIL = ("device_busy > 2%", "step_time > 5%", "peak_bytes > 5%", "notes.error > 0")

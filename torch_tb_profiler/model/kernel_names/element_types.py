@@ -84,7 +84,10 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...
         (r"_matmul_ogs_[NT]+_([a-z0-9]+?)x", _word),
         (r"fmha_cutlass[FB]_(f16|bf16|f32)_", _word),
         (r"flash_(?:fwd|bwd)\w{0,100}<.{0,1000}\b(bf16|fp16|fp8)\b", _word),
-        (r"(?:fmoe|pa)_(bf16|fp16|fp8|int8)|fmha_\w{0,100}hd\d{1,9}_(bf16|fp16|fp8)", lambda found: found[1] or found[2]),
+        (
+            r"(?:fmoe|pa)_(bf16|fp16|fp8|int8)|fmha_\w{0,100}hd\d{1,9}_(bf16|fp16|fp8)",
+            lambda found: found[1] or found[2],
+        ),
         (r"(?<![a-z0-9])(bf16|f4|i8|fp8)gemm_", _word),
         (
             r"^nccl\w*?_(?:Sum|Prod|Min|Max|MinMax|Avg|PreMulSum|SumPostDiv|copy)_(\w+?)(?:_RING|_TREE|_NVLS|_COLLNET|$)",

@@ -134,14 +134,20 @@ GEMM = (
         _int_scaled_matmul cute_dsl_kernels""",
     ),
     of_kind(Kind.GEMM, "cuBLAS", YES, r"nvjet_"),
-    of_kind(Kind.CONV, "cuDNN", NO, r"xmma_\w{0,200}implicit_gemm\w{0,200}(?:ffma|simt) cutlass\w{0,200}_simt_\w{0,200}(?:fprop|dgrad|wgrad)"),
+    of_kind(
+        Kind.CONV,
+        "cuDNN",
+        NO,
+        r"xmma_\w{0,200}implicit_gemm\w{0,200}(?:ffma|simt) cutlass\w{0,200}_simt_\w{0,200}(?:fprop|dgrad|wgrad)",
+    ),
     of_kind(Kind.GEMM, "CUTLASS", NO, r"cutlass\w*_simt_ xmma_gemm_\w*(?:ffma|simt)"),
     of_kind(
         Kind.CONV,
         "cuDNN",
         YES,
         r"""cutlass_(?:\d+_)?(?:wmma_)?tensorop_\w*(?:fprop|dgrad|wgrad) sm\d+_xmma_\w*(?:fprop|dgrad|wgrad)
-        xmma_\w*implicit_gemm cutlass_cudnn.{0,500}ImplicitGemmConvolution.{0,1000}(?:tfloat32|half_t|bfloat16|bf16|fp16)
+        xmma_\w*implicit_gemm
+        cutlass_cudnn.{0,500}ImplicitGemmConvolution.{0,1000}(?:tfloat32|half_t|bfloat16|bf16|fp16)
         (?<![a-z])[hs](?:884|1688|16816)cudnn xmma_sparse_conv first_layer_wgrad_kernel dgrad_1x1_stride_2x2
         conv2d_c1_k1 direct_group""",
     ),
