@@ -8,6 +8,7 @@ import itertools
 import pkgutil
 import random
 import re
+import sys
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -21,10 +22,7 @@ import torch_tb_profiler
 from torch_tb_profiler.late_pattern import _Late
 from torch_tb_profiler.model.kernel_names.first_match import FirstMatch
 
-try:
-    from re import _parser as parser
-except ImportError:  # Python 3.10
-    import sre_parse as parser  # type: ignore[import-not-found, no-redef]
+parser: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
 
 SIZE = 2_000
 #: CPU s of one text of SIZE from which on growth is looked at, and the most for a text four times as long; one whose

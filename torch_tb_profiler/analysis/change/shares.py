@@ -20,7 +20,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group, sums_at
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.lookup import find, take_known
-from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.nesting import nearest, to_root
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.owners import How
@@ -208,11 +208,9 @@ def _text(strings: Any, code: int) -> str:
 def _outermost(model: Model) -> Int64:
     """Shape (device work,): name of the outermost operator around the launch, a string code; -1 for none."""
     tree = model.tree
-    node = model.device_links.operator_node.astype(np.int64)
-    outer = node.copy()
-    while (outer >= 0).any():
-        node = np.where(outer >= 0, outer, node)
-        outer = np.where(outer >= 0, nearest(tree.parent, tree.is_operator, take_known(tree.parent, outer)), -1)
+    around = nearest(tree.parent, tree.is_operator, tree.parent)
+    outermost = to_root(np.where(around >= 0, around, np.arange(len(around), dtype=np.int32)))
+    node = take_known(outermost, model.device_links.operator_node)
     return take_known(tree.name, node).astype(np.int64)
 
 

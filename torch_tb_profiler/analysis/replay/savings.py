@@ -30,7 +30,7 @@ FEWEST_STEPS = 4
 ONLY_FIRST = 0.9
 #: comparisons of nodes that may be spent on the order of remedies: a second or so
 MOST_VISITS = 3_000_000
-_DRAWS, _LOW, _HIGH = 2_000, 2.5, 97.5
+_DRAWS, _PARTS, _LOW, _HIGH = 2_000, 10, 2.5, 97.5
 #: steps with more than which the spread of their sum is that of a normal distribution, and its 97.5th percentile
 MOST_DRAWN, _Z = 1_000, 1.959964
 
@@ -298,8 +298,10 @@ def interval(saved: Int64, total: int, bound: bool, settled: Bool | None = None)
         spread = _Z * float(np.sqrt(n) * saved.std())
         low, high = float(saved.sum()) - spread, float(saved.sum()) + spread
     else:
-        drawn = np.random.default_rng(0).integers(0, n, (_DRAWS, n))
-        sums = saved[drawn].sum(axis=1)
+        dice = np.random.default_rng(0)
+        # a part at a time, for memory: the draws are the same
+        parts = [saved[dice.integers(0, n, (_DRAWS // _PARTS, n))].sum(axis=1) for _ in range(_PARTS)]
+        sums = np.concatenate(parts)
         low, high = (percentile(sums, percent) for percent in (_LOW, _HIGH))
     low, high = fixed + low - MODEL_ERROR * total, fixed + high + MODEL_ERROR * total
     if bound:
