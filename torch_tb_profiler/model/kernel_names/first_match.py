@@ -15,7 +15,7 @@ GRAM = 4
 _CLASS = late_pattern(r"\[[^]]*\](?:[?*+]|\{[^}]*\})?|\\.(?:[?*+]|\{[^}]*\})?")
 _AS_IT_IS = late_pattern(r"\(\?i:([^()|]*)\)(?![?*])")
 _GROUP = late_pattern(r"\([^()]*\)[?*+]?")
-_OPTIONAL = late_pattern(r".(?:[?*]|\{[^}]*\})")
+_OPTIONAL = late_pattern(r".(?:[?*]|\{[^{}]*\})")
 _SIGNS = late_pattern(r"[\^$.+\s]+")
 
 
