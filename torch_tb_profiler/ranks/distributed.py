@@ -169,10 +169,10 @@ def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> Waits:
     steps = len(rank.overlap.names)
     ranges = rank.communications.ranges
     moving = transfer_ranges(ranges, transfer)
-    step = rank.step[ranges.operation]
+    step, known_ranges = rank.step[ranges.operation], is_known[ranges.operation]
     split = np.zeros((3, steps + 1), np.int64)
     for at, chosen in each_value(step):
-        split[:, at] = _split(ranges, moving, chosen, is_known[ranges.operation])
+        split[:, at] = _split(ranges, moving, chosen, known_ranges)
     calls = np.bincount(np.where(rank.step >= 0, rank.step, steps), minlength=steps + 1)
     return Waits(transfer_ns=split[0], wait_ns=split[1], unmatched_ns=split[2], calls=calls)
 
@@ -201,7 +201,7 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
     operations, ranges = found.operations, found.ranges
     if not len(operations):
         return []
-    moving = transfer_ranges(ranges, transfer)
+    moving, known_ranges = transfer_ranges(ranges, transfer), is_known[ranges.operation]
     groups = group([operations.name, operations.group, operations.dtype] if by_group else [operations.name])
     volumes, bus = _volumes(rank, transfer)
     rows: list[dict[str, object]] = []
@@ -214,7 +214,7 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
         measured = members[volumes[members] >= 0]
         if is_known[measured].any():
             measured = measured[is_known[measured]]
-        moved, waited, unmatched = _split(ranges, moving, chosen, is_known[ranges.operation])
+        moved, waited, unmatched = _split(ranges, moving, chosen, known_ranges)
         seconds = float(transfer[measured].sum()) / 1e9
         with_bus = len(measured) > 0 and not bool(np.isnan(bus[measured]).any())
         rows.append(
