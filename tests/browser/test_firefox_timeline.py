@@ -10,7 +10,7 @@ from tests.browser import bidi
 from tests.browser.profiler import GPU_RUN
 from tests.browser.servers import Server
 from tests.browser.test_firefox import address, link
-from tests.browser.timeline import LANE, PADDING, STREAM, WHERE, exact_slices, leaf
+from tests.browser.timeline import LANE, PADDING, STREAM, WHERE, exact_slices, hits_of, leaf
 
 pytestmark = pytest.mark.skipif(bidi.executable() is None, reason="no Firefox on this machine; FIREFOX names one")
 
@@ -192,7 +192,7 @@ def test_search_and_list(timeline: Timeline) -> None:
     see_text(firefox, f"of {total:,} slices")
     answer = timeline.server.api("timeline/search", **WHERE, q="scalar")
     firefox.press("/", *"scalar")
-    see_text(firefox, f"{answer['count']} hits, {answer['names_total']} names")
+    see_text(firefox, hits_of(answer["count"], answer["names_total"]))
     for row in answer["hits"]["row"][:2]:
         firefox.press("Enter")
         firefox.until(lambda row=row: timeline.state().get("e") == str(row), "the next hit")

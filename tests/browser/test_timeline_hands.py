@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.profiler import GPU_RUN, Profiler, definition
-from tests.browser.timeline import STREAM, WHERE, Timeline, leaf, open_trace
+from tests.browser.timeline import STREAM, WHERE, Timeline, hits_of, leaf, open_trace
 from tests.browser.watch import Watch
 from tests.tiny import wait_until
 
@@ -196,7 +196,7 @@ def test_search_goes_from_hit_to_hit(opened: Timeline) -> None:
     field = profiler.ui.get_by_role("searchbox", name="Search names")
     expect(field).to_be_focused()
     field.press_sequentially("LOCAL_scalar")
-    expect(profiler.ui.get_by_text(f"{answer['count']} hits, {answer['names_total']} names")).to_be_visible()
+    expect(profiler.ui.get_by_text(hits_of(answer["count"], answer["names_total"]))).to_be_visible()
     for at in (0, 1):
         field.press("Enter")
         wait_until(lambda at=at: profiler.state.get("e") == str(answer["hits"]["row"][at]), f"hit {at}")
@@ -206,7 +206,7 @@ def test_search_goes_from_hit_to_hit(opened: Timeline) -> None:
     profiler.ui.get_by_role("button", name="Regular expression").click()
     field.fill("^aten::(mm|addmm)$")
     both = profiler.server.api("timeline/search", **WHERE, q="^aten::(mm|addmm)$", mode="regex")
-    expect(profiler.ui.get_by_text(f"{both['count']} hits, {both['names_total']} names")).to_be_visible()
+    expect(profiler.ui.get_by_text(hits_of(both["count"], both["names_total"]))).to_be_visible()
     field.fill("(")
     expect(profiler.ui.locator(".trace-search [role=status]")).to_have_class("trace-wrong")
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.profiler import GPU_RUN, Profiler
-from tests.browser.timeline import STREAM, Slice, Timeline, assert_drawn, exact_slices, leaf, open_trace
+from tests.browser.timeline import STREAM, Slice, Timeline, assert_drawn, exact_slices, hits_of, leaf, open_trace
 from tests.browser.watch import Watch
 from tests.tiny import wait_until
 
@@ -109,7 +109,7 @@ def test_search_sums_and_arrows_are_of_all_ranks_shown(on_its_own: Profiler, wat
     answers = {rank: server.api("timeline/search", run=GPU_RUN, worker=rank, q="nccl:", hits="10000") for rank in ranks}
     total = sum(answer["count"] for answer in answers.values())
     names = {each["name"] for answer in answers.values() for each in answer["names"]}
-    expect(on_its_own.ui.get_by_text(f"{total:,} hits, {len(names)} names")).to_be_visible()
+    expect(on_its_own.ui.get_by_text(hits_of(total, len(names)))).to_be_visible()
     hits = sorted(
         (start + shift[rank], ranks.index(rank), row)
         for rank, answer in answers.items()

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Keep
 from tests.browser.profiler import Profiler
 from tests.browser.servers import Server
-from tests.browser.timeline import Slice, Timeline, assert_drawn, exact_slices
+from tests.browser.timeline import Slice, Timeline, assert_drawn, exact_slices, hits_of
 from tests.tiny import wait_until
 from tests.wide import STREAMS, THREADS, Stretch, write_columns
 from torch_tb_profiler.arrays.types import Int64
@@ -210,5 +210,5 @@ def test_search_counts_all(wide: Wide, page: Page) -> None:
     hits = [s.name for s in wide.stretches if s.lane >= THREADS]
     wanted = [number for number in range(400) if f"kernel_{number}".startswith("kernel_7")]
     count = sum(int(np.isin(names, wanted).sum()) for names in hits)
-    expect(profiler.ui.get_by_text(f"{count:,} hits, {len(wanted)} names")).to_be_visible()
+    expect(profiler.ui.get_by_text(hits_of(count, len(wanted)))).to_be_visible()
     assert len({s.lane for s in wide.stretches if s.lane >= THREADS}) == STREAMS

@@ -163,6 +163,11 @@ class Timeline:
         wait_until(lambda: "a" in self.profiler.state, "the range in the address")
 
 
+def hits_of(count: int, names: int) -> str:
+    """What the search says that it found."""
+    return f"{count:,} hit{'s' * (count != 1)}, {names:,} name{'s' * (names != 1)}"
+
+
 def open_trace(profiler: Profiler, **state: str) -> Timeline:
     profiler.open(**{"v": "trace", "r": GPU_RUN, "k": "rank0", **state})
     return Timeline(profiler).settle()

@@ -143,6 +143,7 @@ def test_overview(client: Client) -> None:
     assert answer["devices"][0]["sm_efficiency"] is None
     assert answer["top_operators"][0] | {"host_self_ns": 0} == {
         "name": "aten::mm",
+        "is_communication": False,
         "host_self_ns": 0,
         "device_self_ns": 600_000,
         "calls": 2,
