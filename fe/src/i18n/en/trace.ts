@@ -27,7 +27,8 @@ export const trace = area("trace", {
   timelineHelp:
     "Every event of the file. Slices wider than three pixels are drawn exactly; narrower ones are merged, the darker the busier, and nothing is left out. Ctrl+wheel zooms, dragging moves, Shift+dragging marks a range; ? lists the keys.",
   ran: (time: string) => `What ran took ${time}.`,
-  stepsIn: (n: number, time: string) => `${counted(n, "step")} in ${time}; the longest is step `,
+  stepsIn: (n: number, time: string) => `${counted(n, "step")} in ${time}; the longest is `,
+  longestStep: (name: string) => `step ${name}`,
   longestTakes: (time: string) => ` (${time}).`,
   list: "List",
   search: "Search names",

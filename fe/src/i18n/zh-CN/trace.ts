@@ -25,7 +25,8 @@ export const trace: typeof en = {
   timelineHelp:
     "文件中的每一个事件。宽于三个像素的切片按原样精确绘制；更窄的合并绘制，颜色越深表示越忙，没有任何遗漏。Ctrl 加滚轮缩放，拖动移动，Shift 加拖动标记范围；按 ? 列出按键。",
   ran: (time) => `所运行的内容共用时 ${time}。`,
-  stepsIn: (n, time) => `${n} 步，共 ${time}；最长的一步是 `,
+  stepsIn: (n, time) => `${n} 步，共 ${time}；最长的是`,
+  longestStep: (name) => `第 ${name} 步`,
   longestTakes: (time) => `（用时 ${time}）。`,
   list: "列表",
   search: "搜索名称",

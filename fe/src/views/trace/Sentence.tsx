@@ -20,7 +20,7 @@ export function Sentence({ source: { meta, work, offset }, onLook }: Props) {
     <p className="trace-sentence">
       {text.stepsIn(names.length, ran)}
       <button type="button" className="link" onClick={() => onLook(start, start + time)}>
-        {frameLabel(names[at] ?? "")}
+        {text.longestStep(frameLabel(names[at] ?? ""))}
       </button>
       {text.longestTakes(duration(time))}
     </p>
