@@ -13,7 +13,7 @@ from torch_tb_profiler.late_pattern import late_pattern
 
 Severity = Literal["fail", "warn"]
 
-#: greedy: names of kernels are full of > and =
+#: the last sign is the one that counts: names of kernels are full of > and =
 _RULE = late_pattern(
     r"(.+?)\s{0,20}(>=|<=|!=|==|>|<|=)\s{0,20}([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s{0,20}([A-Za-zµ%]*)"
 )
@@ -64,6 +64,7 @@ def parse_rule(text: str, severity: Severity = "fail", is_default: bool = False)
     if match is None:
         raise RuleError(f"{text!r} is no rule: write METRIC > NUMBER and a unit, as in 'step_time > 5%'")
     key, sign, number, unit = match.groups()
+    key = key.rstrip()
     metric = metric_of(key)
     if metric is None:
         near = difflib.get_close_matches(key, known_metrics(), 1)
