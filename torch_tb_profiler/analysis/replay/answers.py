@@ -87,7 +87,7 @@ class NameOnPath(msgspec.Struct, frozen=True, kw_only=True):
     """What the path spends on an operator, a kernel, a function or a module, in all steps together.
 
     name       its name
-    short_name of a kernel, copy or communication as among kernels; else the name
+    short_name  of a kernel, copy or communication as among kernels; else the name
     what       operator, annotation, kernel, copy, communication, function or module
     total_ns   time of the path: host_ns + device_ns
     host_ns    host time inside it, without what lies deeper and has a row of its own
