@@ -6,11 +6,10 @@ began first is outside. A *context* is such a stack, named by what is innermost 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.aside import lasting
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
@@ -70,7 +69,7 @@ class _Numbering:
         self._known_number = np.empty(0, np.int64)
         self._model = model
 
-    @cached_property
+    @lasting
     def frame_of_call(self) -> Int64:
         """Shape (calls,): the innermost frame outside of each."""
         calls, frames = self.calls, self.frames
@@ -85,7 +84,7 @@ class _Numbering:
             waiting = waiting[found[waiting] >= 0]
         return found
 
-    @cached_property
+    @lasting
     def call_of_frame(self) -> Int64:
         """Shape (frames,): the innermost node of the call tree outside of each."""
         calls, frames = self.calls, self.frames

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from torch_tb_profiler.arrays import aside
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
@@ -92,7 +93,8 @@ def perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], bo
 
     may_help: whether processes may still help with it
     """
-    with _uncollected():
+    aside.use(Path(job.target).parent)
+    with _uncollected(), aside.watched():
         return _perform(job, send, may_help)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES, Label, labels_of
+from torch_tb_profiler.arrays.aside import lasting
 from torch_tb_profiler.arrays.nesting import Nesting
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
@@ -44,7 +43,7 @@ class HostTime(msgspec.Struct, frozen=True, dict=True):
             length[:-1] = np.where(self.lane[1:] == self.lane[:-1], self.start[1:] - self.start[:-1], 0)
         return length
 
-    @cached_property
+    @lasting
     def first(self) -> Int64:
         """Shape (lanes + 1,): where the pieces of each lane begin."""
         return np.searchsorted(self.lane, np.arange(self.lanes + 1)).astype(np.int64)
