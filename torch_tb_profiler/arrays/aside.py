@@ -139,7 +139,7 @@ def _is_aside(values: AnyArray) -> bool:
     base: object = values
     while isinstance(base, np.ndarray):
         base = base.base
-    return isinstance(base, mmap.mmap)
+    return isinstance(base.obj if isinstance(base, memoryview) else base, mmap.mmap)
 
 
 def _of_files() -> int:
