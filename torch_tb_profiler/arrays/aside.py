@@ -29,7 +29,7 @@ T = TypeVar("T")
 AnyArray = npt.NDArray[Any]
 
 #: bytes from which on an array is put aside
-LEAST = 256 << 10
+LEAST = 1 << 20
 #: bytes of one file; a larger array has its own. A file goes when the last of its arrays does
 FILE = 32 << 20
 #: bytes that are left to others on the disk
