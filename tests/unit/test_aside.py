@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import mmap
 import os
+import resource
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,7 +107,7 @@ def test_many_arrays_share_files_that_go_with_them(files: Aside, monkeypatch: py
     files.let_go()
     assert [int(each.sum()) for each in kept] == [1000 * k for k in range(20)]
     assert int(large[-1]) == 9_999
-    assert not list(files._directory.iterdir())
+    assert not list(files.directory.iterdir())
     del kept, large
     gc.collect()
     assert len(files._maps) == 1
@@ -118,6 +120,36 @@ def test_without_room_or_directory_arrays_stay_in_memory(tmp_path: Path, monkeyp
     monkeypatch.setattr(aside, "ROOM", 1 << 62)
     assert Aside(tmp_path, least=1).put(values) is values
     assert not list(tmp_path.iterdir())
+
+
+def test_few_open_files_are_left_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (8, 8))
+    found = Aside(tmp_path, least=1)
+    monkeypatch.setattr(aside, "FILE", mmap.PAGESIZE)
+    kept = [found.put(np.full(1000, k)) for k in range(4)]  # two pages each
+    assert [not each.flags.writeable for each in kept] == [True, True, False, False]
+
+
+def test_only_disks_of_this_machine_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_used", None)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    device = tmp_path.stat().st_dev
+    mounts = tmp_path / "mountinfo"
+    monkeypatch.setattr(aside, "_MOUNTS", mounts)
+    line = "36 35 {}:{} / {} rw,noatime shared:1 - {} source rw\n"
+    for kind in ("tmpfs", "nfs4", "fuse.sshfs"):
+        mounts.write_text(line.format(os.major(device), os.minor(device), tmp_path, kind))
+        aside.use(tmp_path)
+        assert aside._used is None
+    mounts.write_text(
+        line.format(0, 12345, "/other", "tmpfs") + line.format(os.major(device), os.minor(device), tmp_path, "ext4")
+    )
+    aside.use(tmp_path)
+    used = aside._used
+    assert used is not None
+    assert used.directory == tmp_path
+    aside.use(tmp_path)
+    assert aside._used is used
 
 
 def test_what_cannot_be_written_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

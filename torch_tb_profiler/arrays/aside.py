@@ -17,6 +17,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
+from io import FileIO
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from weakref import WeakSet, ref
@@ -31,7 +32,7 @@ AnyArray = npt.NDArray[Any]
 #: bytes from which on an array is put aside
 LEAST = 1 << 20
 #: bytes of one file; a larger array has its own. A file goes when the last of its arrays does
-FILE = 32 << 20
+FILE = 16 << 20
 #: bytes that are left to others on the disk
 ROOM = 1 << 30
 #: bytes of files in the memory of the process, beside its libraries, from which on they are let go of
@@ -41,16 +42,23 @@ _EVERY = 0.01
 #: of a tuple, list or dictionary with more values these are not looked at: they are many small ones
 _MOST_VALUES = 64
 _STATM = Path("/proc/self/statm")
+_MOUNTS = Path("/proc/self/mountinfo")
+#: kinds of file systems in memory, and over a network
+_NO_DISK = frozenset(
+    ("tmpfs", "ramfs", "nfs", "nfs4", "cifs", "smb3", "9p", "afs", "beegfs", "ceph", "glusterfs", "gpfs", "lustre")
+)
 
 
 class Aside:
     """Files in a directory that hold arrays."""
 
     def __init__(self, directory: Path, least: int = LEAST) -> None:
-        self._directory, self._least = directory, least
+        self.directory, self._least = directory, least
         self._maps: WeakSet[mmap.mmap] = WeakSet()
+        #: the file that has room, its pages, and where what was written ends
+        self._file: FileIO | None = None
         self._map: mmap.mmap | None = None
-        self._file, self._end = -1, 0
+        self._end = 0
         #: by identity, the view of an array that others still hold
         self._views: dict[int, tuple[ref[AnyArray], ref[AnyArray]]] = {}
         self._lock = threading.Lock()
@@ -104,35 +112,37 @@ class Aside:
 
     def _written(self, values: AnyArray) -> AnyArray:
         content = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
-        held, begin = self._place(len(content))
+        file, held, begin = self._place(len(content))
         done = 0
         while done < len(content):
-            done += os.pwrite(self._file, content[done:], begin + done)
+            done += os.pwrite(file.fileno(), content[done:], begin + done)
         self._end = begin + done
         return np.frombuffer(held, values.dtype, values.size, begin).reshape(values.shape)
 
-    def _place(self, size: int) -> tuple[mmap.mmap, int]:
-        """A file with so much room behind what it holds, and where that begins."""
+    def _place(self, size: int) -> tuple[FileIO, mmap.mmap, int]:
+        """A file with so much room behind what it holds, its pages, and where that begins."""
         begin = -(-self._end // mmap.PAGESIZE) * mmap.PAGESIZE
-        if self._map is None or begin + size > len(self._map):
-            free = os.statvfs(self._directory)
-            if free.f_bavail * free.f_frsize < ROOM + max(FILE, size):
+        if self._file is None or self._map is None or begin + size > len(self._map):
+            self._file, self._map = None, None  # it goes with its arrays
+            length = max(FILE, size)
+            free = os.statvfs(self.directory)
+            if free.f_bavail * free.f_frsize < ROOM + length:
                 raise OSError("there is little room")
-            self._map = None
-            file, length = _without_name(self._directory), max(FILE, size)
-            if self._file >= 0:
-                os.close(self._file)
-            self._file, self._end, begin = file, 0, 0
-            os.ftruncate(file, length)
-            self._map = mmap.mmap(file, length, prot=mmap.PROT_READ)
+            if len(self._maps) >= _files_allowed():
+                raise OSError("there are few files left to open")
+            file = tempfile.TemporaryFile(dir=self.directory, buffering=0)  # noqa: SIM115 - as long as it has room
+            file.truncate(length)
+            self._map = mmap.mmap(file.fileno(), length, prot=mmap.PROT_READ)
             self._maps.add(self._map)
-        return self._map, begin
+            self._file, self._end, begin = file, 0, 0
+        return self._file, self._map, begin
 
 
-def _without_name(directory: Path) -> int:
-    file, name = tempfile.mkstemp(dir=directory, prefix="arrays", suffix=".part")
-    Path(name).unlink()
-    return file
+def _files_allowed() -> int:
+    """A quarter of those that the process may have open."""
+    import resource  # noqa: PLC0415 - not every system has it
+
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4
 
 
 def _is_aside(values: AnyArray) -> bool:
@@ -151,10 +161,28 @@ _used: Aside | None = None
 
 
 def use(directory: Path) -> None:
-    """Put large arrays into files there from now on, where the system can."""
+    """Put large arrays into files from now on, where the system can: there, or where temporary files are.
+
+    Neither where that is memory itself, nor over a network.
+    """
     global _used  # noqa: PLW0603 - one for the process
-    if hasattr(mmap, "MADV_DONTNEED") and _STATM.exists():
-        _used = Aside(directory)
+    if not hasattr(mmap, "MADV_DONTNEED") or not _STATM.exists():
+        return
+    found = next((each for each in (directory, Path(tempfile.gettempdir())) if _is_disk(each)), None)
+    if found is not None and (_used is None or _used.directory != found):
+        _used = Aside(found)
+
+
+def _is_disk(directory: Path) -> bool:
+    """Whether files of a directory are on a disk of this machine, as far as the system says."""
+    try:
+        device = directory.stat().st_dev
+        mounts = _MOUNTS.read_text().splitlines()
+    except OSError:
+        return False
+    number = f"{os.major(device)}:{os.minor(device)}"
+    kinds = {line.partition(" - ")[2].partition(" ")[0] for line in mounts if line.split(" ", 3)[2] == number}
+    return not any(kind in _NO_DISK or kind.startswith("fuse") for kind in kinds)
 
 
 @contextlib.contextmanager
