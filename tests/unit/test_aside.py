@@ -52,7 +52,8 @@ def is_aside(values: np.ndarray[Any, Any]) -> bool:
     return not values.flags.writeable
 
 
-def test_nothing_is_put_aside_by_default() -> None:
+def test_nothing_is_put_aside_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_used", None)
     values = np.arange(10**6)
     assert put_aside(values) is values
 

@@ -72,6 +72,7 @@ def main() -> None:
 
     job = jobs.get()
     while True:
+        aside.use(Path(job.target).parent)
         send(perform(job, send, lambda number=job.id: number not in alone))  # type: ignore[misc]
         alone.discard(job.id)
         job = _after(job, jobs)
@@ -93,7 +94,6 @@ def perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], bo
 
     may_help: whether processes may still help with it
     """
-    aside.use(Path(job.target).parent)
     with _uncollected(), aside.watched():
         return _perform(job, send, may_help)
 
