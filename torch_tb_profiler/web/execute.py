@@ -28,6 +28,7 @@ from torch_tb_profiler.analysis.question import (
 )
 from torch_tb_profiler.analysis.remember import Kept
 from torch_tb_profiler.analysis.table import Page, Table
+from torch_tb_profiler.arrays.aside import put_aside, watched
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import Reason
@@ -268,7 +269,7 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
 
     def answer() -> Packed:
         whole = question.whole
-        with refusals():
+        with refusals(), watched():
             if whole is None:
                 found = question.compute(subject(), own)
             else:
@@ -320,7 +321,7 @@ def part_of(part: RankPart[K], workspace: Workspace, trace: OpenTrace) -> K:
     """What is kept of a trace for questions about its run. Its model is not kept: a run may have many."""
 
     def make() -> Any:
-        return workspace.ask_once(trace, partial(_made_of_rank, part, trace))
+        return put_aside(workspace.ask_once(trace, partial(_made_of_rank, part, trace)))
 
     found: K = workspace.remember(Key((trace,), ("part", part.name)), make)
     return found

@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn, Protocol, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.arrays import aside
 from torch_tb_profiler.discovery import Found, Root, Run
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
@@ -354,6 +355,7 @@ def open_workspace(
     questions: str = "",
     max_expansion: int | None = None,
     found: Found | None = None,
+    is_alone: bool = False,
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
 
@@ -361,6 +363,7 @@ def open_workspace(
     questions: "module:function", are answered as soon as a trace has been read
     found: what is in them, where that is known; they are not looked at then
     max_expansion: to how many times its size a packed file may unpack; None for what the environment says
+    is_alone: whether the process does nothing else, so that large arrays may be put aside
 
     Raises StorageError when none of them has an address that can be right.
     """
@@ -368,6 +371,8 @@ def open_workspace(
     if os.environ.get("TORCH_PROFILER_START_METHOD", "spawn") != "spawn":
         log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
     cache = open_cache(cache_dir, max_expansion)
+    if is_alone:
+        aside.use(cache.directory)
     workspace = Workspace(
         resolved, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions
     )

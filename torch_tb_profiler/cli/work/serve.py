@@ -69,6 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
             questions=QUESTIONS,
             max_expansion=arguments.max_expansion,
             found=found,
+            is_alone=True,
         )
     except StorageError as error:
         raise UserError(str(error)) from None
