@@ -68,8 +68,8 @@ def write_trace_with_memory(path: Path) -> Path:
     return path
 
 
-#: below those that the system gives to whoever connects, or asks for any
-PORTS = range(10_000, 32_000)
+#: below those that the system gives to whoever connects, or asks for any, and above the last one that browsers refuse
+PORTS = range(11_000, 32_000)
 # Workers begin far from each other.
 _begin = os.getpid() * 7919 % len(PORTS)
 _ports = itertools.cycle([*PORTS[_begin:], *PORTS[:_begin]])
