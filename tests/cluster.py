@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.tiny import wait_until
+from tests.tiny import free_port, wait_until
 
 ROOT = Path(__file__).parents[1]
 _LOOPBACK = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"]
@@ -70,8 +70,7 @@ def cluster(
     folder: Path, workers: int, python: str | Path = sys.executable, package: Path | None = ROOT
 ) -> Iterator[Cluster]:
     """From when the scheduler listens; `ingest` waits for workers by itself."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = int(taken.getsockname()[1])
+    port = free_port()
     scheduler = _start(
         ["distributed.cli.dask_scheduler", "--port", str(port), *_LOOPBACK], folder / "scheduler.log", package, python
     )

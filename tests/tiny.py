@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -66,11 +68,22 @@ def write_trace_with_memory(path: Path) -> Path:
     return path
 
 
+#: below those that the system gives to whoever connects, or asks for any, and above the last one that browsers refuse
+PORTS = range(11_000, 32_000)
+# Workers begin far from each other.
+_begin = os.getpid() * 7919 % len(PORTS)
+_ports = itertools.cycle([*PORTS[_begin:], *PORTS[:_begin]])
+
+
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
+    """A port of this machine that nobody listens on, and that nobody else is given before a server is there."""
+    for port in itertools.islice(_ports, len(PORTS)):
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
         return port
+    raise AssertionError("every port is taken")
 
 
 def wait_until(met: Callable[[], object], what: str) -> None:

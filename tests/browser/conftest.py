@@ -224,7 +224,7 @@ def keep(page: Page, output: Path) -> Keep:
     return lambda name: screenshot(page, output, name)
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=PICTURED)
 def appearances(request: pytest.FixtureRequest, page: Page) -> Appearances:
     """Width and theme in which pictures of a view are taken; the page has them when they come."""
 

@@ -24,10 +24,26 @@ def questions(view: str) -> re.Pattern[str]:
     return re.compile(r"/api/health") if view == "capture" else QUESTIONS
 
 
+def note(touched: str) -> dict[str, object]:
+    return {
+        "kind": "cut",
+        "severity": "warning",
+        "count": 3,
+        "text": "Something <i>was</i> left out.",
+        "touches": [touched],
+        "remedy": None,
+        "first_offset": None,
+    }
+
+
 @pytest.mark.parametrize("view", VIEWS)
-def test_loading_then_failing_then_there(view: str, on_its_own: Profiler) -> None:
-    """Waits visibly; says what is wrong, and what was asked; Retry brings it back."""
+def test_loading_then_failing_then_still_read_then_there(view: str, on_its_own: Profiler) -> None:
+    """Waits visibly; says what is wrong, and what was asked; Retry brings it back. Then the trace is still being read,
+    and the view comes by itself when it is not any more. A note that touches the view stands above it."""
     page, main = on_its_own.page, on_its_own.ui.get_by_role("main")
+    health = on_its_own.server.api("health", run=GPU_RUN, worker="rank0")
+    health["notes"] = [note(view), note("another")]
+    page.route("**/api/health*", lambda route: route.fulfill(json=health))
     held: list[Route] = []
 
     def hold(route: Route) -> None:
@@ -50,7 +66,8 @@ def test_loading_then_failing_then_there(view: str, on_its_own: Profiler) -> Non
     expect(alerts.first).to_contain_text("api/")
     expect(main.get_by_label("Loading…")).to_have_count(0)
 
-    page.unroute_all()
+    waiting = {"error": "is still loading", "state": "loading", "progress": {"bytes_done": 3, "bytes_total": 10}}
+    page.route(questions(view), lambda route: route.fulfill(status=409, json=waiting))
     retry = alerts.get_by_role("button", name="Retry")
 
     def all_retried() -> bool:
@@ -59,48 +76,23 @@ def test_loading_then_failing_then_there(view: str, on_its_own: Profiler) -> Non
         return alerts.count() == 0
 
     wait_until(all_retried, "no alert any more")
-    expect(main.get_by_label("Loading…")).to_have_count(0)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_trace_that_is_still_read(view: str, on_its_own: Profiler) -> None:
-    waiting = {"error": "is still loading", "state": "loading", "progress": {"bytes_done": 3, "bytes_total": 10}}
-    page, main = on_its_own.page, on_its_own.ui.get_by_role("main")
-    page.route(questions(view), lambda route: route.fulfill(status=409, json=waiting))
-    on_its_own.open(r=GPU_RUN, v=view)
     expect(main.get_by_text("The trace is still being read: 30 %").first).to_be_visible()
-    expect(main.get_by_role("alert")).to_have_count(0)
     page.unroute(questions(view))
     expect(main.get_by_text("The trace is still being read")).to_have_count(0)
+    expect(main.get_by_label("Loading…")).to_have_count(0)
     expect(main.get_by_role("alert")).to_have_count(0)
 
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_notes_that_touch_a_view_stand_above_it(view: str, on_its_own: Profiler) -> None:
-    health = on_its_own.server.api("health", run=GPU_RUN, worker="rank0")
-    health["notes"] = [
-        {
-            "kind": "cut",
-            "severity": "warning",
-            "count": 3,
-            "text": "Something <i>was</i> left out.",
-            "touches": [touched],
-            "remedy": None,
-            "first_offset": None,
-        }
-        for touched in (view, "another")
-    ]
-    on_its_own.page.route("**/api/health*", lambda route: route.fulfill(json=health))
-    on_its_own.open(r=GPU_RUN, v=view)
     on_its_own.ui.get_by_text("1 note about this data").click()
-    expect(on_its_own.ui.get_by_role("main").get_by_text("Something <i>was</i> left out.").first).to_be_visible()
+    expect(main.get_by_text("Something <i>was</i> left out.").first).to_be_visible()
 
 
 def test_links_and_back(in_tensorboard: Profiler) -> None:
     page = in_tensorboard.page
-    for view, title in VIEWS.items():
-        in_tensorboard.open(v=view, r=GPU_RUN)
-        expect(in_tensorboard.heading(title)).to_be_visible()
+    last, *others = reversed(VIEWS)
+    in_tensorboard.open(v=last, r=GPU_RUN)
+    for view in (last, *others):
+        in_tensorboard.turn_to(v=view, r=GPU_RUN)
+        expect(in_tensorboard.heading(VIEWS[view])).to_be_visible()
         expect(in_tensorboard.ui.get_by_role("button", name="Dismiss")).to_have_count(0)
     for view in VIEWS:
         in_tensorboard.go_to(view)

@@ -76,18 +76,6 @@ def go_to(profiler: Profiler, view: str) -> None:
     (links.first if view == "overview" else links.and_(profiler.ui.locator(f"[href*='v={view}']"))).click()
 
 
-@pytest.mark.parametrize("theme", PICTURED)
-def test_pictures_in_chinese(open_page: OpenPage, alone: Server, output: Path, theme: str) -> None:
-    page = open_page(locale="zh-CN", color_scheme=theme, viewport={"width": 1280, "height": 900})
-    profiler = Profiler(page, alone).open(r=GPU_RUN)
-    for view in VIEWS:
-        go_to(profiler, view)
-        expect(profiler.ui.get_by_role("heading", level=1)).to_be_visible()
-        expect(profiler.ui.get_by_label("正在加载…")).to_have_count(0)
-        expect(profiler.ui.locator(".timeline[aria-busy=true]")).to_have_count(0)
-        screenshot(page, output, f"zh-CN-{view}-{theme}")
-
-
 @pytest.mark.parametrize(
     ("view", "name"),
     [("operators", "算子"), ("kernels", "内核"), ("modules", "模块"), ("compare", "算子对比")],
@@ -105,15 +93,21 @@ def test_columns_are_named_in_chinese(view: str, name: str, open_page: OpenPage,
     assert [text for text in explained if not CHINESE.search(text)] == []
 
 
+@pytest.mark.parametrize("theme", PICTURED)
 @pytest.mark.parametrize("run", [CPU_RUN, GPU_RUN, "cnn_workers2", "ddp_gloo_2ranks"])
-def test_what_the_server_says_is_said_in_chinese(run: str, open_page: OpenPage, alone: Server) -> None:
+def test_what_the_server_says_is_said_in_chinese(
+    run: str, theme: str, open_page: OpenPage, alone: Server, output: Path
+) -> None:
     """Notes, recommendations and reasons of all views; not what they quote: code, names, files."""
-    page = open_page(locale="zh-CN", viewport={"width": 1440, "height": 1750})
+    page = open_page(locale="zh-CN", color_scheme=theme, viewport={"width": 1440, "height": 1750})
     profiler = Profiler(page, alone).open(r=run)
     seen = 0
     for view in VIEWS:
         go_to(profiler, view)
+        expect(profiler.ui.get_by_role("heading", level=1)).to_be_visible()
         expect(profiler.ui.get_by_label("正在加载…")).to_have_count(0)
+        expect(profiler.ui.locator(".timeline[aria-busy=true]")).to_have_count(0)
+        screenshot(page, output, f"zh-CN-{run}-{view}-{theme}")
         for summary in profiler.ui.locator("details.partial:not([open]) > summary").all():
             summary.click()
         said = profiler.ui.locator(

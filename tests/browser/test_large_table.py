@@ -41,7 +41,7 @@ def assert_small(grid: Grid) -> None:
     assert 5 < grid.root.get_by_role("row").count() < MOST_ROWS_IN_THE_DOCUMENT
 
 
-def test_scrolls(grid: Grid) -> None:
+def test_scrolls_filters_and_sorts(grid: Grid) -> None:
     expect(grid.root).to_have_attribute("aria-rowcount", str(ROWS + 1))
     expect(grid.row("operator 0")).to_be_visible()
     assert_small(grid)
@@ -55,8 +55,6 @@ def test_scrolls(grid: Grid) -> None:
     expect(grid.row(f"operator {ROWS - 1}")).to_have_attribute("aria-rowindex", str(ROWS + 1))
     assert_small(grid)
 
-
-def test_filters_and_sorts(grid: Grid) -> None:
     grid.filter.fill("12345")
     expect(grid.count).to_have_text("1 of 100,000 rows")
     expect(grid.row("operator 12345")).to_be_visible()
@@ -70,7 +68,11 @@ def test_filters_and_sorts(grid: Grid) -> None:
     assert_small(grid)
 
 
-@pytest.mark.parametrize("rows_a_frame", [3, 10, 500])
-def test_scrolling_costs_little(grid: Grid, rows_a_frame: int) -> None:
+def test_scrolling_costs_little(grid: Grid) -> None:
     """From slowly by the wheel to the scrollbar dragged along."""
-    assert scroll_cost(grid, rows_a_frame) <= MOST_TIMES_BARE
+    costs = {}
+    for rows_a_frame in (3, 10, 500):
+        grid.root.evaluate("(grid) => { grid.scrollTop = 0; }")
+        expect(grid.row("operator 0")).to_be_visible()
+        costs[rows_a_frame] = scroll_cost(grid, rows_a_frame)
+    assert {rows: cost for rows, cost in costs.items() if cost > MOST_TIMES_BARE} == {}

@@ -163,8 +163,12 @@ def test_dragging_zooms_and_everything_follows(on_its_own: Profiler) -> None:
     expect(panel.get_by_text("At the peak of the range")).to_have_attribute("title", f"{peak['time_ns']:,} ns")
 
 
-@pytest.mark.parametrize("how", ["right click", "double click", "Escape", "button"])
-def test_ways_back(opened: Profiler, how: str) -> None:
+def test_ways_back(opened: Profiler) -> None:
+    for how in ("right click", "double click", "Escape", "button"):
+        assert_way_back(opened, how)
+
+
+def assert_way_back(opened: Profiler, how: str) -> None:
     drag(opened, 0.5, 0.2)
     range_of(opened)
     reset = opened.ui.get_by_role("button", name="Reset zoom")

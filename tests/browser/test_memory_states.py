@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests import events, tiny
-from tests.browser.conftest import Keep, OpenPage
+from tests.browser.conftest import Keep, OpenPage, StartServer
 from tests.browser.memory import comes, cursor, drag, open_memory, plot, range_of
 from tests.browser.profiler import GPU_RUN, Profiler, definition
 from tests.browser.servers import Server
-
-ServeLogs = Callable[[Path], Server]
 
 
 @pytest.fixture
@@ -45,18 +41,24 @@ def two_devices() -> dict[str, Any]:
     return {"deviceProperties": properties, "traceEvents": found}
 
 
-@pytest.fixture
-def small(tmp_path: Path, serve_logs: ServeLogs, page: Page) -> Profiler:
+@pytest.fixture(scope="module")
+def few(start_for_all: StartServer, tmp_path_factory: pytest.TempPathFactory) -> Server:
     """Traces of two devices, without memory, and of a time before totals were recorded."""
-    folder = tmp_path / "run"
+    logs = tmp_path_factory.mktemp("memory")
+    folder = logs / "run"
     folder.mkdir()
     (folder / "two.1.pt.trace.json").write_text(json.dumps(two_devices()))
     tiny.write_trace(folder / "none.1.pt.trace.json")
     old = [events.op("aten::empty", 100, 20), events.memory(105, 2048, None), events.memory(110, -1024, None)]
     (folder / "old.1.pt.trace.json").write_text(json.dumps({"traceEvents": old}))
-    server = serve_logs(tmp_path)
+    server = start_for_all("memory", "torch_tb_profiler", "serve", str(logs))
     server.wait_for_traces()
-    return Profiler(page, server)
+    return server
+
+
+@pytest.fixture
+def small(few: Server, page: Page) -> Profiler:
+    return Profiler(page, few)
 
 
 def test_devices(small: Profiler) -> None:

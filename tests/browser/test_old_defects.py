@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler, as_table
-from tests.browser.watch import Watch
+from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table
 from tests.tiny import wait_until
-
-
-def test_no_view_fetches_the_whole_trace(on_its_own: Profiler, watch: Watch) -> None:
-    """A browser cannot hold the JSON of a large trace; what is asked for is answers about it."""
-    on_its_own.open(r=GPU_RUN)
-    for view in VIEWS:
-        on_its_own.go_to(view)
-        expect(on_its_own.ui.get_by_label("Loading…")).to_have_count(0)
-    asked = {urlsplit(url).path for url in watch.requests}
-    assert "/api/kernels" in asked
-    assert not {path for path in asked if path.endswith("/trace")}
 
 
 def test_top_n_leaves_the_tensor_cores_alone(on_its_own: Profiler) -> None:

@@ -36,9 +36,8 @@ def opened(request: pytest.FixtureRequest, on_its_own: Profiler) -> tuple[Profil
     return on_its_own, on_its_own.server.api("overview", run=run, worker=worker)
 
 
-def test_the_answer(opened: tuple[Profiler, dict[str, Any]]) -> None:
+def look_at_the_answer(profiler: Profiler, answer: dict[str, Any]) -> None:
     """One sentence on top, how much of the time has a cause, and what all findings save."""
-    profiler, answer = opened
     bound = answer["bound"]
     region = profiler.ui.get_by_role("region", name="What bounds this run")
     expect(region.get_by_role("strong")).to_have_text(bound["sentence"])
@@ -50,8 +49,7 @@ def test_the_answer(opened: tuple[Profiler, dict[str, Any]]) -> None:
     assert numbers.same(time, together)
 
 
-def test_the_waterfall_adds_up(opened: tuple[Profiler, dict[str, Any]]) -> None:
-    profiler, answer = opened
+def look_at_the_waterfall(profiler: Profiler, answer: dict[str, Any]) -> None:
     table = profiler.panel(WATERFALL).get_by_role("table")
     rows = [*rows_of(table), table.locator("tfoot tr").locator("th, td").all_inner_texts()]
     assert sum(part["ns"] for part in answer["waterfall"]) == pytest.approx(answer["average"]["step_ns"])
@@ -115,8 +113,7 @@ def test_hidden_findings_stand_in_the_address(opened: tuple[Profiler, dict[str, 
     wait_until(lambda: "u" not in profiler.state, "nothing hidden in the address")
 
 
-def test_tiles(opened: tuple[Profiler, dict[str, Any]]) -> None:
-    profiler, answer = opened
+def look_at_the_tiles(profiler: Profiler, answer: dict[str, Any]) -> None:
     body = profiler.ui.locator("body")
     average = answer["average"]
     expected = {"Step time": average["step_ns"]}
@@ -159,8 +156,7 @@ def test_steps(opened: tuple[Profiler, dict[str, Any]]) -> None:
         assert numbers.all_same(row[3:], parts)
 
 
-def test_average_step(opened: tuple[Profiler, dict[str, Any]]) -> None:
-    profiler, answer = opened
+def look_at_the_average_step(profiler: Profiler, answer: dict[str, Any]) -> None:
     average = answer["average"]
     shown = rows_of(profiler.panel("Execution Summary").get_by_role("table"))
     assert [row[0] for row in shown] == [
@@ -172,8 +168,7 @@ def test_average_step(opened: tuple[Profiler, dict[str, Any]]) -> None:
     assert numbers.all_same([row[2] for row in shown], [time / average["step_ns"] for time in times])
 
 
-def test_findings(opened: tuple[Profiler, dict[str, Any]]) -> None:
-    profiler, answer = opened
+def look_at_the_findings(profiler: Profiler, answer: dict[str, Any]) -> None:
     assert answer["findings"]
     panel = profiler.panel(FINDINGS)
     for at, finding in enumerate(answer["findings"]):
@@ -195,12 +190,20 @@ def test_findings(opened: tuple[Profiler, dict[str, Any]]) -> None:
             expect(shown).to_have_attribute("rel", "noreferrer")
 
 
-def test_configuration(opened: tuple[Profiler, dict[str, Any]]) -> None:
-    profiler, answer = opened
+def look_at_the_configuration(profiler: Profiler, answer: dict[str, Any]) -> None:
     panel = profiler.panel("Configuration")
     assert definition(panel, "Traces").inner_text() == str(answer["workers"])
     assert definition(panel, "Device type").inner_text() == answer["meta"]["device_type"]
     assert definition(panel, "Steps").inner_text() == str(len(answer["steps"]["names"]))
+
+
+def test_what_it_shows(opened: tuple[Profiler, dict[str, Any]]) -> None:
+    look_at_the_answer(*opened)
+    look_at_the_waterfall(*opened)
+    look_at_the_tiles(*opened)
+    look_at_the_average_step(*opened)
+    look_at_the_findings(*opened)
+    look_at_the_configuration(*opened)
 
 
 def test_devices(on_its_own: Profiler) -> None:

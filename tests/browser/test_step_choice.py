@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import StartServer
 from tests.browser.profiler import Profiler, as_table
 from tests.browser.servers import Server
 from tests.browser.watch import Watch
@@ -35,14 +34,20 @@ def engine_trace(steps: int = 4) -> list[Event]:
     return events
 
 
-@pytest.fixture
-def profiler(tmp_path: Path, serve_logs: Callable[[Path], Server], page: Page) -> Profiler:
-    (tmp_path / "run").mkdir()
+@pytest.fixture(scope="module")
+def engine(start_for_all: StartServer, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    logs = tmp_path_factory.mktemp("engine")
+    (logs / "run").mkdir()
     document = {"traceEvents": engine_trace(), "distributedInfo": {"rank": 5, "world_size": 8}}
-    (tmp_path / "run" / "server.1.pt.trace.json").write_text(json.dumps(document))
-    server = serve_logs(tmp_path)
+    (logs / "run" / "server.1.pt.trace.json").write_text(json.dumps(document))
+    server = start_for_all("engine", "torch_tb_profiler", "serve", str(logs))
     server.wait_for_traces()
-    return Profiler(page, server).open()
+    return server
+
+
+@pytest.fixture
+def profiler(engine: Server, page: Page) -> Profiler:
+    return Profiler(page, engine).open()
 
 
 def steps(profiler: Profiler) -> Locator:

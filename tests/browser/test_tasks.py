@@ -1,4 +1,4 @@
-"""Ten tasks of those who train, infer and run on many ranks: each answered in three clicks at most, in both themes."""
+"""Ten tasks of those who train, infer and run on many ranks: each answered in three clicks at most."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Hand:
         return self.profiler.ui.get_by_role("region", name=title, exact=isinstance(title, str) or None)
 
 
-@pytest.fixture(params=["light", "dark"])
-def hand(request: pytest.FixtureRequest, open_page: OpenPage, alone: Server) -> Iterator[Hand]:
+@pytest.fixture
+def hand(on_its_own: Profiler) -> Iterator[Hand]:
     """On the Overview of nothing yet; at the end it has not clicked too often."""
-    made = Hand(Profiler(open_page(color_scheme=request.param), alone))
+    made = Hand(on_its_own)
     yield made
     assert made.clicks <= MOST_CLICKS
 

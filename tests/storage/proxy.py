@@ -190,7 +190,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command == "HEAD":
             return
         sent = body if cut is None else body[:cut]
-        self.wfile.write(sent)
+        # Known before it goes: whoever has the last byte may ask at once.
         request.sent = len(sent)
+        self.wfile.write(sent)
         if len(sent) < len(body):
             self.close_connection = True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import socket
+import time
 
 import pytest
 
@@ -116,6 +118,21 @@ def test_a_file_is_read_in_ranges_several_at_once(store: Store) -> None:
     assert 8 <= len(asked) <= 11
     assert store.proxy.count("stat") == 0
     assert sum(request.sent for request in asked) == len(content)
+
+
+def test_what_was_sent_is_known_when_it_has_come(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proxy itself: its thread may be put aside as soon as the last byte has left."""
+    sendall = socket.socket.sendall
+
+    def send_then_rest(self: socket.socket, data: bytes) -> None:
+        sendall(self, data)
+        time.sleep(0.05)
+
+    store.put("w.json", noise(1000))
+    (entry,) = listed(store.url())
+    monkeypatch.setattr(socket.socket, "sendall", send_then_rest)
+    assert read(entry) == noise(1000)
+    assert sum(request.sent for request in store.proxy.of("get")) == 1000
 
 
 def test_a_look_at_the_head_is_one_small_request(store: Store) -> None:

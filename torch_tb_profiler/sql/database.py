@@ -49,9 +49,6 @@ _CATALOG = re.compile(
 )
 
 
-_NO_TABLE = re.compile(r"Table with name (.+?) does not exist")
-
-
 class TraceSource(msgspec.Struct, frozen=True):
     """A trace, and what calls a function with its model. Another trace of the same names is another schema."""
 
@@ -309,8 +306,8 @@ class Database:
             with in_words():
                 yield
         except QueryError as error:
-            missing = _NO_TABLE.search(str(error))
-            raise error if missing is None else self._no_table(missing[1]) from None
+            missing = _missing_table(str(error))
+            raise self._no_table(missing) if missing else error from None
 
     def _no_table(self, name: str) -> QueryError:
         if len(self._schemas) > 1 and name.lower() in _OF_TRACE:
@@ -319,6 +316,13 @@ class Database:
             return query_error("sql_failed", f"{text}; the table traces lists them")
         tables = (*_OF_TRACE, *_OF_RUN, "columns", "traces")
         return query_error("sql_failed", f"there is no table {name}, only {', '.join(tables)}")
+
+
+def _missing_table(said: str) -> str:
+    """The table that DuckDB does not find; empty where it says something else, of which a query may be a part."""
+    _, _, behind = said.partition("Table with name ")
+    name, end, _ = behind.partition(" does not exist")
+    return name if end else ""
 
 
 def _whole(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -165,6 +165,14 @@ describe("TimeCurve by pointer", () => {
     expect(onCursor).not.toHaveBeenCalled();
   });
 
+  it("zooms up to where it is released, also when the way there has not been drawn", () => {
+    const { plot } = show();
+    fireEvent.pointerDown(plot, { button: 0, clientX: 200 });
+    fireEvent.pointerMove(plot, { clientX: 300 });
+    fireEvent.pointerUp(plot, { clientX: 350 });
+    expect(onWindow).toHaveBeenLastCalledWith({ start: 1200, end: 1500 });
+  });
+
   it("sets the cursor by a click and gives its slider the focus", () => {
     const { plot, slider } = show();
     press(plot, 200, 202);

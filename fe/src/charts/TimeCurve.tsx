@@ -132,8 +132,10 @@ function Plot(props: PlotProps) {
   const onPointerUp = (event: PointerEvent) => {
     if (!drag) return;
     setDrag(null);
-    const { width } = drag;
-    const [left, right] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)];
+    const { from, width } = drag;
+    // Where it is released, not where it was last drawn: the last move may not have been drawn yet.
+    const to = place(event).x;
+    const [left, right] = [Math.min(from, to), Math.max(from, to)];
     if (right - left >= DRAG_PIXELS) {
       onWindow({ start: timeOf(left, window, width), end: timeOf(right, window, width) });
       return;
@@ -141,7 +143,7 @@ function Plot(props: PlotProps) {
     // The second press of a double click sets nothing, and what the first one did is taken back.
     if (event.timeStamp - click.current.at < DOUBLE_CLICK_MS) return;
     click.current = { at: event.timeStamp, before: cursor };
-    onCursor(timeOf(drag.to, window, width));
+    onCursor(timeOf(to, window, width));
   };
   const onDoubleClick = () => {
     onCursor(click.current.before);

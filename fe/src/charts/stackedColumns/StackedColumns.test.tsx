@@ -106,6 +106,14 @@ describe("by pointer", () => {
     fireEvent.click(screen.getByRole("button", { name: "Show all" }));
     expect(screen.queryByText(/ of 60/)).toBeNull();
   });
+
+  it("zooms up to where it is released, also when the way there has not been drawn", () => {
+    render(<Harness items={60} />);
+    fireEvent.pointerDown(slider(), at(68 + 105));
+    fireEvent.pointerMove(slider(), at(68 + 200));
+    fireEvent.pointerUp(slider(), at(68 + 295));
+    expect(screen.getByText("11–30 of 60")).toBeTruthy();
+  });
 });
 
 it("says what was not recorded", () => {

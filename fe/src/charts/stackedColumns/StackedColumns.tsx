@@ -128,9 +128,11 @@ export function Columns(props: ColumnsProps) {
   const onPointerUp = (event: PointerEvent) => {
     if (!drag) return;
     setDrag(null);
-    const [left, right] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)];
+    // Where it is released, not where it was last drawn: the last move may not have been drawn yet.
+    const to = placeOf(event);
+    const [left, right] = [Math.min(drag.from, to), Math.max(drag.from, to)];
     if (right - left <= STILL) {
-      const index = columnAt(plot, buckets.length, placeOf(event));
+      const index = columnAt(plot, buckets.length, to);
       if (index === null) return;
       setCursor(index);
       pick(index);

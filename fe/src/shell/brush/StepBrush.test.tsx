@@ -96,6 +96,20 @@ describe("the pointer", () => {
     expect(onChange).toHaveBeenLastCalledWith({ first: 2, last: 7 });
   });
 
+  it("chooses up to where it is released, also when the way there has not been drawn", () => {
+    const { strip } = show();
+    fireEvent.pointerDown(strip, { button: 0, clientX: 35 });
+    fireEvent.pointerMove(strip, { clientX: 50 });
+    fireEvent.pointerUp(strip, { clientX: 65 });
+    expect(onChange).toHaveBeenCalledExactlyOnceWith({ first: 3, last: 6 });
+  });
+
+  it("leaves an end where it is when it only presses near it", () => {
+    const onEnd = show({ first: 2, last: 4 });
+    onEnd.drag(44.5);
+    expect(onChange).toHaveBeenCalledExactlyOnceWith({ first: 2, last: 4 });
+  });
+
   it("means no range when all are chosen", () => {
     show().drag(8, 99);
     expect(onChange).toHaveBeenCalledExactlyOnceWith(null);

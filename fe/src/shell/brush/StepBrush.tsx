@@ -45,6 +45,8 @@ export function StepBrush({ steps, range, onChange }: Props) {
   const count = steps.names.length;
   const strip = useRef<HTMLDivElement>(null);
   const grip = useRef<Grip | null>(null);
+  /** Where the pointer went down. */
+  const pressed = useRef(0);
   // What is being chosen; the views follow when it is.
   const [draft, setDraft] = useState<StepRange | null>(null);
   const [pointed, setPointed] = useState<number | null>(null);
@@ -62,6 +64,7 @@ export function StepBrush({ steps, range, onChange }: Props) {
     const width = strip.current?.clientWidth || 1;
     const place = placeOf(event);
     grip.current = gripAt(place, shown, count, REACH / width);
+    pressed.current = place;
     strip.current?.setPointerCapture(event.pointerId);
     const { current } = grip;
     if (current.kind === "new") setDraft(dragged(current, shown, place, count));
@@ -76,10 +79,13 @@ export function StepBrush({ steps, range, onChange }: Props) {
     const held = grip.current;
     grip.current = null;
     if (!held || !draft) return;
-    const at = stepAt(placeOf(event), count);
+    const place = placeOf(event);
+    const at = stepAt(place, count);
     // Inside the range a click that moved nothing chooses one step, as it does elsewhere.
     const still = held.kind === "shift" && held.from === at;
-    settle.now(still ? { first: at, last: at } : draft);
+    // Where it is released, not where it was last drawn: the last move may not have been drawn yet.
+    const chosen = place === pressed.current ? draft : dragged(held, shown, place, count);
+    settle.now(still ? { first: at, last: at } : chosen);
   };
   const onPointerCancel = () => {
     grip.current = null;

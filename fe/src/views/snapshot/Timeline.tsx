@@ -223,10 +223,12 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
   };
   const onUp = (event: PointerEvent) => {
     if (!drag) return;
-    const [from, to] = [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)];
     setDrag(null);
-    if (to - from >= DRAG_PIXELS) onWindow({ start: placeOf(from), end: placeOf(to) });
-    else look.setAt(String(answer.position[columnOf(event).column] ?? -1));
+    // Where it is released, not where it was last drawn: the last move may not have been drawn yet.
+    const { x, column } = columnOf(event);
+    const [left, right] = [Math.min(drag.from, x), Math.max(drag.from, x)];
+    if (right - left >= DRAG_PIXELS) onWindow({ start: placeOf(left), end: placeOf(right) });
+    else look.setAt(String(answer.position[column] ?? -1));
   };
   const legend = [...ranksOf(answer).keys()];
   return (
