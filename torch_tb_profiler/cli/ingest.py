@@ -24,7 +24,9 @@ class Ingest:
             metavar="ADDRESS",
             help="address of a Dask scheduler, such as tcp://127.0.0.1:8786 (needs the extra `dask`)",
         )
-        parser.add_argument("--scheduler-file", metavar="FILE", help="file to which the scheduler has written its address")
+        parser.add_argument(
+            "--scheduler-file", metavar="FILE", help="file to which the scheduler has written its address"
+        )
         parser.add_argument(
             "--scheduler-lost",
             choices=("local", "stop"),

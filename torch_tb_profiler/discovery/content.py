@@ -43,7 +43,10 @@ PICTURE = Reason(
 _KNOWN = (
     (
         (late_pattern(rb'^\{\s*"schema"\s*:\s*"'), late_pattern(rb'"nodes"\s*:\s*\[')),
-        Reason("chakra", "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none"),
+        Reason(
+            "chakra",
+            "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, but is not a trace itself",
+        ),
     ),
     (
         (late_pattern(rb'"segments"\s*:'), late_pattern(rb'"(?:device_traces|allocated_size|allocator_settings)"\s*:')),

@@ -83,9 +83,11 @@ def unpacked(name: str) -> tuple[str, str]:
 def why_skipped(name: str) -> Reason | None:
     """Why a file that looks like a trace to a person is no candidate; None for other files."""
     if _OTHERWISE_PACKED.search(name):
-        return Reason("other_packing", "is packed in a way that is not read: .json, .json.gz and .json.zst are")
+        return Reason("other_packing", "has a compression that is not supported; .json, .json.gz and .json.zst are")
     if _LEFT_OVER.search(name):
-        return Reason("other_ending", "does not end like a trace: .json, .json.gz or .json.zst is expected")
+        return Reason(
+            "other_ending", "does not have the extension of a trace: .json, .json.gz or .json.zst is expected"
+        )
     return None
 
 

@@ -321,7 +321,7 @@ _HOST_BY: Mapping[HostPart, str] = {
     "third less time,",
     "compilation": "The host bounds this run: code is compiled while the steps run. Without that",
 }
-CANNOT = "What bounds this run cannot be told:"
+CANNOT = "What bounds this run cannot be determined:"
 #: in place of that of a quicker host
 _LAUNCH_CALLS = "Launch calls bound this run: the device waits while the host makes them. Without them"
 NAMES: Mapping[BoundKind, str] = {

@@ -52,7 +52,7 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
 
 def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
     if not is_snapshot(other.model.trace) or not is_snapshot(own.model.trace):
-        raise NotFound(Reason("no_snapshot", "this is no memory snapshot"))
+        raise NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
     theirs, ours = device_history(other.model, asked.device), device_history(own.model, asked.exp_device)
     # a program that ran out of memory is compared with one that did not
     before = find_moment(theirs, asked.at) or moment_of(theirs, "peak")

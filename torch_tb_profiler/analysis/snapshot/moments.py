@@ -80,7 +80,7 @@ def device_history(model: Model, device: int | None) -> History:
         if device in (None, each.device.number):
             return each
     if not found:
-        raise NotFound(Reason("no_snapshot", "this is no memory snapshot"))
+        raise NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
     raise NotFound(Reason("no_memory_of", f"the snapshot has no device {device}", {"device": str(device)}))
 
 

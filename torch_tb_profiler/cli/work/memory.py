@@ -147,7 +147,7 @@ def _other(arguments: argparse.Namespace) -> TraceFile:
     files = chosen_traces(chosen_run(arguments.against, None), [], None)
     snapshots = [file for file in files if file.kind == "snapshot"]
     if not snapshots:
-        raise UserError(f"{arguments.against} holds no memory snapshot, only {listed_traces(files)}")
+        raise UserError(f"{arguments.against} contains no memory snapshot, only {listed_traces(files)}")
     return snapshots[0]
 
 
@@ -204,7 +204,7 @@ def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str)
             continue
         lines += [f"{file.worker}: {said_of_failure(each)}" for each in found]
     if not lines:
-        raise UserError(f"{path} holds no memory snapshot and no failed allocation, only {listed_traces(files)}")
+        raise UserError(f"{path} contains no memory snapshot and no failed allocation, only {listed_traces(files)}")
     return "\n".join(map(safe, lines))
 
 

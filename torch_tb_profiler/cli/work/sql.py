@@ -86,7 +86,9 @@ def _shell(database: Database, arguments: argparse.Namespace) -> None:
     """Queries from a terminal until it ends; each ends with a semicolon or an empty line."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401 - lines can be edited and called back
-    print("A query ends with ; or an empty line. The tables `columns` and `traces` list what can be queried. Ctrl-D ends.")
+    print(
+        "A query ends with ; or an empty line. The tables `columns` and `traces` list what can be queried. Ctrl-D ends."
+    )
     while (statement := _read()) is not None:
         try:
             with _told():

@@ -115,7 +115,7 @@ def _last_round(facts: Facts, blocks: Blocks) -> Found | None:
         title="The last round of tiles leaves the GPU idle",
         detail=(
             f"{100 * facts.share(spent):.1f} % of the average step goes into products whose tiles fill all "
-            f"multiprocessors once or a few times, and then few of them: {100 * mean:.0f} % of their time is lost so."
+            f"multiprocessors once or a few times, and then few of them: {100 * mean:.0f} % of their time is lost."
         ),
         advice=(
             "Choose a batch or a width a little smaller, so that its tiles fill whole rounds; "
