@@ -37,8 +37,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "Take `gc.collect()` out of the loop; it is not needed to free tensors, which are freed with their "
                 "last reference."
                 if called
-                else "After the first steps call `gc.collect()` and `gc.freeze()`, so that long-lived objects are not examined "
-                "again; or `gc.disable()`, and `gc.collect()` every few hundred steps."
+                else "After the first steps call `gc.collect()` and `gc.freeze()`, so that long-lived objects are not "
+                "examined again; or `gc.disable()`, and `gc.collect()` every few hundred steps."
             ),
             values={
                 "times": len(rows),

@@ -95,7 +95,7 @@ Drag to zoom. Right click, double click or Esc resets the zoom. A click, or the 
     reserved: "Peak reserved",
     reservedHelp: "The most memory that the caching allocator reserved on the device.",
     total: "Device total",
-    totalHelp: "Memory the device has (totalGlobalMem of the trace's deviceProperties).",
+    totalHelp: "Memory of the device (totalGlobalMem of the trace's deviceProperties).",
     baseline: "Before the recording",
     baselineHelp:
       "Memory in use before the first record: parameters, optimizer state and anything else already allocated.",
