@@ -95,7 +95,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     key      its name in rows, with the unit at its end
     label    what a page calls it
     type     of its values
-    unit     of its values, null where they have none
+    unit     of its values, null if they have none
     help     definition and formula
     id       of label and help, for saying them in another language; see `Definition`
     total    what shares of this column refer to, in `unit`

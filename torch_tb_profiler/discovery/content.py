@@ -68,7 +68,7 @@ class Content(msgspec.Struct, frozen=True):
 
     is_snapshot: whether it is a memory snapshot
     reason: why it is no trace; None for a trace
-    rank: None when the trace does not say, or not among its first bytes
+    rank: None if the trace does not contain it, or not among its first bytes
     """
 
     reason: Reason | None = None

@@ -103,7 +103,7 @@ class ClusterRunner:
             raise WorkLost(f"the scheduler {self._scheduler} was lost ({type(error).__name__})", left) from None
 
     def _outcome(self, future: Future, task: Task) -> Outcome | None:
-        """None when the worker died. Raises what says that the scheduler is gone."""
+        """None if the worker died. Raises what says that the scheduler is gone."""
         from distributed.scheduler import KilledWorker  # noqa: PLC0415
 
         if future.status == "finished":

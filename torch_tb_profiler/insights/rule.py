@@ -89,7 +89,7 @@ class Where(msgspec.Struct, frozen=True):
     module      the innermost nn.Module
     annotation  the innermost annotation that does not mark steps
     share       which part of the instances, by time, is there, 0…1
-    missing     the setting of the profiler that would give the line; null when the line is known, or it was set
+    missing     the setting of the profiler that would give the line; null if the line is known, or it was set
     """
 
     text: str
@@ -161,7 +161,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 class Finding(Cause, frozen=True, kw_only=True):
     """A cause of lost time, or a warning, for one trace.
 
-    where       where in the program; null when that cannot be told
+    where       where in the program; null if it is not known
     instances   where it can be seen in the trace, the longest first: the first of `count`
     """
 

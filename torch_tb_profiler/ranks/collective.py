@@ -35,7 +35,7 @@ class CollectiveMember(msgspec.Struct, frozen=True):
     """What one rank did in a communication.
 
     worker       name of the rank's worker
-    row, lane    number of the event and of the lane of its first kernel, else of its call; null where that is no
+    row, lane    number of the event and of the lane of its first kernel, else of its call; null if that is no
                  slice
     start_ns     when it begins
     duration_ns  how long it lasts

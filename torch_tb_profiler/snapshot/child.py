@@ -27,7 +27,7 @@ _STEP = 1 << 20
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How it went. reason: why there is no column file; None where there is one."""
+    """How it went. reason: why there is no column file; None if there is one."""
 
     reason: Reason | None = None
 

@@ -192,7 +192,7 @@ def _client_for(address: str, signature: str, connection: str) -> Any:
 
 
 def _account_of(connection: str) -> str:
-    """The account that a connection string is for; empty when it does not say."""
+    """The account that a connection string is for; empty if it does not say."""
     parts = dict(part.partition("=")[::2] for part in connection.split(";") if part)
     named = {name.strip().lower(): value.strip() for name, value in parts.items()}
     if named.get("accountname"):

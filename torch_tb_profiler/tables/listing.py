@@ -59,7 +59,7 @@ class ListedTable(NamedTuple):
     question  whose answer it is, by its name in `questions.py`; "" where `results.py` makes it
     groups    how it can be grouped, the usual first
     command   how it is printed
-    agents    None where agents cannot ask for it
+    agents    None if agents cannot ask for it
     """
 
     name: str

@@ -65,7 +65,7 @@ class SameName(msgspec.Struct, frozen=True):
     max_ns       the longest duration
     longest_row  row of the longest one, of equals the first
     position     how many begin before this one
-    histogram    of their durations; null when all are equally long
+    histogram    of their durations; null if all are equally long
     """
 
     count: int

@@ -25,7 +25,7 @@ class _Event(msgspec.Struct):
 
 
 def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = None) -> str | None:
-    """The JSON text of `args` of an event of the trace, indented; None when the event has none.
+    """The JSON text of `args` of an event of the trace, indented; None if the event has none.
 
     stream   the file that the trace was read from; it is read up to the event, a block at a time
 

@@ -74,8 +74,8 @@ class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
     notes        how many trace-health notes it has
     views        that have data
     rank         number of the process: as the trace says, else its name
-    world_size   how many processes there were, null when the trace does not say
-    host_name    null when the trace does not say
+    world_size   how many processes there were, null if the trace does not contain it
+    host_name    null if the trace does not contain it
     kind         whether it is a trace or a memory snapshot
     """
 
@@ -107,7 +107,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     traces     by worker, then span
     skipped    JSON files of the run that are no traces, and why
     newest_ms  when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the
-               file, else when that was written; null where neither is known
+               file, otherwise from its time of writing; null if neither is known
     """
 
     name: str

@@ -56,11 +56,11 @@ class NamedTable(msgspec.Struct, frozen=True, kw_only=True):
     rest: Named | None
 
     def of(self, name: str) -> Named | None:
-        """None where nothing of this name is known."""
+        """None if nothing of this name is known."""
         return next((each for each in self.names if each.name == name), None)
 
     def calls_of(self, name: str, steps: int) -> list[int] | None:
-        """How often in each step; 0 of a name that did not occur, None where it may be among those left out."""
+        """How often in each step; 0 of a name that did not occur, None if it may be among those left out."""
         found = self.of(name)
         if found is not None:
             return found.calls

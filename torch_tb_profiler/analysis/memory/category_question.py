@@ -33,7 +33,7 @@ class DeviceCategories(msgspec.Struct, frozen=True, kw_only=True):
     """The memory of one device by what it is for; categories without any are left out.
 
     device      name of the device
-    phases      whether the trace tells forward, backward and optimizer apart
+    phases      whether the trace distinguishes forward, backward and optimizer
     peak        most in use: Σ categories at the peak
     time_ns     since the start of the trace
     categories  in the order in which they are stacked; at each time they add up to what is in use

@@ -32,7 +32,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """One failed allocation. Bytes; null is not known.
 
     reason         what decides
-    requested      what was asked for: of a text the segment that it would have taken of the device
+    requested      what was asked for: of a text the segment that it would have allocated from the device
     allocated      in use by tensors
     unallocated    reserved by PyTorch, and not in use
     device_free    that the device had free
@@ -172,7 +172,7 @@ _OTHER_PROCESS = late_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
 
 def failure_of_text(text: str) -> Failure | None:
-    """What the text of an OutOfMemoryError says, of any version of PyTorch; None where it is no such text.
+    """What the text of an OutOfMemoryError says, of any version of PyTorch; None if it is no such text.
 
     Sizes in it are rounded to two decimals.
     """

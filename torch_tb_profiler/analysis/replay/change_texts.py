@@ -99,7 +99,7 @@ class AskedChange(msgspec.Struct, frozen=True):
     text      in its normal form: two texts that mean the same are the same
     kind      key of the kind
     name      what it is about, None for everything of the kind
-    factor    None where it has none
+    factor    None if it has none
     changes   what the replay does
     """
 
@@ -195,7 +195,7 @@ def _expected(kind: ChangeKind) -> str:
 
 
 def named_events(model: Model, kind: str, name: str | None) -> int | None:
-    """How many events of a trace a change of a kind is about by name; None where it has no name."""
+    """How many events of a trace a change of a kind is about by name; None if it has no name."""
     if name is None:
         return None
     if kind == "module":

@@ -53,7 +53,7 @@ class Quality(msgspec.Struct, frozen=True):
     refusals: tuple[Refusal, ...]
 
     def of(self, change: Change) -> Refusal | None:
-        """Why a change is refused; None when it is not."""
+        """Why a change is refused; None if it is not."""
         if isinstance(change, NoStraggler):
             return ONE_RANK
         scopes = ("everything", "savings", *scopes_of(change))

@@ -37,7 +37,7 @@ class TensorCores(msgspec.Struct, frozen=True):
 class Occupancy(msgspec.Struct, frozen=True):
     """Estimated achieved occupancy of compute kernels, 0…1.
 
-    mean         over the kernels of which it is known, weighted by duration, 0…1; None when it is known of none
+    mean         over the kernels of which it is known, weighted by duration, 0…1; None if it is known of none
     known_share  time of these ÷ time of all compute kernels, 0…1; None without compute kernels
     """
 

@@ -29,7 +29,7 @@ class ThresholdError(ValueError):
 class Thresholds(msgspec.Struct, frozen=True):
     """Limits by rule and name, and the rules that are not shown.
 
-    digest   of what differs from the limits that come with the package; empty when nothing does
+    digest   of what differs from the limits that come with the package; empty if nothing does
     """
 
     limits: Mapping[str, Mapping[str, float]]

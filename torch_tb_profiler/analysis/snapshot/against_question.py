@@ -77,7 +77,7 @@ def _columns(found: AgainstRows, by: AgainstBy) -> Columns:
 
 SNAPSHOT_AGAINST_ANOTHER = PairQuestion(
     name="snapshot/against",
-    summary="What is in use in a memory snapshot and was not in another",
+    summary="Memory in use in a memory snapshot, but not in another",
     answer=AgainstAnswer,
     parameters=WhichTwo,
     compute=_against,

@@ -43,7 +43,7 @@ class SnapshotAnswer(Answer, frozen=True, kw_only=True):
     """A memory snapshot in a few numbers.
 
     meta            which snapshot
-    said            the one sentence: why memory ran out, else what was most
+    said            the sentence: why memory ran out, otherwise the largest numbers
     devices         that have a record or a segment, the one with most records first
     ooms            failed allocations, by device, then record
     oom_sentences   the same in words
@@ -51,7 +51,7 @@ class SnapshotAnswer(Answer, frozen=True, kw_only=True):
     finding_texts   the same in words
     contradictions  how often there is what cannot be, in the records and the state at the end
     cut_off         whether the file ends too early: then what is in use counts from the first record
-    overflowed      whether the oldest records were overwritten; null where the file does not say
+    overflowed      whether the oldest records were overwritten; null if the file does not contain it
     settings        of the allocator
     """
 
@@ -76,7 +76,7 @@ class ShapeColumns(msgspec.Struct, frozen=True, kw_only=True):
     bytes       requested
     line        position in `lines`
     born        number of the record of the allocation, -1 before the recording
-    released    number of the record of the release, null where it was not released
+    released    number of the record of the release, null if it was not released
     """
 
     begin: Sequence[int]
@@ -103,7 +103,7 @@ class BandColumn(msgspec.Struct, frozen=True, kw_only=True):
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """Something to be seen above the allocations.
 
-    kind      annotation, segment (taken of the device or given back), or a kind of moment
+    kind      annotation, segment (allocated from the device or released), or a kind of moment
     name      of an annotation; empty for others
     position  number of the record at or before which it is
     time_ns   since the start of the recording, null without times
@@ -200,7 +200,7 @@ class SegmentsAnswer(Answer, frozen=True, kw_only=True):
     meta           which snapshot
     moment         the record
     exact          whether the sizes of all blocks are known; else rounding is seen as free
-    fragmentation  1 − largest / Σ of the free pieces; null where nothing is free
+    fragmentation  1 − largest / Σ of the free pieces; null if nothing is free
     pools          pools × streams × size classes
     lines          texts that pieces point to
     segments       by address
@@ -220,7 +220,7 @@ class SegmentsAnswer(Answer, frozen=True, kw_only=True):
 
 
 class AliveMeta(TableMeta, frozen=True, kw_only=True):
-    """Beside what is alive.
+    """What accompanies the blocks that are alive.
 
     moment    the record after which it is
     since     the record that is compared with, null for none

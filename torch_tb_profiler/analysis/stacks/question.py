@@ -34,7 +34,7 @@ Backward = Literal["as_run", "with_forward"]
 class WhichStacks(msgspec.Struct, frozen=True):
     """Which stacks, and how they are seen."""
 
-    weight: Annotated[Weight | None, Meta(description="Whose time; without it the first that there is.")] = None
+    weight: Annotated[Weight | None, Meta(description="Which time; by default the first one available.")] = None
     direction: Annotated[Direction, Meta(description="From callers to called, or the other way.")] = "top_down"
     files: Annotated[
         str,
@@ -92,7 +92,7 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     backward     as_run: these stand where they ran; with_forward: below that operator
     thread       id of the only thread that is shown, -1 for all
     threads      that have stacks: by time of this weight, idle ones last
-    above        the entries around `root`, from the top down; null when everything is shown
+    above        the entries around `root`, from the top down; null if everything is shown
     """
 
     weight: Weight

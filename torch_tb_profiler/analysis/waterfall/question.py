@@ -156,6 +156,6 @@ WATERFALL = TraceQuestion(
     answer=WaterfallAnswer,
     parameters=WhichPieces,
     compute=_waterfall,
-    more="Causes and how they are told: docs/waterfall.md.",
+    more="Causes, and how they are found: docs/waterfall.md.",
     first=(WhichPieces(),),
 )

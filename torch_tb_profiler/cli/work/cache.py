@@ -49,7 +49,7 @@ class CacheContents(msgspec.Struct, frozen=True, kw_only=True):
     shared        the shared place beside it; null without one
     bytes         what all files take
     limit_bytes   what they may take
-    unused_days   since when the file was used that was not for the longest time; null where there is none
+    unused_days   since when the file was used that was not for the longest time; null if there is none
     removed       bytes that were removed now
     kinds         of each kind of file, the largest first
     """

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _cluster(arguments: argparse.Namespace, say: Callable[[str], None]) -> Callable[[], Runner] | None:
-    """Connects to the cluster that is named; None when none is. Raises UserError."""
+    """Connects to the cluster that is named; None if none is. Raises UserError."""
     address = arguments.scheduler
     if arguments.scheduler_file:
         try:

@@ -115,7 +115,7 @@ def _in_pieces(products: Products) -> Bool:
 
 
 def _worst(products: Products, kernels: Int64) -> str | None:
-    """The sizes of the longest call; None where none is known."""
+    """The sizes of the longest call; None if none is known."""
     call = products.kernels.call[kernels]
     call = call[call >= 0]
     if not len(call):

@@ -35,7 +35,7 @@ class Slow(msgspec.Struct, frozen=True):
 
 
 def slow_operations(facts: Facts) -> Slow | None:
-    """None when they are not most of the communication on devices."""
+    """None if they are not most of the communication on devices."""
     model = facts.model
     found = model.communications
     slowest = facts.limit("slow_communication", "slowest_link")

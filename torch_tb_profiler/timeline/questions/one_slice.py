@@ -50,8 +50,8 @@ class SliceDetails(Details, frozen=True):
 class EventArguments(msgspec.Struct, frozen=True):
     """The arguments of an event, as they stand in the file.
 
-    args    JSON text, at most 200,000 characters; null when the event has none
-    length  how many characters all of it has
+    args    JSON text, at most 200,000 characters; null if the event has none
+    length  the number of characters of the whole text
     """
 
     row: RowNumber
@@ -62,7 +62,7 @@ class EventArguments(msgspec.Struct, frozen=True):
 class Neighbour(msgspec.Struct, frozen=True):
     """The slice of the same name that begins next, or before.
 
-    slice  null when there is none
+    slice  null if there is none
     """
 
     slice: SliceReference | None

@@ -27,8 +27,8 @@ class RankOverview(msgspec.Struct, frozen=True):
     """One rank.
 
     worker            name of the process that was recorded
-    rank              number of its process, null when neither the trace nor its name says
-    host_name         of its machine, as the trace says; empty when it does not
+    rank              number of its process, null if neither the trace nor its name says
+    host_name         of its machine, as the trace says; empty if it does not
     state             always ready
     version           of its timeline
     events            how many the file has

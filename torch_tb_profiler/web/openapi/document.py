@@ -73,7 +73,7 @@ _PROGRESS = described(
 _RESPONSES: dict[str, tuple[str, Json]] = {
     "BadRequest": ("A parameter is missing or has a bad value.", closed(_ERROR, {"problem": _PROBLEM, "why": _WHY})),
     "NotFound": (
-        "There is no such run, worker, span, step, row, or nothing of what is asked was recorded.",
+        "The run, worker, span, step or row does not exist, or nothing of this kind was recorded.",
         closed(_ERROR, {"version": described(TEXT, "of the timeline, when the request names another"), "why": _WHY}),
     ),
     "Loading": (
@@ -81,7 +81,7 @@ _RESPONSES: dict[str, tuple[str, Json]] = {
         closed({**_ERROR, "state": _LOADING, "progress": _PROGRESS}),
     ),
     "Unreadable": ("The trace file could not be read; error is the reason.", closed(_ERROR, {"why": _WHY})),
-    "Mistake": ("A mistake of the server; error holds a mark under which the log tells more.", closed(_ERROR)),
+    "Mistake": ("An error in the server; `error` has a mark under which the log has details.", closed(_ERROR)),
     "Busy": (
         "The system has no handle, memory or room for it now, or computing it takes too long, or too much is being "
         "computed; error says which.",

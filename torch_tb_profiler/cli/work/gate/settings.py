@@ -31,7 +31,7 @@ class _File(_OfRuns, rename="kebab", forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Rules by severity, from each source; None where nothing was given.
+    """Rules by severity, from each source; None if nothing was given.
 
     own      of the command line
     of_runs  of the file, by the pattern of names of runs, in order
