@@ -424,9 +424,9 @@ export interface OperatorsMeta {
   unattributed_device_ns: number | null;
   /** the same by why */
   unattributed: Unattributed[];
-  /** part of the time of autograd nodes whose forward is not known, 0…1: of their device time, else of their host time; null without any, and where one operator is told of */
+  /** part of the time of autograd nodes whose forward is not known, 0…1: of their device time, otherwise of their host time; null without any, and in answers about one operator */
   unlinked_backward: number | null;
-  /** share of step time in which devices were busy, 0…1; null without devices, and where one operator is told of */
+  /** share of step time in which devices were busy, 0…1; null without devices, and in answers about one operator */
   device_busy: number | null;
 }
 
@@ -736,15 +736,15 @@ export interface EngineSummary {
   how: "embedding" | "modules" | "names" | "ranges" | "stages";
   /** the phases that occur */
   steps: EnginePhase[];
-  /** how many new tokens all steps compute; null if some step does not tell */
+  /** how many new tokens all steps compute; null if it is unknown for some step */
   tokens: number | null;
-  /** how many tokens steps generate, one for each request; null if some step does not tell, or checks tokens that were guessed */
+  /** how many tokens steps generate, one for each request; null if it is unknown for some step, or a step checks draft tokens */
   generated: number | null;
   /** generated, without the last step ÷ time from the first step to the last; null like it, and with one step */
   tokens_per_second: number | null;
-  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests where all tell them; null with fewer than two steps, and where tokens are guessed and checked: how many of them were kept is not told */
+  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests if they are known for all steps; null with fewer than two steps, and with draft tokens, because it is not recorded how many of them were accepted */
   tpot_ns: number | null;
-  /** Σ of the gaps between steps, on the host; null if their ends are not told, and with one step */
+  /** Σ of the gaps between steps, on the host; null if their ends are not known, and with one step */
   gap_ns: number | null;
   /** part of the device time of the steps that replays of graphs have, 0…1; null without device time */
   graph_share: number | null;
@@ -764,7 +764,7 @@ export interface EnginePhase {
   device_ns: number;
   /** mean number of requests */
   requests: number | null;
-  /** how many new tokens, over the steps that tell them */
+  /** how many new tokens, over the steps for which this is known */
   tokens: number | null;
 }
 
@@ -846,9 +846,9 @@ export interface Straggler {
   worker: string;
   /** where it ran; null if the trace does not contain it */
   host: string | null;
-  /** how much longer than its peers, of a step: in own time of the step or before one collective, in its kernels or on its host, whichever shows it most surely (nanoseconds) */
+  /** how much longer than its peers, of a step: in own time of the step or before one collective, in its kernels or on its host, whichever is the clearest evidence (nanoseconds) */
   late_ns: number;
-  /** how many robust deviations of the peers that is, where it is most; null with fewer than three of them */
+  /** the same in robust deviations of the peers, where it is largest; null with fewer than three peers */
   z: number | null;
   /** what takes longer */
   cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown";
@@ -1048,7 +1048,7 @@ export interface CategoryAnswer {
 
 /** What the events of one name have of a category. */
 export interface CategoryPart {
-  /** of the events; null for time of which the trace does not tell what ran */
+  /** of the events; null for time in which it is not known what ran */
   name: string | null;
   /** of a kernel as among kernels; else the name */
   short_name: string | null;
@@ -1160,7 +1160,7 @@ export interface FlopsAnswer {
   busy_mfu: Utilization;
   /** by element type, the most FLOP first */
   elements: OfElement[];
-  /** what of it is in which phase; empty if nothing tells phases apart */
+  /** its parts by phase; empty if phases are not known */
   phases: OfPhase[];
   /** how much of the time is known; null if nothing took time */
   coverage: Coverage | null;
@@ -1234,7 +1234,7 @@ export interface Coverage {
 export interface DeviceRoofs {
   /** number of the device */
   device: number;
-  /** as the trace has it; empty if it does not */
+  /** as recorded; empty if it was not recorded */
   name: string;
   /** FLOP/s by element type; empty if nothing is known */
   flops: { [key: string]: number };
@@ -1448,7 +1448,7 @@ export interface CompiledAnswer {
 export interface RegionTotals {
   /** how many calls of outermost regions */
   calls: number;
-  /** host time of these: what they hold is in it (nanoseconds) */
+  /** host time of these, including what is inside them (nanoseconds) */
   outer_ns: number;
   /** checking guards before regions (nanoseconds) */
   lookup_ns: number;
@@ -1468,7 +1468,7 @@ export interface RegionTotals {
   breaks: number;
   /** `function:line` at which it goes on; only with Python frames */
   lines: string[];
-  /** how often tracing began anew, as it does at a break */
+  /** how often tracing started again, as it does at a break */
   restarts: number;
 }
 
@@ -1532,9 +1532,9 @@ export interface DeviceMemory {
   peak: MemoryInUse;
   /** when most was in use in the window */
   peak_in_range: MemoryInUse;
-  /** what holds until the first piece */
+  /** the values until the first piece */
   before: MemoryHeld;
-  /** what the device has, null if the file does not contain it and for the CPU */
+  /** memory of the device; null if the file does not contain it, and for the CPU */
   device_bytes: number | null;
   /** in use before the first record (bytes) */
   baseline: number;
@@ -1558,7 +1558,7 @@ export interface DeviceMemory {
 export interface MemoryInUse {
   /** in use by tensors (bytes) */
   allocated: number;
-  /** what the caching allocator holds of the device, in use or not (bytes) */
+  /** memory that the caching allocator has reserved on the device, in use or not (bytes) */
   reserved: number;
   /** since the start of the trace (nanoseconds) */
   time_ns: number;
@@ -1568,7 +1568,7 @@ export interface MemoryInUse {
 export interface MemoryHeld {
   /** in use by tensors (bytes) */
   allocated: number;
-  /** what the caching allocator holds of the device, in use or not (bytes) */
+  /** memory that the caching allocator has reserved on the device, in use or not (bytes) */
   reserved: number;
 }
 
@@ -1584,7 +1584,7 @@ export interface MemoryCategoriesAnswer {
 export interface DeviceCategories {
   /** name of the device */
   device: string;
-  /** whether the trace tells forward, backward and optimizer apart */
+  /** whether the trace distinguishes forward, backward and optimizer */
   phases: boolean;
   /** most in use: Σ categories at the peak (bytes) */
   peak: number;
@@ -1648,7 +1648,7 @@ export interface MemoryFailuresAnswer {
 export interface Failure {
   /** what decides */
   reason: "full" | "host" | "limit" | "outside" | "pieces" | "unknown";
-  /** what was asked for: of a text the segment that it would have taken of the device */
+  /** what was asked for: of a text the segment that it would have allocated from the device */
   requested: number | null;
   /** in use by tensors */
   allocated: number | null;
@@ -2128,7 +2128,7 @@ export interface ChangeAsked {
   kind: string;
   /** the operator, annotation, module, function, kernel or copy that it is about; null for everything */
   name: string | null;
-  /** what durations are multiplied with (0: they vanish; 1: 100 %); null if something is taken away */
+  /** the factor of durations (0: they take no time; 1: 100 %); null if something is removed */
   factor: number | null;
   /** how many events have the name; null without one. A change whose name nothing has is left out. */
   found: number | null;
@@ -2288,7 +2288,7 @@ export interface ChangeAnswer {
   step: ChangedFigure | null;
   /** time in which any kernel, copy or fill ran, judged; null if a side has none */
   busy: ChangedFigure | null;
-  /** what is not alike on both sides, and what that forbids to judge */
+  /** differences between the sides, and what cannot be judged because of them */
   differences: Difference[];
   /** the largest contributor; null if nothing moved with the step */
   headline: Headline | null;
@@ -2498,7 +2498,7 @@ export interface RecordingFigures {
   step_ns: number[];
   /** by cause of the waterfall: Σ over `lanes`; of one process they add up to `lanes` × `step_ns` */
   causes: { [key: string]: number[] };
-  /** false where only calls on the host tell of communication: nothing is known of its exposure */
+  /** false if communication is known only from calls on the host: its exposure is then unknown */
   communication_known: boolean;
   /** kernels that ran (how many in each step) */
   kernel_calls: number[];
@@ -2596,7 +2596,7 @@ export interface TrendRecording {
   steps: number;
   /** how many first steps do not */
   left_out: number;
-  /** what is not alike here and in the baseline, and what that forbids to judge */
+  /** differences from the baseline, and what cannot be judged because of them */
   differences: Difference[];
 }
 
@@ -2838,11 +2838,11 @@ export interface RunTiles {
   slowest_rank: number | null;
   /** why; null if none is named */
   slowest_cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown" | null;
-  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null if none can be (while ranks are read, of fewer than three ranks or steps) or it cannot be told */
+  /** what a step would save without all named stragglers together, by replay; 0 if none is named; null if none can be named (while ranks are being read, or with fewer than three ranks or steps), or if it is not known */
   lost_ns: number | null;
 }
 
-/** A rank that stands for others like it. */
+/** A rank that represents others like it. */
 export interface Representative {
   /** name of its trace */
   worker: string;
@@ -2972,7 +2972,7 @@ export interface PipelineStage {
   stage: number;
   /** how many present ranks it has */
   ranks: number;
-  /** trace of the rank that stands for it */
+  /** trace of the rank that represents it */
   worker: string;
   /** median step of that rank (nanoseconds) */
   step_ns: number;
@@ -2988,7 +2988,7 @@ export interface PipelineStage {
 export interface StageSpan {
   /** work: also with others of its stage; wait: stopped until another stage comes; transfer: by moving data */
   kind: "transfer" | "wait" | "work";
-  /** from the start of the step on the rank that stands for the stage (nanoseconds) */
+  /** from the start of the step on the rank that represents the stage (nanoseconds) */
   start_ns: number;
   /** likewise (nanoseconds) */
   end_ns: number;
@@ -3028,13 +3028,13 @@ export interface FsdpGathers {
   scatters: number;
   /** true: parameters are gathered again for the backward pass; null if it is not known */
   reshards: boolean | null;
-  /** median time from the call to the start of its kernel: how far ahead it is asked for (nanoseconds) */
+  /** median time from the call to the start of its kernel: how far ahead it is issued (nanoseconds) */
   lead_ns: number;
   /** part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1 (0…1) */
   late_share: number;
   /** trace of the rank with the most of these */
   worker: string;
-  /** event of its gather that was asked for least ahead; null if there is none */
+  /** event of its gather that was issued latest; null if there is none */
   row: number | null;
 }
 
@@ -3276,7 +3276,7 @@ export interface NamesMeta {
 export interface SnapshotAnswer {
   /** which snapshot */
   meta: TraceMeta;
-  /** the one sentence: why memory ran out, else what was most */
+  /** the sentence: why memory ran out, otherwise the largest numbers */
   said: string;
   /** that have a record or a segment, the one with most records first */
   devices: SnapshotDevice[];
@@ -3466,7 +3466,7 @@ export interface Oom {
   time_ns: number | null;
   /** what was asked for, rounded as the allocator does (bytes) */
   requested: number;
-  /** the segment that it would have taken of the device (bytes) */
+  /** the segment that it would have allocated from the device (bytes) */
   segment_needed: number;
   /** innermost frame of the user's own code */
   line: string;
@@ -3488,7 +3488,7 @@ export interface Oom {
   other_pools: number;
   /** bytes that were released and wait for another stream (bytes) */
   pending: number;
-  /** bytes that the device had free; null if the file does not contain it */
+  /** free bytes of the device; null if the file does not contain them */
   device_free: number | null;
   /** bytes of all segments (bytes) */
   reserved: number;
@@ -3498,7 +3498,7 @@ export interface Oom {
   reason: "fragmented" | "full" | "limit" | "other_pool" | "other_stream" | "pending" | "unknown";
   /** who holds the segments with free pieces */
   holders: Holder[];
-  /** whether expandable segments would have had room: an upper bound; null if they are on already, or nothing says what the device had free */
+  /** whether expandable segments would have had room: an upper bound; null if they are on already, or the free memory of the device is not known */
   expandable_helps: boolean | null;
   /** whether the sizes of all blocks are known; else rounding is seen as free */
   exact: boolean;
@@ -3588,7 +3588,7 @@ export interface BandColumn {
 
 /** Something to be seen above the allocations. */
 export interface Mark {
-  /** annotation, segment (taken of the device or given back), or a kind of moment */
+  /** annotation, segment (allocated from the device or released), or a kind of moment */
   kind: string;
   /** of an annotation; empty for others */
   name: string;
@@ -3784,7 +3784,7 @@ export interface SnapshotTracksAnswer {
   end_ns: number | null;
   /** those that are known */
   curves: TrackCurve[];
-  /** lines of the program that are told apart of what is requested, most bytes × time first */
+  /** lines of the program whose requested memory is shown separately, most bytes × time first */
   lines: string[];
   /** of the allocator, by kind */
   calls: CallCount[];
@@ -3886,11 +3886,11 @@ export interface SnapshotRecordAnswer {
   frames: string[];
   /** of the user's own code in it; empty without a stack */
   line: string;
-  /** range of the program that was begun last; empty for none */
+  /** range of the program that had begun last; empty if there is none */
   annotation: string;
   /** region of compiled code; empty for none */
   compiled: string;
-  /** what the program said of itself; empty for nothing */
+  /** what the program recorded about itself; empty if nothing */
   metadata: string;
   /** bytes in use after it */
   curves: CurveValue[];
@@ -4124,7 +4124,7 @@ export interface SliceDetails {
   start_ns: number;
   /** how long it lasts (nanoseconds) */
   duration_ns: number;
-  /** of a kernel its name without what does not tell what it does; null of all others */
+  /** for a kernel, the parts of its name that show what it does; null for all others */
   short_name: string | null;
   /** id of the track it stands on */
   track: number;
@@ -4180,7 +4180,7 @@ export interface SliceReference {
   start_ns: number;
   /** how long it lasts (nanoseconds) */
   duration_ns: number;
-  /** of a kernel its name without what does not tell what it does; null of all others */
+  /** for a kernel, the parts of its name that show what it does; null for all others */
   short_name: string | null;
 }
 
@@ -4274,7 +4274,7 @@ export interface EventArguments {
   row: number;
   /** JSON text, at most 200,000 characters; null if the event has none */
   args: string | null;
-  /** how many characters all of it has */
+  /** the number of characters of the whole text */
   length: number;
 }
 
@@ -4610,7 +4610,7 @@ export interface RunProgress {
   traces: TraceProgress[];
   /** JSON files of the run that are no traces, and why */
   skipped: SkippedFile[];
-  /** when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the file, else when that was written; null if neither is known */
+  /** when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the file, otherwise from its time of writing; null if neither is known */
   newest_ms: number | null;
 }
 
