@@ -58,7 +58,7 @@ IDLE = (
     Meaning(
         "idle.launch_latency",
         f"{_QUEUED} began within {LATENCY_NS // 1000} µs or {LATENCY_FACTOR} × the usual delay of this trace: the time "
-        "that a device takes to begin what is queued.",
+        "that a device takes to begin queued work.",
     ),
     Meaning("idle.launch_latency.graph", "Between two pieces of work of one launch of a graph."),
     Meaning("idle.sync", "The host was in a call that waits for the device, or for a copy to or from pageable memory."),
@@ -119,8 +119,8 @@ BUSY = (
             f"compute.{kind.replace(' ', '_')}",
             "A compute kernel of an unknown family ran, and none of a known one."
             if kind == UNKNOWN_KIND
-            else f"A compute kernel of the kind {kind} ran, by the family of its name. Of kinds that run at the same "
-            "time the first of this list counts.",
+            else f"A compute kernel of the kind {kind} ran, by the family of its name. If several kinds run at "
+            "the same time, the first of this list counts.",
         )
         for kind in KINDS
     ),
@@ -153,7 +153,7 @@ HOST = tuple(
             "was in Python: in a recorded frame or annotation (not that of a step), or at most "
             f"{SILENT_NS // 10**6} ms between two of its events.",
         ),
-        ("host.unknown", "has nothing recorded."),
+        ("host.unknown", "has no recorded events."),
     )
 )
 
