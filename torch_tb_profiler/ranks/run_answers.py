@@ -30,7 +30,7 @@ class Straggler(Answer, frozen=True, kw_only=True):
     host         where it ran; null if the trace does not contain it
     late_ns      how much longer than its peers, of a step: in own time of the step or before one collective, in its
                  kernels or on its host, whichever is the clearest evidence
-    z            the same in robust deviations of the peers, where it is largest; null with fewer than three peers
+    z            how many robust deviations of the peers that is, where it is largest; null with fewer than three peers
     cause        what takes longer
     operator     the operator, kernel or collective that takes longer; null if no single one does
     operator_ns  the part of it, of a step; null like operator

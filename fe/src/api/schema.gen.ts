@@ -848,7 +848,7 @@ export interface Straggler {
   host: string | null;
   /** how much longer than its peers, of a step: in own time of the step or before one collective, in its kernels or on its host, whichever is the clearest evidence (nanoseconds) */
   late_ns: number;
-  /** the same in robust deviations of the peers, where it is largest; null with fewer than three peers */
+  /** how many robust deviations of the peers that is, where it is largest; null with fewer than three peers */
   z: number | null;
   /** what takes longer */
   cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown";
@@ -4274,7 +4274,7 @@ export interface EventArguments {
   row: number;
   /** JSON text, at most 200,000 characters; null if the event has none */
   args: string | null;
-  /** the number of characters of the whole text */
+  /** how many characters the whole text has */
   length: number;
 }
 

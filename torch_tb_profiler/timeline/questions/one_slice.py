@@ -51,7 +51,7 @@ class EventArguments(msgspec.Struct, frozen=True):
     """The arguments of an event, as they stand in the file.
 
     args    JSON text, at most 200,000 characters; null if the event has none
-    length  the number of characters of the whole text
+    length  how many characters the whole text has
     """
 
     row: RowNumber
