@@ -81,10 +81,10 @@ class Capture(msgspec.Struct, frozen=True):
     options      what the header says of each profiler option; None if it does not name it
     found        per option that adds something to a trace, how many events have what it adds
     versions     of the format, drivers and libraries, as the header says
-    metadata     other entries of the header, such as the program's own
+    metadata     other entries of the header, such as those of the program itself
     host_name    of the machine, None if the file does not contain it
     distributed  of a program of several processes, None without it in the header
-    devices      of the machine, and whatever else did some work
+    devices      those of the machine, and anything else that did some work
     """
 
     events: int

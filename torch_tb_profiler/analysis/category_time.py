@@ -136,7 +136,7 @@ class CategoryPart(Answer, frozen=True, kw_only=True):
     """What the events of one name have of a category.
 
     name         of the events; null for time in which it is not known what ran
-    short_name   of a kernel as among kernels; else the name
+    short_name   for a kernel, its short name; otherwise the name
     kind         what they are: an operator, a kernel, or something else
     ns           Σ of their time in the category, over all steps
     stretches    how many stretches of time that is
@@ -160,7 +160,7 @@ class CategoryStretch(Answer, frozen=True, kw_only=True):
 
     step         name of the step
     name         of the event; null if the trace does not show what ran
-    short_name   of a kernel as among kernels; else the name
+    short_name   for a kernel, its short name; otherwise the name
     start_ns     since the start of the trace
     duration_ns  how long it lasts
     row          the event; null if there is none

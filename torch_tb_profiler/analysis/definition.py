@@ -19,8 +19,8 @@ class Definition(msgspec.Struct, frozen=True):
     type   of its values
     unit   of its values, null if they have none
     help   definition and formula
-    id     of label and help, for saying them in another language: `operators.calls`; put together of a word and of
-           texts that exist: `baseline operators.calls`; empty if they are said in English alone
+    id     of label and help, for translating them: `operators.calls`; put together of a word and of
+           texts that exist: `baseline operators.calls`; empty if they exist only in English
     """
 
     key: str

@@ -38,7 +38,7 @@ class DeviceUse(msgspec.Struct, frozen=True):
     communicating          share of step time in which a communication kernel ran, 0…1
     exposed_communication  share of step time in which a communication kernel ran and no compute kernel, 0…1
     sm_efficiency          estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1
-    achieved_occupancy     estimated occupancy of the compute kernels of which it is known, 0…1
+    achieved_occupancy     estimated occupancy of the compute kernels where it is known, 0…1
     occupancy_known_share  part of the time of compute kernels that these are, 0…1
     tensor_cores           parts of the time of compute kernels
     """

@@ -34,7 +34,7 @@ class PageMeta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableMeta(TraceMeta, frozen=True, kw_only=True):
-    """What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`.
+    """The metadata of a page of a table about one trace: `TraceMeta` and `PageMeta`.
 
     total    how many rows the table has
     matched  how many rows pass the filter

@@ -29,7 +29,7 @@ NO_ROWS: Int32 = np.empty(0, np.int32)
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """A number behind a finding, and where it can be seen.
+    """A number that supports a finding, and where it is shown.
 
     key     what the label says, for saying it in another language
     label   what the number is
@@ -138,7 +138,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     detail      what was found
     advice      what to do, with the code to write
     saving      what it costs the average step; null of a warning, which has no time
-    evidence    the numbers behind it
+    evidence    the numbers that support it
     count       how many places there are where it can be seen
     links       a page that says more
     values      what title, detail and advice say beyond the id, for saying it in another language

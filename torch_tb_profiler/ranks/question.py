@@ -104,7 +104,7 @@ class RankAnswer(Answer, frozen=True, kw_only=True):
     worker         name of the process that was recorded
     rank           its number among all
     world_size     how many ranks the program had
-    node, process  from the trace, else from the name of the worker, else counted
+    node, process  from the trace, otherwise from the name of the worker, otherwise counted
     backend        library of collectives, e.g. nccl
     devices        those that did some work
     steps          how they were spent

@@ -251,7 +251,8 @@ class Layout(Answer, frozen=True, kw_only=True):
     nodes           how many hosts the present ranks name; null if they name none
     ranks_per_node  how many present ranks the largest node has; null like nodes
     dimensions      in order of stride
-    confidence      high: the sizes multiply to the world; medium: roles are named, sizes do not; low: from ranks alone
+    confidence      high: the sizes multiply to the world size; medium: roles are named, but the sizes do not; low: from
+                    ranks only
     """
 
     world: Count | None
@@ -294,7 +295,8 @@ class Clock(Answer, frozen=True, kw_only=True):
                  times since the epoch, with the offset where `corrected`; null likewise
     drift_ppm    how many parts in a million faster it runs; null likewise
     residual_ns  median distance of the ends of collectives from the lines; null if nothing was fitted
-    corrected    whether the offsets are larger than their uncertainty; else times since the epoch are used as they are
+    corrected    whether the offsets are larger than their uncertainty; otherwise times since the epoch are used
+                 unchanged
     components   how many sets of ranks there are between which clocks are known
     """
 
@@ -324,7 +326,7 @@ class RanksOverview(Answer, frozen=True, kw_only=True):
     tiles            a few numbers
     stragglers       named ones first, latest first; at most 20 that are only listed
     slow_links       slowest first
-    representatives  ranks that stand for all
+    representatives  ranks that represent all
     ranks            a row each, in order of rank
     steps            names of the steps of the heat maps
     metrics          what heat maps there are

@@ -125,7 +125,7 @@ _ALL = (
             "calls time_ns roof_ns lost_ns roof_share bound name input_shape",
             sort="-lost_ns",
         ),
-        Agents("time beside the least that the device needs"),
+        Agents("time compared with the minimum that the device needs"),
     ),
     ListedTable(
         "modules",

@@ -23,7 +23,7 @@ class SliceReference(msgspec.Struct, frozen=True):
     """A slice, as every answer names it.
 
     row          number of its event
-    lane         number of the lane it stands on
+    lane         number of the lane it is on
     name         of the slice
     short_name   for a kernel, the parts of its name that show what it does; null for all others
     category     name in small letters, as in `trace/schema.py`

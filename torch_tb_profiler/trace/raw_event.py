@@ -54,7 +54,7 @@ def place_of(trace: Trace, row: int) -> RawPlace:
     chunks = trace.chunks
     place = int(np.searchsorted(chunks.first_row, row, "right")) - 1
     if place < 0:
-        raise TraceError(Reason(OTHER, "does not say where this event stands"))
+        raise TraceError(Reason(OTHER, "does not say where this event is"))
     first = int(chunks.first_row[place])
     after = int(chunks.first_row[place + 1]) if place + 1 < len(chunks) else len(trace.events)
     name = trace.strings[trace.events.name[row]]

@@ -35,7 +35,7 @@ TOGETHER, ALL_WORKERS = "distributed", "All"
 class Why(msgspec.Struct, frozen=True, kw_only=True):
     """What a reason says, for saying it in another language.
 
-    kind    which reason it is; `other` is said in English alone
+    kind    which reason it is; `other` exists only in English
     values  what the sentence says beyond its kind
     """
 
@@ -68,12 +68,12 @@ class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
     state        how far it is
     bytes_done   how much of it was read
     bytes_total  of the file
-    events       how many were read, null until something is known
+    events       how many were read; null until this is known
     reason       why it failed, a sentence that goes on after the name of the file
     why          the same as `reason`, for saying it in another language
     notes        how many trace-health notes it has
     views        that have data
-    rank         number of the process: as the trace says, else its name
+    rank         number of the process, as in the trace, otherwise its name
     world_size   how many processes there were, null if the trace does not contain it
     host_name    null if the trace does not contain it
     kind         whether it is a trace or a memory snapshot
@@ -101,7 +101,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     """A run.
 
     name       of the run
-    state      failed when all traces are, loading while one is not read, else ready
+    state      failed if all traces are, loading while one is not yet read, otherwise ready
     ready      how many of its traces were read
     total      how many it has
     traces     by worker, then span

@@ -33,7 +33,7 @@ IDLE_SECONDS = 300.0
 
 
 class QueryMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands beside the rows of a query.
+    """The metadata of the rows of a query.
 
     more         why there may be further rows that are not here: rows (as many as are sent), bytes (as long as is
                  sent); empty if all are here

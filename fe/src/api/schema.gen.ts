@@ -162,7 +162,7 @@ export interface DeviceUse {
   exposed_communication: number | null;
   /** estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1 */
   sm_efficiency: number | null;
-  /** estimated occupancy of the compute kernels of which it is known, 0…1 */
+  /** estimated occupancy of the compute kernels where it is known, 0…1 */
   achieved_occupancy: number | null;
   /** part of the time of compute kernels that these are, 0…1 */
   occupancy_known_share: number | null;
@@ -170,7 +170,7 @@ export interface DeviceUse {
   tensor_cores: TensorCores;
 }
 
-/** Parts of the time of compute kernels, 0…1; the three add up to 1. None without such time. */
+/** Parts of the time of compute kernels, 0…1; the three add up to 1. None if there is no such time. */
 export interface TensorCores {
   /** part of kernels known to use tensor cores, 0…1 */
   yes: number | null;
@@ -198,7 +198,7 @@ export interface DeviceSummary {
 
 /** Estimated achieved occupancy of compute kernels, 0…1. */
 export interface Occupancy {
-  /** over the kernels of which it is known, weighted by duration, 0…1; None if it is known of none */
+  /** over the kernels where it is known, weighted by duration, 0…1; None if it is known for none */
   mean: number | null;
   /** time of these ÷ time of all compute kernels, 0…1; None without compute kernels */
   known_share: number | null;
@@ -258,7 +258,7 @@ export interface Finding {
   advice: string;
   /** what it costs the average step; null of a warning, which has no time */
   saving: FindingSaving | null;
-  /** the numbers behind it */
+  /** the numbers that support it */
   evidence: Evidence[];
   /** how many places there are where it can be seen */
   count: number;
@@ -294,7 +294,7 @@ export interface FindingSaving {
   refused_share: number | null;
 }
 
-/** A number behind a finding, and where it can be seen. */
+/** A number that supports a finding, and where it is shown. */
 export interface Evidence {
   /** what the label says, for saying it in another language */
   key: string;
@@ -436,7 +436,7 @@ export interface Unattributed {
   owner: string;
   /** how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none */
   how: string;
-  /** the owner's name alone; null for none */
+  /** only the owner's name; null for none */
   name: string | null;
   /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
   reason: string | null;
@@ -500,7 +500,7 @@ export interface Transfers {
   bytes: number | null;
 }
 
-/** What was recorded, and what is wrong with it. */
+/** What was recorded, and what problems it has. */
 export interface HealthAnswer {
   /** which trace */
   meta: TraceMeta;
@@ -536,13 +536,13 @@ export interface RecordedCapture {
   found: { [key: string]: number };
   /** of the format, drivers and libraries, as the header says */
   versions: { [key: string]: string | number | boolean };
-  /** other entries of the header, such as the program's own */
+  /** other entries of the header, such as those of the program itself */
   metadata: { [key: string]: string | number | boolean };
   /** of the machine, None if the file does not contain it */
   host_name: string | null;
   /** of a program of several processes, None without it in the header */
   distributed: Distributed | null;
-  /** of the machine, and whatever else did some work */
+  /** those of the machine, and anything else that did some work */
   devices: RecordedDevice[];
   /** of the file as stored (bytes) */
   bytes: number;
@@ -658,7 +658,7 @@ export interface SummaryAnswer {
   engine: EngineSummary | null;
   /** how devices were used */
   device: DeviceSummary;
-  /** what is known of who started device work */
+  /** what is known about what started device work */
   owners: SummaryOwners;
   /** FLOP of the average step */
   flops: SummaryFlops;
@@ -676,7 +676,7 @@ export interface SummaryAnswer {
   findings: SummaryFinding[];
   /** what is wrong with the recording */
   notes: Note[];
-  /** all ranks of the run; null if one trace alone was asked about */
+  /** all ranks of the run; null if the question is about a single trace */
   ranks: RanksSummary | null;
 }
 
@@ -934,7 +934,7 @@ export interface Clock {
   drift_ppm: (number | null)[];
   /** median distance of the ends of collectives from the lines; null if nothing was fitted */
   residual_ns: number | null;
-  /** whether the offsets are larger than their uncertainty; else times since the epoch are used as they are */
+  /** whether the offsets are larger than their uncertainty; otherwise times since the epoch are used unchanged */
   corrected: boolean;
   /** how many sets of ranks there are between which clocks are known */
   components: number;
@@ -966,7 +966,7 @@ export interface WaterfallAnswer {
 
 /** A cause that occurs. */
 export interface CauseMeaning {
-  /** its id; what stands before a dot is a group of causes */
+  /** its id; the part before a dot is a group of causes */
   cause: string;
   /** its definition */
   help: string;
@@ -1050,7 +1050,7 @@ export interface CategoryAnswer {
 export interface CategoryPart {
   /** of the events; null for time in which it is not known what ran */
   name: string | null;
-  /** of a kernel as among kernels; else the name */
+  /** for a kernel, its short name; otherwise the name */
   short_name: string | null;
   /** what they are: an operator, a kernel, or something else */
   kind: "kernel" | "operator" | "other";
@@ -1072,7 +1072,7 @@ export interface CategoryStretch {
   step: string;
   /** of the event; null if the trace does not show what ran */
   name: string | null;
-  /** of a kernel as among kernels; else the name */
+  /** for a kernel, its short name; otherwise the name */
   short_name: string | null;
   /** since the start of the trace (nanoseconds) */
   start_ns: number;
@@ -1082,7 +1082,7 @@ export interface CategoryStretch {
   row: number | null;
 }
 
-/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
+/** The metadata of a page of a table about one trace: `TraceMeta` and `PageMeta`. */
 export interface TableMeta {
   /** name of the run, as in `/api/status` */
   run: string;
@@ -1132,7 +1132,7 @@ export interface Definition {
   unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
-  /** of label and help, for saying them in another language: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they are said in English alone */
+  /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
   id: string;
 }
 
@@ -1150,11 +1150,11 @@ export interface FlopsAnswer {
   per_step: number;
   /** FLOP that are executed in an average step (FLOP) */
   executed: number;
-  /** what attention over sequences behind one another needs beside per_step: their lengths were not recorded, so it lies between two numbers; null without such attention */
+  /** what attention over concatenated sequences needs in addition to per_step: their lengths were not recorded, so it lies between two numbers; null without such attention */
   packed: PackedFlops | null;
   /** model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices */
   mfu: Utilization;
-  /** hardware FLOP utilization: the same of what is executed */
+  /** hardware FLOP utilization: the same for the FLOP executed */
   hfu: Utilization;
   /** per_step ÷ peak ÷ busy: what kernels reach while they run */
   busy_mfu: Utilization;
@@ -1164,13 +1164,13 @@ export interface FlopsAnswer {
   phases: OfPhase[];
   /** how much of the time is known; null if nothing took time */
   coverage: Coverage | null;
-  /** code that would record what is not known, by reason */
+  /** code that would record what is unknown, by reason */
   remedies: { [key: string]: string };
   /** what they can do */
   devices: DeviceRoofs[];
 }
 
-/** FLOP of attention over sequences behind one another, whose lengths were not recorded. */
+/** FLOP of attention over concatenated sequences whose lengths were not recorded. */
 export interface PackedFlops {
   /** FLOP there are at least */
   least: number;
@@ -1180,7 +1180,7 @@ export interface PackedFlops {
 
 /** A part of the peak, 0…1. */
 export interface Utilization {
-  /** what is known of it; None if that says nothing */
+  /** what is known about it; None if that is nothing */
   value: number | null;
   /** not less than that; None: not known */
   low: number | null;
@@ -1278,7 +1278,7 @@ export interface RooflineMeta {
   group_by: string;
   /** Σ of all kernels, copies and fills without communication; on the host of operators by themselves (nanoseconds) */
   total_ns: number;
-  /** Σ of what is lost; null if the time at the roof is known of nothing */
+  /** Σ of what is lost; null if the time at the roof is known for nothing */
   lost_ns: number | null;
   /** what they can do */
   devices: DeviceRoofs[];
@@ -1322,7 +1322,7 @@ export interface PhasesAnswer {
   stretches: Stretch[];
 }
 
-/** A phase of the average step, with all that is known of it. */
+/** A phase of the average step, with everything known about it. */
 export interface PhaseRow {
   /** which one */
   name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
@@ -1364,7 +1364,7 @@ export interface Recomputation {
 
 /** A part of the time of autograd nodes. */
 export interface BackwardShare {
-  /** linked: it is known which operator they are the backward of; else why not: script (TorchScript), no_number (none was recorded), no_forward (it is not in the trace) */
+  /** linked: it is known which operator they are the backward of; otherwise why not: script (TorchScript), no_number (none was recorded), no_forward (it is not in the trace) */
   link: "linked" | "no_forward" | "no_number" | "script";
   /** part of their host time, 0…1; null without any */
   host: number | null;
@@ -1488,7 +1488,7 @@ export interface GraphsAnswer {
   outside: Columns;
   /** of the graph that was asked for; null without one */
   nodes: Columns | null;
-  /** the longest times in which a device waits in the replays of that graph and behind them; of all graphs without one */
+  /** the longest times for which a device waits in and after the replays of that graph; without one, of all graphs */
   gaps: Columns;
   /** how many such gaps there are */
   gap_count: number;
@@ -1590,7 +1590,7 @@ export interface DeviceCategories {
   peak: number;
   /** since the start of the trace */
   time_ns: number[];
-  /** in the order in which they are stacked; at each time they add up to what is in use */
+  /** in stacking order; at each time they add up to the memory in use */
   categories: CategoryOfMemory[];
 }
 
@@ -1600,7 +1600,7 @@ export interface CategoryOfMemory {
   category: "backward_temporary" | "before_recording" | "forward_temporary" | "gradient" | "in_use" | "kept_from_forward" | "optimizer_state" | "optimizer_temporary" | "saved_for_backward";
   /** bytes at the peak of the device (bytes) */
   at_peak: number;
-  /** how many blocks that is; of what was there before the recording none is known */
+  /** how many blocks that is; unknown for memory from before the recording */
   blocks: number;
   /** bytes at each time */
   bytes: number[];
@@ -1626,7 +1626,7 @@ export interface MemoryModulesMeta {
   offset: number;
   /** which the table is about, null if no totals were recorded */
   device: string | null;
-  /** who named modules, null if nobody did: then all is in one row */
+  /** what named the modules; null if nothing did, and everything is then in one row */
   source: "lightning" | "nn" | null;
   /** most in use: Σ rows + unknown_bytes (bytes) */
   peak: number;
@@ -1658,7 +1658,7 @@ export interface Failure {
   device_free: number | null;
   /** that the device has */
   device_total: number | null;
-  /** that the process held of the device, PyTorch's allocator and everything else */
+  /** device memory held by the process, for PyTorch's allocator and everything else */
   of_process: number | null;
   /** that other processes held */
   of_others: number | null;
@@ -1852,7 +1852,7 @@ export interface StacksMeta {
   direction: "bottom_up" | "top_down";
   /** words by which frames were chosen */
   files: string;
-  /** id of the only entry that is shown with what is below it, 0 for everything */
+  /** id of the only entry that is shown, with everything below it; 0 for everything */
   root: number;
   /** time of what is shown (nanoseconds) */
   whole_ns: number;
@@ -1866,9 +1866,9 @@ export interface StacksMeta {
   limit_ns: number;
   /** whether Python frames were recorded */
   has_frames: boolean;
-  /** whether it is known of some autograd nodes which operator they are the backward of */
+  /** whether the operator whose backward they are is known for some autograd nodes */
   has_backward: boolean;
-  /** as_run: these stand where they ran; with_forward: below that operator */
+  /** as_run: these are placed where they ran; with_forward: below that operator */
   backward: "as_run" | "with_forward";
   /** id of the only thread that is shown, -1 for all */
   thread: number;
@@ -1882,7 +1882,7 @@ export interface StacksMeta {
 export interface StackThread {
   /** position of the thread among the tracks of this trace */
   id: number;
-  /** as the trace names it, else its number */
+  /** the name in the trace, otherwise its number */
   name: string;
   /** in which any frame, operator or annotation ran on it (nanoseconds) */
   host_ns: number;
@@ -2006,7 +2006,7 @@ export interface ReplayMeta {
   explained: number | null;
   /** low: 10 % or more is not explained; none: 40 % or more, and savings are refused */
   confidence: "low" | "none" | "normal";
-  /** what is not answered, and why */
+  /** what could not be answered, and why */
   refused: Refusal[];
 }
 
@@ -2070,7 +2070,7 @@ export interface Saved {
 export interface NameOnPath {
   /** its name */
   name: string;
-  /** of a kernel, copy or communication as among kernels; else the name */
+  /** for a kernel, copy or communication, its short name; otherwise the name */
   short_name: string;
   /** operator, annotation, kernel, copy, communication, function or module */
   what: "annotation" | "communication" | "copy" | "function" | "kernel" | "module" | "operator";
@@ -2258,7 +2258,7 @@ export interface RooflineSide {
   busy_mfu: Utilization;
   /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
   total_ns: number;
-  /** of an average step, lost below the roofline; null if no time at the roof is known */
+  /** in an average step, lost below the roofline; null if no time at the roof is known */
   lost_ns: number | null;
 }
 
@@ -2434,7 +2434,7 @@ export interface ChangedWork {
   full_ns: number;
   /** the same in the experiment (nanoseconds) */
   exp_full_ns: number;
-  /** of the test of its durations beyond 2 %, of a kernel of one name on both sides that has no other row; else null */
+  /** of the test whether its durations differ by more than 2 %, for a kernel that has one name on both sides and no other row; otherwise null */
   verdict: "faster" | "gone" | "new" | "slower" | "unchanged" | "unclear" | "untested" | null;
 }
 
@@ -2520,7 +2520,7 @@ export interface RecordingFigures {
   notes: RecordedNote[];
   /** what has to be alike on both sides */
   fingerprint: Fingerprint;
-  /** of the files that it was made of, by worker, as they are stored; of remote files nothing */
+  /** of the files it was made from, by worker, as stored; nothing for remote files */
   sha256: string[];
 }
 
@@ -2538,7 +2538,7 @@ export interface NamedTable {
 export interface Named {
   /** of the kernel, operator or call */
   name: string;
-  /** of a kernel: what launched most of its time, an operator by its name; else null */
+  /** for a kernel: what launched most of its time, an operator by its name; otherwise null */
   owner: string | null;
   /** how often it ran (one for each step) */
   calls: number[];
@@ -2590,7 +2590,7 @@ export interface TracesTrends {
 
 /** A recording. */
 export interface TrendRecording {
-  /** run, worker and span, as far as they differ */
+  /** run, worker and span, where they differ */
   name: string;
   /** how many count */
   steps: number;
@@ -2636,7 +2636,7 @@ export interface TrendPoint {
   since_low: number | null;
   /** upper bound */
   since_high: number | null;
-  /** the same, of this pair alone */
+  /** the same, for this pair only */
   since_verdict: "improved" | "inconclusive" | "regressed" | "unchanged" | "unknown";
 }
 
@@ -2700,9 +2700,9 @@ export interface RankAnswer {
   rank: number | null;
   /** how many ranks the program had */
   world_size: number | null;
-  /** from the trace, else from the name of the worker, else counted */
+  /** from the trace, otherwise from the name of the worker, otherwise counted */
   node: string;
-  /** from the trace, else from the name of the worker, else counted */
+  /** from the trace, otherwise from the name of the worker, otherwise counted */
   process: string;
   /** library of collectives, e.g. nccl */
   backend: string | null;
@@ -2782,7 +2782,7 @@ export interface RanksOverview {
   stragglers: Straggler[];
   /** slowest first */
   slow_links: SlowLink[];
-  /** ranks that stand for all */
+  /** ranks that represent all */
   representatives: Representative[];
   /** a row each, in order of rank */
   ranks: RunRanks;
@@ -2940,7 +2940,7 @@ export interface Layout {
   ranks_per_node: number | null;
   /** in order of stride */
   dimensions: LayoutDimension[];
-  /** high: the sizes multiply to the world; medium: roles are named, sizes do not; low: from ranks alone */
+  /** high: the sizes multiply to the world size; medium: roles are named, but the sizes do not; low: from ranks only */
   confidence: "high" | "low" | "medium";
 }
 
@@ -3204,7 +3204,7 @@ export interface RunFinding {
   advice: string;
   /** what it costs the average step; null of a warning, which has no time */
   saving: FindingSaving | null;
-  /** the numbers behind it */
+  /** the numbers that support it */
   evidence: Evidence[];
   /** how many places there are where it can be seen */
   count: number;
@@ -3290,7 +3290,7 @@ export interface SnapshotAnswer {
   finding_texts: string[];
   /** how often there is what cannot be, in the records and the state at the end */
   contradictions: number;
-  /** whether the file ends too early: then what is in use counts from the first record */
+  /** whether the file ends too early; if so, memory in use is counted from the first record */
   cut_off: boolean;
   /** whether the oldest records were overwritten; null if the file does not contain it */
   overflowed: boolean | null;
@@ -3398,7 +3398,7 @@ export interface Growth {
   stacks: Growing[];
 }
 
-/** A stack that leaves more behind in every step. */
+/** A stack whose memory in use grows with every step. */
 export interface Growing {
   /** id of its stack, -1 where none was recorded */
   stack: number;
@@ -3450,7 +3450,7 @@ export interface Holder {
   bytes: number;
   /** how many */
   blocks: number;
-  /** how many with free pieces they lie in */
+  /** how many segments with free pieces contain them */
   segments: number;
   /** bytes that would be free in one piece if they were released: the largest over its segments (bytes) */
   joins: number;
@@ -3474,7 +3474,7 @@ export interface Oom {
   stack: number;
   /** id of the stream of the request: a number or a pointer */
   stream: number;
-  /** whether the pool of the request is known; else the default pool is meant */
+  /** whether the pool of the request is known; otherwise the default pool is assumed */
   pool_known: boolean;
   /** bytes in pieces of the right pool, stream and size class (bytes) */
   free: number;
@@ -3500,7 +3500,7 @@ export interface Oom {
   holders: Holder[];
   /** whether expandable segments would have had room: an upper bound; null if they are on already, or the free memory of the device is not known */
   expandable_helps: boolean | null;
-  /** whether the sizes of all blocks are known; else rounding is seen as free */
+  /** whether the sizes of all blocks are known; otherwise rounding counts as free */
   exact: boolean;
 }
 
@@ -3540,7 +3540,7 @@ export interface SnapshotTimelineAnswer {
   whole_start: number;
   /** where it ends: ns or number of a record */
   whole_end: number;
-  /** number of the record of each column after which what is drawn is alive */
+  /** for each column, number of the record after which the drawn blocks are alive */
   position: number[];
   /** where each column begins: ns or number of a record */
   x: number[];
@@ -3564,7 +3564,7 @@ export interface SnapshotTimelineAnswer {
 export interface ShapeColumns {
   /** position of the first column in which each is drawn */
   begin: number[];
-  /** position of the first column in which it is not drawn any more */
+  /** position of the first column in which it is no longer drawn */
   end: number[];
   /** requested */
   bytes: number[];
@@ -3626,13 +3626,13 @@ export interface AliveMeta {
   group_by: string;
 }
 
-/** The segments of a device after a record, and what lies in them. */
+/** The segments of a device after a record, and what is in them. */
 export interface SegmentsAnswer {
   /** which snapshot */
   meta: TraceMeta;
   /** the record */
   moment: Moment;
-  /** whether the sizes of all blocks are known; else rounding is seen as free */
+  /** whether the sizes of all blocks are known; otherwise rounding counts as free */
   exact: boolean;
   /** 1 − largest / Σ of the free pieces; null if nothing is free */
   fragmentation: number | null;
@@ -3672,7 +3672,7 @@ export interface PieceColumns {
   offset: number[];
   /** size of each */
   bytes: number[];
-  /** position in `lines`, -1 of what is free, -2 of different pieces drawn together */
+  /** position in `lines`; -1 for free memory, -2 for different pieces drawn together */
   line: number[];
   /** how many pieces of the allocator it stands for */
   blocks: number[];
@@ -3704,7 +3704,7 @@ export interface StacksOfSnapshotMeta {
   notes: Note[];
   /** the record after which they are in use */
   moment: Moment;
-  /** id of the only entry that is shown with what is below it, 0 for everything */
+  /** id of the only entry that is shown, with everything below it; 0 for everything */
   root: number;
   /** of what is shown (bytes) */
   whole_bytes: number;
@@ -3736,7 +3736,7 @@ export interface SnapshotLinkAnswer {
 
 /** How a snapshot and a trace belong together. */
 export interface SnapshotLink {
-  /** whether they do, else why not */
+  /** whether they do, and if not, why */
   reason: "linked" | "no_times" | "nothing_recorded" | "other_process" | "other_time";
   /** number of the device; null if not linked */
   device: number | null;
@@ -3780,7 +3780,7 @@ export interface SnapshotTracksAnswer {
   device: number;
   /** time of the first record; null without times, then nothing can be drawn */
   start_ns: number | null;
-  /** of the last one: of what is before and behind them nothing is known */
+  /** of the last one: nothing is known about the time before and after them */
   end_ns: number | null;
   /** those that are known */
   curves: TrackCurve[];
@@ -3794,7 +3794,7 @@ export interface SnapshotTracksAnswer {
   contradictions: number;
 }
 
-/** A curve that is known after every record. */
+/** A curve with a value after every record. */
 export interface TrackCurve {
   /** requested: what the program asked for; allocated: blocks of it; active: and those whose release is pending; reserved: segments */
   kind: "active" | "allocated" | "requested" | "reserved";
@@ -3910,7 +3910,7 @@ export interface CurveValue {
 export interface AgainstAnswer {
   /** the snapshot that is looked at */
   meta: TraceMeta;
-  /** the moment of the other: its peak where it has none of the kind that was asked for */
+  /** the moment of the other side: its peak if it has none of the requested kind */
   before: Moment;
   /** the moment */
   moment: Moment;
@@ -3930,7 +3930,7 @@ export interface LinkedAliveAnswer {
   moment: Moment | null;
   /** which part of the bytes was found in the trace, null if they are not linked or nothing was alive */
   linked: number | null;
-  /** Σ bytes over all rows = what is requested at the moment */
+  /** Σ bytes over all rows = the bytes requested at that moment */
   rows: LinkedRows;
   /** how many more rows there are */
   left_out: number;
@@ -4050,9 +4050,9 @@ export interface Track {
   tid: number | string | null;
   /** number of the GPU, null on the host */
   device: number | null;
-  /** how many stand on it */
+  /** how many are on it */
   slices: number;
-  /** how many instant events stand on it */
+  /** how many instant events are on it */
   instants: number;
   /** time in which at least one slice ran; of a process the sum of its parts (nanoseconds) */
   busy_ns: number;
@@ -4106,7 +4106,7 @@ export interface NamesOfSlices {
   ids: number[];
   /** parallel to ids */
   names: string[];
-  /** what is written on slices of that name, shorter than the name; null for the name itself; parallel to ids */
+  /** the text on slices of that name, if shorter than the name; null for the name itself; parallel to ids */
   labels: (string | null)[];
 }
 
@@ -4114,7 +4114,7 @@ export interface NamesOfSlices {
 export interface SliceDetails {
   /** number of its event (number of an event in its file) */
   row: number;
-  /** number of the lane it stands on */
+  /** number of the lane it is on */
   lane: number;
   /** of the slice */
   name: string;
@@ -4126,7 +4126,7 @@ export interface SliceDetails {
   duration_ns: number;
   /** for a kernel, the parts of its name that show what it does; null for all others */
   short_name: string | null;
-  /** id of the track it stands on */
+  /** id of the track it is on */
   track: number;
   /** number of its name */
   name_id: number;
@@ -4148,13 +4148,13 @@ export interface SliceDetails {
   launched: LaunchedWork;
   /** of device work and of API calls the innermost operator around the call */
   operator: SliceReference | null;
-  /** of device work whom it belongs to, and how that is known */
+  /** for device work, what it belongs to, and how that is known */
   owner: Owner | null;
   /** of an operator of the backward pass those that it belongs to */
   forward: SliceReference[];
   /** of an operator of the forward pass those that belong to it */
   backward: SliceReference[];
-  /** from the program to the device: what it was caused by and what it caused; empty for what is in none */
+  /** from the program to the device: what caused it and what it caused; empty if it is in no chain */
   chain: ChainLink[];
   /** arrows from it and to it, at most 200 */
   flows: Flow[];
@@ -4162,7 +4162,7 @@ export interface SliceDetails {
   same_name: SameName;
   /** the name of the step that contains it; of what reaches into several the first of them; null outside steps */
   step: string | null;
-  /** of what reaches into several steps the last of them, else null */
+  /** for what extends over several steps, the last of them; otherwise null */
   last_step: string | null;
 }
 
@@ -4170,7 +4170,7 @@ export interface SliceDetails {
 export interface SliceReference {
   /** number of its event (number of an event in its file) */
   row: number;
-  /** number of the lane it stands on */
+  /** number of the lane it is on */
   lane: number;
   /** of the slice */
   name: string;
@@ -4210,11 +4210,11 @@ export interface Owner {
   reason: string | null;
   /** the owner in words */
   text: string;
-  /** its name alone; null for none */
+  /** only its name; null for none */
   name: string | null;
   /** the operator, annotation or frame; null for none, and for what is not drawn */
   slice: SliceReference | null;
-  /** of a node of a graph the call that captured it, of what is inferred the work it is like; else null */
+  /** for a node of a graph, the call that captured it; for an inferred owner, the work it is like; otherwise null */
   evidence: SliceReference | null;
 }
 
@@ -4268,7 +4268,7 @@ export interface DurationHistogram {
   counts: number[];
 }
 
-/** The arguments of an event, as they stand in the file. */
+/** The arguments of an event, as in the file. */
 export interface EventArguments {
   /** number of an event in its file */
   row: number;
@@ -4318,7 +4318,7 @@ export interface FoundName {
 export interface HitColumns {
   /** event of each */
   row: number[];
-  /** number of the lane that each stands on */
+  /** number of the lane that each is on */
   lane: number[];
   /** number of each name */
   name_id: number[];
@@ -4338,7 +4338,7 @@ export interface HitDensity {
   counts: number[];
 }
 
-/** Sums of the parts of slices that lie in a window. */
+/** Sums over the parts of slices within a window. */
 export interface WindowTotals {
   /** where the window begins (nanoseconds) */
   from_ns: number;
@@ -4440,7 +4440,7 @@ export interface DerivedAnswer {
   lanes: DerivedLaneAnswer[];
   /** what pieces are, by the codes that tiles have; most time first */
   parts: string[];
-  /** by the codes that tiles have: why what comes behind a piece could not come earlier; of phases how each is known */
+  /** by the codes in tiles: why what follows a piece could not come earlier; for phases, how each is known */
   edges: string[];
   /** why there are none; null if there are */
   refused: NoLanes | null;
@@ -4456,7 +4456,7 @@ export interface DerivedAnswer {
 export interface DerivedLaneAnswer {
   /** number of the device, null for a lane of the whole trace */
   device: number | null;
-  /** how many stand on it */
+  /** how many are on it */
   pieces: number;
   /** where the first begins, where the last one ends (nanoseconds) */
   begin_ns: number;
@@ -4492,7 +4492,7 @@ export interface RunOverview {
   begin_ns: number;
   /** where the first rank begins, where the last one ends (nanoseconds) */
   end_ns: number;
-  /** whether offsets come from the clocks of the files; else every rank begins at 0 */
+  /** whether offsets come from the clocks of the files; otherwise every rank begins at 0 */
   aligned: boolean;
   /** of those that can be asked */
   workers: RankOverview[];
@@ -4560,9 +4560,9 @@ export interface SharedCollective {
 export interface CollectiveMember {
   /** name of the rank's worker */
   worker: string;
-  /** number of the event and of the lane of its first kernel, else of its call; null if that is no slice */
+  /** number of the event and of the lane of its first kernel, otherwise of its call; null if that is not a slice */
   row: number | null;
-  /** number of the event and of the lane of its first kernel, else of its call; null if that is no slice */
+  /** number of the event and of the lane of its first kernel, otherwise of its call; null if that is not a slice */
   lane: number | null;
   /** when it begins (nanoseconds) */
   start_ns: number;
@@ -4590,7 +4590,7 @@ export interface StatusAnswer {
 
 /** What a reason says, for saying it in another language. */
 export interface Why {
-  /** which reason it is; `other` is said in English alone */
+  /** which reason it is; `other` exists only in English */
   kind: string;
   /** what the sentence says beyond its kind */
   values: { [key: string]: string | number | boolean };
@@ -4600,7 +4600,7 @@ export interface Why {
 export interface RunProgress {
   /** of the run */
   name: string;
-  /** failed when all traces are, loading while one is not read, else ready */
+  /** failed if all traces are, loading while one is not yet read, otherwise ready */
   state: "failed" | "loading" | "ready";
   /** how many of its traces were read */
   ready: number;
@@ -4630,7 +4630,7 @@ export interface TraceProgress {
   bytes_done: number;
   /** of the file (bytes) */
   bytes_total: number;
-  /** how many were read, null until something is known */
+  /** how many were read; null until this is known */
   events: number | null;
   /** why it failed, a sentence that goes on after the name of the file */
   reason: string | null;
@@ -4640,7 +4640,7 @@ export interface TraceProgress {
   notes: number;
   /** that have data */
   views: string[];
-  /** number of the process: as the trace says, else its name */
+  /** number of the process, as in the trace, otherwise its name */
   rank: number | null;
   /** how many processes there were, null if the trace does not contain it */
   world_size: number | null;
@@ -4672,7 +4672,7 @@ export interface QueryResult {
   rows: { [key: string]: Cell[] };
 }
 
-/** What stands beside the rows of a query. */
+/** The metadata of the rows of a query. */
 export interface QueryMeta {
   /** why there may be further rows that are not here: rows (as many as are sent), bytes (as long as is sent); empty if all are here */
   more: "" | "bytes" | "rows";
@@ -4721,7 +4721,7 @@ export interface QueryColumn {
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
   "api_calls": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4736,7 +4736,7 @@ export interface Answers {
   "compiled": CompiledAnswer;
   "critical_path": CriticalPathAnswer;
   "critical_path/pieces": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4752,7 +4752,7 @@ export interface Answers {
   "graphs": GraphsAnswer;
   "health": HealthAnswer;
   "kernels": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: KernelsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4764,7 +4764,7 @@ export interface Answers {
   "memory/curve": MemoryCurveAnswer;
   "memory/error_text": MemoryFailuresAnswer;
   "memory/events": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: MemoryEventsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4773,7 +4773,7 @@ export interface Answers {
   };
   "memory/failures": MemoryFailuresAnswer;
   "memory/modules": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: MemoryModulesMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4781,7 +4781,7 @@ export interface Answers {
     rows: Rows;
   };
   "memory/operators": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: MemoryOperatorsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4791,7 +4791,7 @@ export interface Answers {
   "modules": ModulesAnswer;
   "openapi.json": { [key: string]: unknown };
   "operators": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: OperatorsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4799,7 +4799,7 @@ export interface Answers {
     rows: Rows;
   };
   "operators/kernels": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: LaunchedMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4807,7 +4807,7 @@ export interface Answers {
     rows: Rows;
   };
   "operators/stacks": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: OperatorsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4817,7 +4817,7 @@ export interface Answers {
   "overview": OverviewAnswer;
   "phases": PhasesAnswer;
   "range_calls": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4825,7 +4825,7 @@ export interface Answers {
     rows: Rows;
   };
   "ranges": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4839,7 +4839,7 @@ export interface Answers {
   "ranks/range": RangeOfRanks;
   "ranks/ranges": RangesOfRanks;
   "roofline": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: RooflineMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4850,7 +4850,7 @@ export interface Answers {
   "snapshot": SnapshotAnswer;
   "snapshot/against": AgainstAnswer;
   "snapshot/alive": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: AliveMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4860,7 +4860,7 @@ export interface Answers {
   "snapshot/alive_in_trace": LinkedAliveAnswer;
   "snapshot/figures": SnapshotFiguresAnswer;
   "snapshot/lifetimes": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4869,7 +4869,7 @@ export interface Answers {
   };
   "snapshot/link": SnapshotLinkAnswer;
   "snapshot/ranks": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TracesMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4903,7 +4903,7 @@ export interface Answers {
   "trace/slices": SlicesAnswer;
   "trace/window": { [key: string]: unknown };
   "traces": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TracesMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4911,7 +4911,7 @@ export interface Answers {
     rows: Rows;
   };
   "traces/names": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: NamesMeta;
     /** the columns, in order */
     columns: Column[];

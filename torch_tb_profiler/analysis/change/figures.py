@@ -101,7 +101,7 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
     calls                 of the device's API by name
     notes                 what is wrong with the recording
     fingerprint           what has to be alike on both sides
-    sha256                of the files that it was made of, by worker, as they are stored; of remote files nothing
+    sha256                of the files it was made from, by worker, as stored; nothing for remote files
     """
 
     schema: int = SCHEMA

@@ -30,7 +30,7 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     """What one name did in each step.
 
     name       of the kernel, operator or call
-    owner      of a kernel: what launched most of its time, an operator by its name; else null
+    owner      for a kernel: what launched most of its time, an operator by its name; otherwise null
     calls      how often it ran
     device_ns  Σ durations of the kernel, or of all that the operator launched itself; 0 of a call
     host_ns    Σ of the operator's own time on the host, or of the call; 0 of a kernel

@@ -100,8 +100,8 @@ class ChangedWork(msgspec.Struct, frozen=True, kw_only=True):
     speed_ns       what slower or faster calls make of it
     full_ns        durations in the baseline, hidden or not
     exp_full_ns    the same in the experiment
-    verdict        of the test of its durations beyond 2 %, of a kernel of one name on both sides that has no other row;
-                   else null
+    verdict        of the test whether its durations differ by more than 2 %, for a kernel that has one name on both
+                   sides and no other row; otherwise null
     """
 
     kind: Kind

@@ -44,7 +44,7 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
     since          against the recording before: the shift; null likewise
     since_low      lower bound of its 95 % interval
     since_high     upper bound
-    since_verdict  the same, of this pair alone
+    since_verdict  the same, for this pair only
     """
 
     value: NsMean | None
@@ -103,7 +103,7 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 class TrendRecording(msgspec.Struct, frozen=True, kw_only=True):
     """A recording.
 
-    name         run, worker and span, as far as they differ
+    name         run, worker and span, where they differ
     steps        how many count
     left_out     how many first steps do not
     differences  differences from the baseline, and what cannot be judged because of them

@@ -144,7 +144,7 @@ class RooflineSide(Answer, frozen=True, kw_only=True):
     hfu       hardware FLOP utilization
     busy_mfu  the same while a compute kernel ran
     total_ns  of an average step, all kernels, copies and fills without communication
-    lost_ns   of an average step, lost below the roofline; null if no time at the roof is known
+    lost_ns   in an average step, lost below the roofline; null if no time at the roof is known
     """
 
     steps: Count

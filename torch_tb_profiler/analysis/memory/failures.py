@@ -37,7 +37,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     unallocated    reserved by PyTorch, and not in use
     device_free    that the device had free
     device_total   that the device has
-    of_process     that the process held of the device, PyTorch's allocator and everything else
+    of_process     device memory held by the process, for PyTorch's allocator and everything else
     of_others      that other processes held
     limit          that the process was allowed (`set_per_process_memory_fraction`)
     private_pools  of `allocated`, in pools of CUDA graphs
@@ -242,7 +242,7 @@ def said_of_failure(failure: Failure) -> str:
         )
         return (
             f"Held outside PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
-            f"({whose}). End what else runs on the device."
+            f"({whose}). End other processes on the device."
         )
     if failure.reason == "full":
         return (

@@ -131,8 +131,8 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     captures     a row for each capture, in the whole recording
     outside      a row for each name of device work that ran in no replay; empty if nothing was replayed
     nodes        of the graph that was asked for; null without one
-    gaps         the longest times in which a device waits in the replays of that graph and behind them; of all graphs
-                 without one
+    gaps         the longest times for which a device waits in and after the replays of that graph; without one, of all
+                 graphs
     gap_count    how many such gaps there are
     """
 

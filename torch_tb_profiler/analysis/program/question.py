@@ -54,7 +54,7 @@ class PhaseMean(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PhaseRow(PhaseMean, frozen=True, kw_only=True):
-    """A phase of the average step, with all that is known of it.
+    """A phase of the average step, with everything known about it.
 
     name              which one
     host_ns           time of the main thread, mean over the steps
@@ -100,8 +100,8 @@ class Recomputation(Answer, frozen=True, kw_only=True):
 class BackwardShare(Answer, frozen=True, kw_only=True):
     """A part of the time of autograd nodes.
 
-    link    linked: it is known which operator they are the backward of; else why not: script (TorchScript), no_number
-            (none was recorded), no_forward (it is not in the trace)
+    link    linked: it is known which operator they are the backward of; otherwise why not: script (TorchScript),
+            no_number (none was recorded), no_forward (it is not in the trace)
     host    part of their host time, 0…1; null without any
     device  part of the time of the device work that they launched, 0…1; null without any
     """

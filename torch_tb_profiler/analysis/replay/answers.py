@@ -21,7 +21,7 @@ class ReplayMeta(TraceMeta, frozen=True, kw_only=True):
 
     explained   share of the time of the steps whose cause is in the trace; null without steps
     confidence  low: 10 % or more is not explained; none: 40 % or more, and savings are refused
-    refused     what is not answered, and why
+    refused     what could not be answered, and why
     """
 
     explained: Fraction | None
@@ -87,7 +87,7 @@ class NameOnPath(msgspec.Struct, frozen=True, kw_only=True):
     """What the path spends on an operator, a kernel, a function or a module, in all steps together.
 
     name       its name
-    short_name  of a kernel, copy or communication as among kernels; else the name
+    short_name  for a kernel, copy or communication, its short name; otherwise the name
     what       operator, annotation, kernel, copy, communication, function or module
     total_ns   time of the path: host_ns + device_ns
     host_ns    host time inside it, without what lies deeper and has a row of its own

@@ -111,7 +111,7 @@ class AskedChange(msgspec.Struct, frozen=True):
 
 
 class BadChanges(ValueError):
-    """A text that is no list of changes. The message is for a person."""
+    """A text that is not a list of changes. The message is for a person."""
 
 
 def parse_changes(text: str) -> tuple[AskedChange, ...]:
@@ -158,7 +158,7 @@ def _parse(part: str) -> AskedChange:
     key = re.split(r"[.:]", part, maxsplit=1)[0]
     kind = _BY_KEY.get(key)
     if kind is None:
-        raise BadChanges(f"changes: {key!r} is no kind of change, only {', '.join(_BY_KEY)}")
+        raise BadChanges(f"changes: {key!r} is not a kind of change; kinds are {', '.join(_BY_KEY)}")
     rest, factor = part[len(key) :], None
     if kind.scales:
         rest, colon, number = rest.rpartition(":")

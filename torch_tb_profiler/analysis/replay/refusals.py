@@ -75,7 +75,7 @@ def scopes_of(change: Change) -> tuple[Scope, ...]:
 
 
 #: what one trace cannot say
-ONE_RANK = Refusal("one_rank", "everything", "Whether a rank is slower than others is seen only beside them.")
+ONE_RANK = Refusal("one_rank", "everything", "Whether a rank is slower than others is seen only by comparing ranks.")
 
 
 def quality_of(trace: Trace, graph: Graph, path: CriticalPath | None = None) -> Quality:

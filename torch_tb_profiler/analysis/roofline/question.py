@@ -70,15 +70,15 @@ class FlopsAnswer(Answer, frozen=True, kw_only=True):
     busy_ns     while a compute kernel ran, in an average step
     per_step    FLOP that the model needs in an average step: without what is computed again in the backward pass
     executed    FLOP that are executed in an average step
-    packed      what attention over sequences behind one another needs beside per_step: their lengths were not recorded,
-                so it lies between two numbers; null without such attention
+    packed      what attention over concatenated sequences needs in addition to per_step: their lengths were not
+                recorded, so it lies between two numbers; null without such attention
     mfu         model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices
-    hfu         hardware FLOP utilization: the same of what is executed
+    hfu         hardware FLOP utilization: the same for the FLOP executed
     busy_mfu    per_step ÷ peak ÷ busy: what kernels reach while they run
     elements    by element type, the most FLOP first
     phases      its parts by phase; empty if phases are not known
     coverage    how much of the time is known; null if nothing took time
-    remedies    code that would record what is not known, by reason
+    remedies    code that would record what is unknown, by reason
     devices     what they can do
     """
 
@@ -104,7 +104,7 @@ class RooflineMeta(TableMeta, frozen=True, kw_only=True):
 
     group_by  what makes a row
     total_ns  Σ of all kernels, copies and fills without communication; on the host of operators by themselves
-    lost_ns   Σ of what is lost; null if the time at the roof is known of nothing
+    lost_ns   Σ of what is lost; null if the time at the roof is known for nothing
     devices   what they can do
     modules   whether the trace has modules to group by
     lines     whether it has Python frames to group by

@@ -43,7 +43,7 @@ NoUtilization = Literal["no_steps", "no_device", "no_peak", "no_products", "cove
 class Utilization(msgspec.Struct, frozen=True):
     """A part of the peak, 0…1.
 
-    value  what is known of it; None if that says nothing
+    value  what is known about it; None if that is nothing
     low    not less than that; None: not known
     high   not more than that, if all that is not known ran at the peak; None: not known
     shown  how to say it
@@ -73,7 +73,7 @@ class OfElement(msgspec.Struct, frozen=True):
 
 
 class PackedFlops(msgspec.Struct, frozen=True):
-    """FLOP of attention over sequences behind one another, whose lengths were not recorded.
+    """FLOP of attention over concatenated sequences whose lengths were not recorded.
 
     least   FLOP there are at least
     most    FLOP there are at most

@@ -213,7 +213,7 @@ def _read(text: str, of_user: bool) -> tuple[_Row, ...]:
     try:
         devices = toml_of(text).get("device", [])
     except TomlError as error:
-        raise PeaksError(f"The file of peaks is no TOML: {error}") from error
+        raise PeaksError(f"The file of peaks is not valid TOML: {error}") from error
     if not isinstance(devices, list):
         raise PeaksError("device is a list of tables: [[device]]")
     return tuple(_row(each, of_user) for each in devices)

@@ -37,7 +37,7 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
     """What is in use in a snapshot, the second of the two, and what was in another.
 
     meta      the snapshot that is looked at
-    before    the moment of the other: its peak where it has none of the kind that was asked for
+    before    the moment of the other side: its peak if it has none of the requested kind
     moment    the moment
     rows      what differs most first; Σ difference over all rows = the difference of `requested` of the moments
     left_out  how many more there are

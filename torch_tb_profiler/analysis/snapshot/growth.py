@@ -33,7 +33,7 @@ class StepEnds(msgspec.Struct, frozen=True):
 
 
 class Growing(msgspec.Struct, frozen=True):
-    """A stack that leaves more behind in every step.
+    """A stack whose memory in use grows with every step.
 
     stack    id of its stack, -1 where none was recorded
     bytes    requested, per step

@@ -38,7 +38,7 @@ _MOST_PAIRS = 2_000_000
 class SnapshotLink(msgspec.Struct, frozen=True):
     """How a snapshot and a trace belong together.
 
-    reason     whether they do, else why not
+    reason     whether they do, and if not, why
     device     number of the device; null if not linked
     offset_ns  to be added to Unix times of the snapshot; null if not known
     spread_ns  the 95th percentile of how far single records are from that

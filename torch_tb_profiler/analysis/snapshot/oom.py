@@ -33,7 +33,7 @@ class Holder(msgspec.Struct, frozen=True):
     line      innermost frame of the user's own code
     bytes     requested
     blocks    how many
-    segments  how many with free pieces they lie in
+    segments  how many segments with free pieces contain them
     joins     bytes that would be free in one piece if they were released: the largest over its segments
     """
 
@@ -55,7 +55,7 @@ class Oom(msgspec.Struct, frozen=True):
     line               innermost frame of the user's own code
     stack              id of its stack, -1 where none was recorded
     stream             id of the stream of the request: a number or a pointer
-    pool_known         whether the pool of the request is known; else the default pool is meant
+    pool_known         whether the pool of the request is known; otherwise the default pool is assumed
     free               bytes in pieces of the right pool, stream and size class
     pieces, largest    how many pieces, and the largest of them
     other_streams      free bytes of other streams, in the same pool
@@ -66,7 +66,7 @@ class Oom(msgspec.Struct, frozen=True):
     in_use             bytes that were requested and not released
     reason             what decides
     holders            who holds the segments with free pieces
-    exact              whether the sizes of all blocks are known; else rounding is seen as free
+    exact              whether the sizes of all blocks are known; otherwise rounding counts as free
     expandable_helps   whether expandable segments would have had room: an upper bound; null if they
                        are on already, or the free memory of the device is not known
     """

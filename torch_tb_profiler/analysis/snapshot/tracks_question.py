@@ -51,7 +51,7 @@ class WhichRecord(AtMoment, frozen=True):
 
 
 class TrackCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """A curve that is known after every record.
+    """A curve with a value after every record.
 
     kind   requested: what the program asked for; allocated: blocks of it; active: and those whose release is pending;
            reserved: segments
@@ -83,7 +83,7 @@ class SnapshotTracksAnswer(Answer, frozen=True, kw_only=True):
     meta            which snapshot
     device          number of the device
     start_ns        time of the first record; null without times, then nothing can be drawn
-    end_ns          of the last one: of what is before and behind them nothing is known
+    end_ns          of the last one: nothing is known about the time before and after them
     curves          those that are known
     lines           lines of the program whose requested memory is shown separately, most bytes × time first
     calls           of the allocator, by kind

@@ -41,7 +41,7 @@ class WhichPieces(msgspec.Struct, frozen=True):
 class CauseMeaning(Answer, frozen=True, kw_only=True):
     """A cause that occurs.
 
-    cause  its id; what stands before a dot is a group of causes
+    cause  its id; the part before a dot is a group of causes
     help   its definition
     """
 

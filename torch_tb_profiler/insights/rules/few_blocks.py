@@ -77,7 +77,7 @@ def _too_few(facts: Facts, blocks: Blocks) -> Found | None:
         title="Kernels with too few blocks leave most of the GPU idle",
         detail=(
             f"{100 * facts.share(spent):.1f} % of the average step goes into kernels that give work to "
-            f"{100 * filled:.0f} % of the multiprocessors, with nothing beside them: {100 * share:.0f} % of it into "
+            f"{100 * filled:.0f} % of the multiprocessors, with nothing else running: {100 * share:.0f} % of it into "
             f"{name}."
         ),
         advice=(

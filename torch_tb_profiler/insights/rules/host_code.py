@@ -138,8 +138,8 @@ def _of(facts: Facts, rows: Int32) -> Found:
             "the device in that time."
         ),
         advice=(
-            "Do it beside the steps: in `__getitem__` of a dataset that `DataLoader(dataset, num_workers=4)` reads, or "
-            f"less often. {_ON_DEVICE}"
+            "Do it in parallel with the steps: in `__getitem__` of a dataset that `DataLoader(dataset, num_workers=4)` "
+            f"reads, or less often. {_ON_DEVICE}"
             if training
             else "Do it while the device works: for the next input in a thread or process of its own, with a short "
             f"queue between. {_ON_DEVICE}"

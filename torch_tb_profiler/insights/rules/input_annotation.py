@@ -50,7 +50,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "that runs the steps."
             ),
             advice=(
-                "Prepare the next batch beside the step: in worker processes, as `DataLoader(…, num_workers=4)` does, "
+                "Prepare the next batch during the step: in worker processes, as `DataLoader(…, num_workers=4)` does, "
                 "or in a thread with a short queue if the time is not spent in Python."
             ),
             values={"share": share, "name": name, "batch_ns": usual},

@@ -42,7 +42,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             advice=(
                 "Try a larger batch, `DataLoader(…, batch_size=2 * batch_size)`, with the learning rate to match; "
-                "samples a second should rise. If they do not, memory is no limit here."
+                "samples a second should rise. If they do not, memory is not the limit here."
             ),
             values={
                 "used": used,

@@ -142,7 +142,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
                steps
     engine     how the program infers; null if nothing shows that it does
     device     how devices were used
-    owners     what is known of who started device work
+    owners     what is known about what started device work
     flops      FLOP of the average step
     mfu        model FLOP utilization, 0…1; null if too little is known
     hfu        hardware FLOP utilization, 0…1; null if too little is known
@@ -153,7 +153,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
                warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in
                the program of this rank are among them
     notes      what is wrong with the recording
-    ranks      all ranks of the run; null if one trace alone was asked about
+    ranks      all ranks of the run; null if the question is about a single trace
     """
 
     trace: SummaryTrace

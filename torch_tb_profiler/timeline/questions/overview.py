@@ -63,7 +63,7 @@ class RunOverview(msgspec.Struct, frozen=True):
     run               name of the run
     span              which recording of the workers it is
     begin_ns, end_ns  where the first rank begins, where the last one ends
-    aligned           whether offsets come from the clocks of the files; else every rank begins at 0
+    aligned           whether offsets come from the clocks of the files; otherwise every rank begins at 0
     workers           of those that can be asked
     absent            those that cannot be asked
     """

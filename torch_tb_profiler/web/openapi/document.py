@@ -35,10 +35,10 @@ _TAGS = {
     "several traces": "Ranks, runs, comparisons.",
     "files": "Files to keep.",
     "queries": "SQL over traces: docs/sql.md.",
-    "old plugin": "The routes of the old torch-tb-profiler, in its shapes, which do not change any more.",
+    "old plugin": "The routes of the old torch-tb-profiler, with its answer formats, which no longer change.",
 }
 
-_ERROR = {"error": described(TEXT, "what is wrong, for a person")}
+_ERROR = {"error": described(TEXT, "what is wrong, as text")}
 _WHY = described(
     closed(
         {
@@ -83,7 +83,7 @@ _RESPONSES: dict[str, tuple[str, Json]] = {
     "Unreadable": ("The trace file could not be read; error is the reason.", closed(_ERROR, {"why": _WHY})),
     "Mistake": ("An error in the server; `error` has a mark under which the log has details.", closed(_ERROR)),
     "Busy": (
-        "The system has no handle, memory or room for it now, or computing it takes too long, or too much is being "
+        "The system is out of handles, memory or disk space, or computing it takes too long, or too much is being "
         "computed; error says which.",
         closed(_ERROR),
     ),

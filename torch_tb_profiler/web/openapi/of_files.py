@@ -58,7 +58,7 @@ OPERATIONS: dict[str, Operation] = {
         _ANY_OBJECT,
         TRACE,
         "The stored text with counter events inserted; made while it is sent, so there is no Content-Length. "
-        "X-Trace-Repaired is there when the stored text is no valid JSON.",
+        "X-Trace-Repaired is there if the stored text is not valid JSON.",
         headers=("X-Trace-Repaired",),
     ),
     "/api/trace/window": Operation(

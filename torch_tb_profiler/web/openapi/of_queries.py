@@ -26,7 +26,7 @@ OPERATIONS: dict[str, Operation] = {
             needed("query", "One SELECT (docs/sql.md).", {**TEXT, "maxLength": LONGEST_STATEMENT}),
             _OF,
         ],
-        f"{_ONLY} It runs in a process of its own, with limits of time and memory. What is wrong with it is 400.",
+        f"{_ONLY} It runs in a process of its own, with limits on time and memory. A query that fails gives 400.",
     ),
     TABLES_PATH: Operation(
         "queries",
