@@ -67,6 +67,7 @@ SIZES = {
         Size("100k", 100_000, repetitions=15, floor_repetitions=15),
         Size("1M", 1_000_000, repetitions=5, peer_repetitions=1, hta_repetitions=1),
         Size("5M", 5_000_000, peer_repetitions=0, hta_repetitions=0, loads=False),
+        Size("10M", 10_000_000, peer_repetitions=0, hta_repetitions=0, loads=False),
         Size("8x100k", 100_000, ranks=8, peer_repetitions=1, hta_repetitions=1),
     )
 }

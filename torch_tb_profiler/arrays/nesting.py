@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.aside import lasting
 from torch_tb_profiler.arrays.distinct import begins_run, distinct
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.moments import Moments
@@ -41,7 +41,7 @@ class Nesting(msgspec.Struct, frozen=True, dict=True):
     clamped: Bool
     lane: Int32
 
-    @cached_property
+    @lasting
     def depth(self) -> Int32:
         """How many intervals enclose each."""
         return depths(self.parent)

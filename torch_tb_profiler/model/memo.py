@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
+from torch_tb_profiler.arrays.aside import put_aside
+
 Owner = TypeVar("Owner", bound="HasParts")
 T = TypeVar("T")
 
@@ -28,7 +30,7 @@ class Memo:
         if key not in self._known:
             if self._beside is not None and key in self._beside:
                 return self._beside.get(key, make)
-            self._known[key] = make()
+            self._known[key] = put_aside(make())
         return cast(T, self._known[key])
 
     def put(self, key: Hashable, result: object) -> None:

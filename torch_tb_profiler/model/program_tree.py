@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.distinct import among, distinct, one_of
 from torch_tb_profiler.arrays.grouping import first_at, greatest_at
 from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest, outermost_first, to_root
@@ -80,10 +81,11 @@ def program_tree(model: Model, source: Source = "nn", full: bool = False) -> Lin
     Full has the annotations, and operators of backward threads stand in the step in which they ran.
     """
     # in steps, so that what one has needed is gone when the next begins
-    draft, main, of_row, launch_node = _drafted(model, source, full)
+    draft, main, of_row, launch_node = put_aside(_drafted(model, source, full))
     pairs = model.forward_backward
     forward, backward = (of_row[model.tree.row[side]] for side in (pairs.forward, pairs.backward))
-    draft = _with_backward(draft, main, forward, backward, full)
+    del of_row
+    draft = put_aside(_with_backward(draft, main, forward, backward, full))
     return draft.in_order(launch_node, main)
 
 
@@ -93,7 +95,9 @@ def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int
     kind = _kinds(model, source, full)
     rows = np.flatnonzero(kind >= 0)
     events = trace.events
-    nesting = nest(events.track[rows], events.start[rows], events.end[rows], kind[rows].astype(np.int32), ROUNDING_NS)
+    nesting = put_aside(
+        nest(events.track[rows], events.start[rows], events.end[rows], kind[rows].astype(np.int32), ROUNDING_NS)
+    )
     row = rows[nesting.order]
     kinds, name = kind[row], events.name[row]
     gone = _part_of_a_call(model)[row]
@@ -213,8 +217,8 @@ class _Draft(msgspec.Struct, frozen=True):
         assert self.module is not None
         nodes = len(self.row)
         turns = outermost_first(self.lane, self.start, self.end, np.zeros(nodes, np.int32))
-        depth = depths(self.parent)
-        order = preorder(self.parent, turns, depth)
+        turns, depth = put_aside((turns, depths(self.parent)))
+        order = put_aside(preorder(self.parent, turns, depth))
         place = np.full(nodes + 1, -1, np.int32)
         place[order] = np.arange(nodes, dtype=np.int32)
         row, parent = self.row[order], place.take(self.parent[order])

@@ -6,11 +6,10 @@ began first is outside. A *context* is such a stack, named by what is innermost 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.aside import lasting, put_aside
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
@@ -49,7 +48,8 @@ def stack_contexts(model: Model) -> StackContexts:
             found.number(frames.parent.astype(np.int64), found.call_of_frame),
         ]
     )
-    self_of, self_ns = found.moments()
+    own = put_aside(own)
+    self_of, self_ns = put_aside(found.moments())
     launched = model.launches.row
     events = model.trace.events
     frame = model.innermost_frame(events.track[launched], events.start[launched]).astype(np.int64)
@@ -70,7 +70,7 @@ class _Numbering:
         self._known_number = np.empty(0, np.int64)
         self._model = model
 
-    @cached_property
+    @lasting
     def frame_of_call(self) -> Int64:
         """Shape (calls,): the innermost frame outside of each."""
         calls, frames = self.calls, self.frames
@@ -85,7 +85,7 @@ class _Numbering:
             waiting = waiting[found[waiting] >= 0]
         return found
 
-    @cached_property
+    @lasting
     def call_of_frame(self) -> Int64:
         """Shape (frames,): the innermost node of the call tree outside of each."""
         calls, frames = self.calls, self.frames
@@ -174,27 +174,30 @@ class _Numbering:
 
     def moments(self) -> tuple[Int64, Int64]:
         """Stretches of time in which nothing begins or ends: their contexts, and how long they are."""
-        frame, call, length = self._stretches()
-        lasting = np.flatnonzero(length > 0)
-        lasting = lasting[(frame[lasting] >= 0) | (call[lasting] >= 0)]
-        frame, call, length = frame[lasting], call[lasting], length[lasting]
+        frame, call, length = put_aside(self._stretches())
+        longer = np.flatnonzero(length > 0)
+        longer = longer[(frame[longer] >= 0) | (call[longer] >= 0)]
+        frame, call, length = put_aside((frame[longer], call[longer], length[longer]))
+        del longer
         return self.number(frame, call), length
 
     def _stretches(self) -> tuple[Int64, Int64, Int64]:
         """Between one begin or end and the next: what is innermost, and for how long; between lanes 0."""
-        tours = [_tour(tree) for tree in (self.frames, self.calls) if len(tree)]
+        tours = [put_aside(_tour(tree)) for tree in (self.frames, self.calls) if len(tree)]
         if not tours:
             return (np.empty(0, np.int64),) * 3
-        lane = np.concatenate([tour.lane for tour in tours])
-        time = np.concatenate([tour.time for tour in tours])
-        place = np.concatenate([tour.running for tour in tours])
+        lane, time, place = (
+            put_aside(np.concatenate(each))
+            for each in zip(*((tour.lane, tour.time, tour.running) for tour in tours), strict=True)
+        )
         of_frames, both = len(tours[0].time), len(tours) == 2
         del tours  # each is as large as what is made of them
         if both:
             order = _merged(lane, time)
-            lane, time, place = lane[order], time[order], place[order]
             from_frames = order < of_frames
-            frame, call = _last(place, from_frames), _last(place, ~from_frames)
+            lane, time, place = put_aside((lane[order], time[order], place[order]))
+            del order
+            frame, call = put_aside((_last(place, from_frames), _last(place, ~from_frames)))
         else:
             none = np.full(len(place), -1, np.int64)
             frame, call = (place, none) if len(self.frames) else (none, place)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.arrays.aside import put_aside
+
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform as dataclass_transform  # noqa: PLC0414 - others have it from here
 else:
@@ -63,5 +65,5 @@ class LateFields:
             names, read = self.__dict__.get("_late", ((), None))
             if name not in names:
                 raise AttributeError(f"{type(self).__name__} has no {name}")
-            value = self.__dict__[name] = read(name)
+            value = self.__dict__[name] = put_aside(read(name))
             return value

@@ -14,7 +14,6 @@ Conventions
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import cached_property
 from inspect import get_annotations
 from typing import Any, ClassVar, TypeVar
 
@@ -22,6 +21,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.arrays.aside import lasting
 from torch_tb_profiler.arrays.types import ELEMENTS, Float64, Int32, Int64, UInt8
 from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
 
@@ -231,7 +231,7 @@ class Events(Table):
     start: Int64 = column("ns from Trace.origin_ns", "ts; 0 for metadata and where it is missing", follows=True)
     duration: Int64 = column("ns", "dur; -1 when the event has none")
 
-    @cached_property
+    @lasting
     def end(self) -> Int64:
         """`start + duration`, in ns; the start itself for events without a duration."""
         return self.start + np.maximum(self.duration, 0)

@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.arrays import aside
 from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, named_roots
 from torch_tb_profiler.discovery.names import is_candidate
 from torch_tb_profiler.discovery.roots import base_name
@@ -44,16 +45,22 @@ class LocalWorkspace:
     """The traces that a program has asked for. Thread-safe."""
 
     def __init__(
-        self, cache_dir: str | Path | None = None, told: Callable[[TraceFile, Message], None] = lambda *_: None
+        self,
+        cache_dir: str | Path | None = None,
+        told: Callable[[TraceFile, Message], None] = lambda *_: None,
+        is_alone: bool = False,
     ) -> None:
         """Raises StorageError.
 
         cache_dir   see `open_cache`
         told        called while a file is read in this process, with how far that is; its outcome is the last
+        is_alone    whether the process does nothing else, so that large arrays may be put aside
         """
         self._told = told
         self.cache_dir = cache_dir
         self._cache = open_cache(cache_dir)
+        if is_alone:
+            aside.use(self._cache.directory)
         if self._cache.shared:
             self._cache.shared.refresh()
         # a directory that cannot be written is replaced by a temporary one
@@ -201,7 +208,7 @@ def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Mode
     while True:
         try:
             opened = [trace.workspace.open(trace.file, trace.choice) for trace in traces]
-            with locked(*opened):
+            with locked(*opened), aside.watched():
                 return question([each.model for each in opened])
         except ColumnFileError as error:
             # Tables are read when they are needed, so columns may turn out broken or gone this late.

@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from torch_tb_profiler.arrays import aside
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
@@ -71,6 +72,7 @@ def main() -> None:
 
     job = jobs.get()
     while True:
+        aside.use(Path(job.target).parent)
         send(perform(job, send, lambda number=job.id: number not in alone))  # type: ignore[misc]
         alone.discard(job.id)
         job = _after(job, jobs)
@@ -92,7 +94,7 @@ def perform(job: Job, send: Callable[[Message], None], may_help: Callable[[], bo
 
     may_help: whether processes may still help with it
     """
-    with _uncollected():
+    with _uncollected(), aside.watched():
         return _perform(job, send, may_help)
 
 

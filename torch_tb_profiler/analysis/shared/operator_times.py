@@ -7,6 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
+from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest
@@ -71,10 +72,13 @@ def operator_times(model: Model) -> OperatorTimes:
     caller = nearest(tree.parent, tree.is_operator, tree.parent[kept])
     called = np.flatnonzero(caller >= 0)
     below = kept[called]
-    inside = sums_at(head[caller[called]], (tree.end - tree.start)[below], nodes)
+    inside = sums_at(head[caller[called]], (tree.end - tree.start)[below], nodes)[kept]
     calling = np.flatnonzero(model.launch_links.operator_node >= 0)
     api_self = sums_at(head[model.launch_links.operator_node[calling]], model.launch_links.duration[calling], nodes)
+    api_self = api_self[kept]
     host_total = np.maximum(durations[tree.row[kept]], 0)
+    host_total, host_self, api_self = put_aside((host_total, host_total - inside - api_self, api_self))
+    del caller, called, below, inside, calling
 
     owned = np.flatnonzero(model.is_work & (model.device_links.operator_node >= 0))
     work_ns = np.maximum(durations[model.device_work.row[owned]], 0)
@@ -83,8 +87,8 @@ def operator_times(model: Model) -> OperatorTimes:
         node=kept,
         of_node=calls.of_node,
         host_total=host_total,
-        host_self=host_total - inside[kept] - api_self[kept],
-        api_self=api_self[kept],
+        host_self=host_self,
+        api_self=api_self,
         device_total=call_forest(model).below(device_self)[kept],
         device_self=device_self[kept],
     )

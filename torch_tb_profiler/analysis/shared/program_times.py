@@ -7,6 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
+from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -73,26 +74,31 @@ def full_program(model: Model) -> TimedProgram:
 
 
 def _timed(model: Model, found: LinkedProgramTree) -> TimedProgram:
+    found = put_aside(found)
     tree, trace = found.tree, model.trace
     nodes = len(tree)
-    forest = Forest(tree.parent)
+    forest = put_aside(Forest(tree.parent))
+    times = operator_times(model)
     # annotations are labels on part of the time of what they are in, so self times look through them
     opaque = ~one_of(tree.kind, (NodeKind.LABEL, NodeKind.COMMUNICATION))
     itself = np.arange(nodes)
     owner = np.append(nearest(tree.parent, opaque, itself), -1).astype(np.intp)
     owner[:-1] = np.where(owner[:-1] < 0, itself, owner[:-1])
+    owner = put_aside(owner)
     # what runs in another thread takes no time of its parent
     inside = np.flatnonzero(opaque & (tree.parent >= 0) & (tree.track == tree.track.take(tree.parent)))
     length = (tree.end - tree.start)[inside]
     host_self = tree.duration - sums_at(owner[tree.parent[inside]], length, nodes)
+    del itself, opaque, inside, length
     calling = np.flatnonzero(found.launch_node >= 0)
     host_self -= sums_at(owner[found.launch_node[calling]], model.launch_links.duration[calling], nodes)
     timed = np.flatnonzero(tree.kind == NodeKind.OPERATOR)
-    times = operator_times(model)
     call_of_row = np.empty(len(trace.events), np.intp)
     call_of_row[model.tree.row[times.node]] = np.arange(len(times))
-    call = call_of_row[tree.row[timed]]
+    call = put_aside(call_of_row[tree.row[timed]])
+    del call_of_row
     host_self[timed] = times.host_self[call]
+    host_self = put_aside(host_self)
 
     work_node = np.append(found.launch_node, np.int32(-1))[model.device_links.launch]
     owned = np.flatnonzero((work_node >= 0) & model.is_work)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import by_depth, depths
@@ -112,6 +113,7 @@ class EntryColumns(msgspec.Struct, frozen=True):
 
 def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool) -> StackEntries:
     """Level by level from the top: equal labels below the same entry are one entry."""
+    raw = put_aside(raw)
     of = np.full(len(raw.parent) + 1, -1, np.int64)
     parents, found_labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     entries, bounds = 0, [0]

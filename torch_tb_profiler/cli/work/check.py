@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError("a baseline and a new recording are needed: check BASE NEW, or --base BASE and NEW")
     choice = step_choice(arguments)
     try:
-        workspace = LocalWorkspace(arguments.cache_dir)
+        workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
 
         def read(paths: Sequence[str]) -> list[RecordingFigures]:
             return recordings_of(paths, workspace, choice, arguments.worker)

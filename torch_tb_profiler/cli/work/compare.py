@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"--limit: {arguments.limit} is not between 1 and {MOST_ROWS}")
     choice = step_choice(arguments)
     try:
-        workspace = LocalWorkspace(arguments.cache_dir)
+        workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
         if arguments.each:
             _say_trends(_trends(arguments, workspace, choice), arguments)
             return

@@ -66,15 +66,15 @@ def run(arguments: argparse.Namespace) -> None:
     files = _files(arguments)
     snapshots = [file for file in files if file.kind == "snapshot"]
     if not snapshots:
-        print(_of_traces(LocalWorkspace(arguments.cache_dir), files, arguments.path))
+        print(_of_traces(LocalWorkspace(arguments.cache_dir, is_alone=True), files, arguments.path))
         return
     if len(snapshots) > 1 and arguments.ranks:
-        print(_side_by_side(LocalWorkspace(arguments.cache_dir), snapshots, arguments.json))
+        print(_side_by_side(LocalWorkspace(arguments.cache_dir, is_alone=True), snapshots, arguments.json))
         return
     if len(snapshots) > 1:
         told = f"using the first of {len(snapshots)} snapshots; --worker and --span choose others, --ranks shows all"
         tell(f"{told}: {listed_traces(snapshots)}")
-    workspace = LocalWorkspace(arguments.cache_dir)
+    workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
     other = None if arguments.against is None else LocalTrace(workspace, _other(arguments))
 
     def ask(model: Model) -> _Found:

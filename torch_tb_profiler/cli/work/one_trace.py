@@ -154,7 +154,7 @@ def open_local(cache_dir: str | None) -> LocalWorkspace:
         else:
             line.end()
 
-    return LocalWorkspace(cache_dir, told)
+    return LocalWorkspace(cache_dir, told, is_alone=True)
 
 
 def steps_of(model: Model, text: str) -> StepRange:

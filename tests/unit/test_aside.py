@@ -1,0 +1,236 @@
+"""Large arrays that are kept in a file, and that answers are the same with them."""
+
+from __future__ import annotations
+
+import gc
+import mmap
+import os
+import resource
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from tests.recorded import model_of, sample_traces, short
+from torch_tb_profiler.arrays import aside
+from torch_tb_profiler.arrays.aside import Aside, put_aside
+from torch_tb_profiler.timeline import timeline_file
+from torch_tb_profiler.timeline.build import build
+from torch_tb_profiler.trace.late_fields import LateFields
+from torch_tb_profiler.web.prefetch import questions
+from torch_tb_profiler.workspace import OpenTrace
+from torch_tb_profiler.workspace.answer_store import StoredAnswer, stored
+
+LINUX = pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="needs madvise")
+pytestmark = LINUX
+
+
+class Parts(msgspec.Struct, frozen=True, dict=True):
+    values: Any
+    more: Any = ()
+
+
+class Plain:
+    def __init__(self, values: object, other: object) -> None:
+        self.values, self.other = values, other
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Aside]:
+    found = Aside(tmp_path, least=1)
+    monkeypatch.setattr(aside, "_used", found)
+    with found.watched():
+        yield found
+
+
+def is_aside(values: np.ndarray[Any, Any]) -> bool:
+    assert isinstance(values, np.ndarray)
+    return not values.flags.writeable
+
+
+def test_nothing_is_put_aside_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_used", None)
+    values = np.arange(10**6)
+    assert put_aside(values) is values
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(12).reshape(3, 4),
+        np.arange(12, dtype=np.int8)[::2],
+        np.array([1.5, np.nan]),
+        np.array([True, False]),
+        np.array([("a", 1), ("b", 2)], "U3,i4"),
+    ],
+    ids=str,
+)
+def test_values_are_the_same_and_cannot_be_changed(files: Aside, values: np.ndarray[Any, Any]) -> None:
+    found = put_aside(values)
+    files.let_go()
+    assert (found.dtype, found.shape) == (values.dtype, values.shape)
+    assert is_aside(found)
+    np.testing.assert_array_equal(found, values)
+    with pytest.raises(ValueError, match="read-only"):
+        found[0] = values[0]
+
+
+def test_what_is_small_or_no_plain_array_stays(tmp_path: Path) -> None:
+    found = Aside(tmp_path, least=100)
+    for values in (
+        np.arange(12),
+        np.array([object()] * 100),
+        np.broadcast_to(np.int64(3), (1000,)),
+        np.empty(0),
+    ):
+        assert found.put(values) is values
+
+
+def test_an_array_is_written_once(files: Aside) -> None:
+    values = np.arange(1000)
+    found = put_aside(values)
+    assert put_aside(values) is found
+    assert put_aside(found) is found
+    part = found[10:]
+    assert put_aside(part) is part
+
+
+def test_many_arrays_share_files_that_go_with_them(files: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "FILE", 4 * mmap.PAGESIZE)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    kept = [put_aside(np.full(1000, k)) for k in range(20)]  # two pages each
+    large = put_aside(np.arange(10_000))
+    assert len(files._maps) == 11
+    files.let_go()
+    assert [int(each.sum()) for each in kept] == [1000 * k for k in range(20)]
+    assert int(large[-1]) == 9_999
+    assert not list(files.directory.iterdir())
+    del kept, large
+    gc.collect()
+    assert len(files._maps) == 1
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before + 2
+
+
+def test_without_room_or_directory_arrays_stay_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.arange(1000)
+    assert Aside(tmp_path / "gone", least=1).put(values) is values
+    monkeypatch.setattr(aside, "ROOM", 1 << 62)
+    assert Aside(tmp_path, least=1).put(values) is values
+    assert not list(tmp_path.iterdir())
+
+
+def test_few_open_files_are_left_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (8, 8))
+    found = Aside(tmp_path, least=1)
+    monkeypatch.setattr(aside, "FILE", mmap.PAGESIZE)
+    kept = [found.put(np.full(1000, k)) for k in range(4)]  # two pages each
+    assert [not each.flags.writeable for each in kept] == [True, True, False, False]
+
+
+def test_only_disks_of_this_machine_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_used", None)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    device = tmp_path.stat().st_dev
+    mounts = tmp_path / "mountinfo"
+    monkeypatch.setattr(aside, "_MOUNTS", mounts)
+    line = "36 35 {}:{} / {} rw,noatime shared:1 - {} source rw\n"
+    for kind in ("tmpfs", "nfs4", "fuse.sshfs"):
+        mounts.write_text(line.format(os.major(device), os.minor(device), tmp_path, kind))
+        aside.use(tmp_path)
+        assert aside._used is None
+    mounts.write_text(
+        line.format(0, 12345, "/other", "tmpfs") + line.format(os.major(device), os.minor(device), tmp_path, "ext4")
+    )
+    aside.use(tmp_path)
+    used = aside._used
+    assert used is not None
+    assert used.directory == tmp_path
+    aside.use(tmp_path)
+    assert aside._used is used
+
+
+def test_what_cannot_be_written_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError("No space left on device")
+
+    found, values = Aside(tmp_path, least=1), np.arange(1000)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        assert found.put(values) is values
+    again = found.put(values)
+    assert is_aside(again)
+    np.testing.assert_array_equal(again, values)
+
+
+def test_arrays_are_found_in_what_was_computed(files: Aside) -> None:
+    values = np.arange(1000)
+
+    class Late(LateFields):
+        pass
+
+    late = Late.of_fields_read_by(frozenset({"column"}), lambda _: np.arange(10))
+    whole = Parts((values, [values, "text"]), {"a": Parts(values)})
+    whole.__dict__["cached"] = values
+    found = put_aside(whole)
+    assert found is whole
+    first = found.values[0]
+    assert is_aside(first)
+    assert found.values[1] == [first, "text"]
+    assert found.values[1][0] is first
+    assert found.more["a"].values is first
+    assert found.__dict__["cached"] is first
+    assert is_aside(late.column)
+
+
+def test_what_belongs_to_others_is_left_alone(files: Aside) -> None:
+    inner = Plain(np.arange(10), None)
+    found = put_aside(Plain(np.arange(10), inner))
+    assert is_aside(found.values)  # type: ignore[arg-type]
+    assert not is_aside(inner.values)  # type: ignore[arg-type]
+    many = [np.arange(10) for _ in range(100)]
+    assert put_aside(many) is many
+    assert not is_aside(many[0])
+
+
+def test_pages_are_let_go_while_something_is_computed(files: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "HELD", 1 << 20)
+    values = put_aside(np.arange(1 << 20))
+    let_go: list[int] = []
+    kept = files.let_go
+    monkeypatch.setattr(files, "let_go", lambda: (let_go.append(aside._of_files()), kept()))
+    for _ in range(1000):
+        assert int(values[-1]) == len(values) - 1
+        values.sum()
+        if let_go:
+            break
+        files._done.wait(0.01)
+    assert let_go
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sample_traces(), ids=short)
+def test_all_that_is_prepared_is_the_same(
+    path: Path, files: Aside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a model whose every array is in a file, and cannot be written to."""
+    trace = OpenTrace("run", "worker", "span", "key", path.stat().st_size, 1)
+
+    def answers() -> dict[str, StoredAnswer | bytes]:
+        model = model_of(path)
+        found: dict[str, StoredAnswer | bytes] = {
+            name: stored(compute(model)) for asked in questions(trace, model) for name, compute in asked
+        }
+        timeline_file.write(build(model), tmp_path / "timeline")
+        return {**found, "timeline": (tmp_path / "timeline").read_bytes()}
+
+    here = answers()
+    assert files._maps
+    with monkeypatch.context() as patch:
+        patch.setattr(aside, "_used", None)
+        there = answers()
+    assert here.keys() == there.keys()
+    assert [name for name in here if here[name] != there[name]] == []

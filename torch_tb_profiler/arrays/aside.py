@@ -1,0 +1,233 @@
+"""Large arrays of what was computed, in a file without a name that the system reads from when they are used.
+
+A process needs few of its arrays at a time. `put_aside` writes the large ones to a file and gives read-only views of
+it; `let_go` takes their pages from the process, and they come back when they are touched. The system keeps them in its
+cache of files as long as it has room, so that little is read from the disk.
+
+Nothing is put aside before `use` was called, by a process that is all ours. Where the system cannot do it, or has no
+room, arrays stay in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from functools import cached_property, wraps
+from io import FileIO
+from pathlib import Path
+from typing import Any, TypeVar, cast
+from weakref import WeakSet, ref
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+T = TypeVar("T")
+AnyArray = npt.NDArray[Any]
+
+#: bytes from which on an array is put aside
+LEAST = 1 << 20
+#: bytes of one file; a larger array has its own. A file goes when the last of its arrays does
+FILE = 16 << 20
+#: bytes that are left to others on the disk
+ROOM = 1 << 30
+#: bytes of files in the memory of the process, beside its libraries, from which on they are let go of
+HELD = 48 << 20
+#: seconds between two looks at that
+_EVERY = 0.01
+#: of a tuple, list or dictionary with more values these are not looked at: they are many small ones
+_MOST_VALUES = 64
+_STATM = Path("/proc/self/statm")
+_MOUNTS = Path("/proc/self/mountinfo")
+#: kinds of file systems in memory, and over a network
+_NO_DISK = frozenset(
+    ("tmpfs", "ramfs", "nfs", "nfs4", "cifs", "smb3", "9p", "afs", "beegfs", "ceph", "glusterfs", "gpfs", "lustre")
+)
+
+
+class Aside:
+    """Files in a directory that hold arrays."""
+
+    def __init__(self, directory: Path, least: int = LEAST) -> None:
+        self.directory, self._least = directory, least
+        self._maps: WeakSet[mmap.mmap] = WeakSet()
+        #: the file that has room, its pages, and where what was written ends
+        self._file: FileIO | None = None
+        self._map: mmap.mmap | None = None
+        self._end = 0
+        #: by identity, the view of an array that others still hold
+        self._views: dict[int, tuple[ref[AnyArray], ref[AnyArray]]] = {}
+        self._lock = threading.Lock()
+        self._libraries = _of_files()
+        self._blocks, self._done = 0, threading.Event()
+
+    def put(self, values: AnyArray) -> AnyArray:
+        """The same values in a file, or `values` where they are few, there already, or cannot be written."""
+        if values.nbytes < self._least or values.dtype.hasobject or 0 in values.strides or _is_aside(values):
+            return values
+        with self._lock:
+            key = id(values)
+            known = self._views.get(key)
+            if known is not None and known[0]() is values and (view := known[1]()) is not None:
+                return view
+            try:
+                view = self._written(values)
+            except OSError:
+                return values
+            self._views[key] = ref(values, lambda _: self._views.pop(key, None)), ref(view)
+            return view
+
+    def let_go(self) -> None:
+        """Take the pages of all files from the process."""
+        with self._lock:
+            maps = list(self._maps)
+        for each in maps:
+            each.madvise(mmap.MADV_DONTNEED)
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Let go whenever many pages are there, until the block ends, and then. Blocks of several threads share it."""
+        with self._lock:
+            self._blocks += 1
+            if self._blocks == 1:
+                self._done = threading.Event()
+                threading.Thread(target=self._watch, args=(self._done,), name="arrays aside", daemon=True).start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._blocks -= 1
+                if not self._blocks:
+                    self._done.set()
+            self.let_go()
+
+    def _watch(self, done: threading.Event) -> None:
+        while not done.wait(_EVERY):
+            if _of_files() - self._libraries > HELD:
+                self.let_go()
+
+    def _written(self, values: AnyArray) -> AnyArray:
+        content = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+        file, held, begin = self._place(len(content))
+        done = 0
+        while done < len(content):
+            done += os.pwrite(file.fileno(), content[done:], begin + done)
+        self._end = begin + done
+        return np.frombuffer(held, values.dtype, values.size, begin).reshape(values.shape)
+
+    def _place(self, size: int) -> tuple[FileIO, mmap.mmap, int]:
+        """A file with so much room behind what it holds, its pages, and where that begins."""
+        begin = -(-self._end // mmap.PAGESIZE) * mmap.PAGESIZE
+        if self._file is None or self._map is None or begin + size > len(self._map):
+            self._file, self._map = None, None  # it goes with its arrays
+            length = max(FILE, size)
+            free = os.statvfs(self.directory)
+            if free.f_bavail * free.f_frsize < ROOM + length:
+                raise OSError("there is little room")
+            if len(self._maps) >= _files_allowed():
+                raise OSError("there are few files left to open")
+            file = tempfile.TemporaryFile(dir=self.directory, buffering=0)  # noqa: SIM115 - as long as it has room
+            file.truncate(length)
+            self._map = mmap.mmap(file.fileno(), length, prot=mmap.PROT_READ)
+            self._maps.add(self._map)
+            self._file, self._end, begin = file, 0, 0
+        return self._file, self._map, begin
+
+
+def _files_allowed() -> int:
+    """A quarter of those that the process may have open."""
+    import resource  # noqa: PLC0415 - not every system has it
+
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4
+
+
+def _is_aside(values: AnyArray) -> bool:
+    base: object = values
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base.obj if isinstance(base, memoryview) else base, mmap.mmap)
+
+
+def _of_files() -> int:
+    """Bytes of files in the memory of the process."""
+    return int(_STATM.read_bytes().split()[2]) * mmap.PAGESIZE
+
+
+_used: Aside | None = None
+
+
+def use(directory: Path) -> None:
+    """Put large arrays into files from now on, where the system can: there, or where temporary files are.
+
+    Neither where that is memory itself, nor over a network.
+    """
+    global _used  # noqa: PLW0603 - one for the process
+    if not hasattr(mmap, "MADV_DONTNEED") or not _STATM.exists():
+        return
+    found = next((each for each in (directory, Path(tempfile.gettempdir())) if _is_disk(each)), None)
+    if found is not None and (_used is None or _used.directory != found):
+        _used = Aside(found)
+
+
+def _is_disk(directory: Path) -> bool:
+    """Whether files of a directory are on a disk of this machine, as far as the system says."""
+    try:
+        device = directory.stat().st_dev
+        mounts = _MOUNTS.read_text().splitlines()
+    except OSError:
+        return False
+    number = f"{os.major(device)}:{os.minor(device)}"
+    kinds = {line.partition(" - ")[2].partition(" ")[0] for line in mounts if line.split(" ", 3)[2] == number}
+    return not any(kind in _NO_DISK or kind.startswith("fuse") for kind in kinds)
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[None]:
+    """While something is computed: what was put aside stays out of memory but for what is used."""
+    with contextlib.nullcontext() if _used is None else _used.watched():
+        yield
+
+
+def lasting(compute: Callable[[Any], T]) -> cached_property[T]:
+    """A cached property whose value is put aside."""
+
+    @wraps(compute)
+    def computed(owner: Any) -> T:
+        return put_aside(compute(owner))
+
+    return cached_property(computed)
+
+
+def put_aside(result: T) -> T:
+    """A result with its large arrays put aside: an array, or what has arrays in its fields.
+
+    Its own fields are changed, not copied. Of an object in a field of a plain object nothing is: it belongs to others.
+    """
+    return result if _used is None else cast(T, _put(_used, result))
+
+
+def _put(aside: Aside, found: object, inside: bool = False) -> object:
+    if isinstance(found, np.ndarray):
+        return aside.put(found)
+    if isinstance(found, tuple | list | dict) and len(found) > _MOST_VALUES:
+        return found
+    if type(found) is tuple:
+        return tuple(_put(aside, each, inside) for each in found)
+    if isinstance(found, list):
+        found[:] = [_put(aside, each, inside) for each in found]
+    elif isinstance(found, dict):
+        found.update({key: _put(aside, each, inside) for key, each in found.items()})
+    elif isinstance(found, msgspec.Struct):
+        for name in found.__struct_fields__:
+            before = getattr(found, name)
+            after = _put(aside, before, inside)
+            if after is not before:
+                msgspec.structs.force_setattr(found, name, after)
+        _put(aside, getattr(found, "__dict__", None), inside)
+    elif not inside and not isinstance(found, type):
+        _put(aside, getattr(found, "__dict__", None), inside=True)
+    return found
