@@ -58,7 +58,7 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
 
 def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
-    """The plugin for what TensorBoard was started with; None when there is nothing it could read."""
+    """The plugin for what TensorBoard was started with; None if there is nothing it could read."""
     logs.configure()
     roots = _roots(context)
     if not roots:

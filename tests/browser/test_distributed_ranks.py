@@ -97,7 +97,7 @@ def test_one_rank_alone(page: Page, runs: Server) -> None:
     main = profiler.ui.get_by_role("main")
     assert definition(main, "Ranks").inner_text() == "1 of 4"
     assert definition(main, "Exposed wait").inner_text() == "–"
-    expect(main.get_by_text("Only one rank is here; waiting cannot be measured").first).to_be_visible()
+    expect(main.get_by_text("Only one rank was read, so waiting cannot be measured").first).to_be_visible()
     expect(main.get_by_text("Waiting 0")).to_have_count(0)
     expect(chart(profiler)).to_have_attribute("aria-valuemax", "1")
     expect(profiler.grid(OPERATIONS).count).to_be_visible()

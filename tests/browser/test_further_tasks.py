@@ -140,7 +140,7 @@ def test_which_layer_has_the_slowest_backward(look: Look, alone: Server) -> None
     hand.profiler.open(r=GPU_RUN)
     hand.go_to("modules")
     hand.click(hand.profiler.ui.get_by_role("radio", name="Device backward"))
-    expect(hand.panel("Flame graph")).to_contain_text("has the most time of its own (device backward)")
+    expect(hand.panel("Flame graph")).to_contain_text("has the most self time (device backward)")
 
 
 def test_which_copy_takes_most(look: Look, alone: Server) -> None:

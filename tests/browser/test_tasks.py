@@ -158,7 +158,7 @@ def test_which_module_takes_most(hand: Hand) -> None:
     hand.go_to("modules")
     rows = answer(hand, "modules", GPU_RUN, "rank0")["rows"]
     most = max(range(len(rows["name"])), key=lambda row: rows["device_self_ns"][row])
-    sentence = hand.panel("Flame graph").get_by_text("has the most time of its own")
+    sentence = hand.panel("Flame graph").get_by_text("has the most self time")
     expect(sentence).to_contain_text(rows["name"][most])
     hand.click(sentence.get_by_role("button"))
     expect(hand.profiler.inspector).to_contain_text(rows["name"][most])

@@ -195,7 +195,7 @@ def test_a_connection_string_of_another_account_is_not_used(server_of: object, m
     assert callable(server_of)
     monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", connection_string("http://127.0.0.1:9", "another"))
     error = refusal(f"{server_of('blob')}/{AZURE_ACCOUNT}/secrets")
-    assert "AZURE_STORAGE_CONNECTION_STRING is of another account and was not used" in str(error)
+    assert "AZURE_STORAGE_CONNECTION_STRING is for another account and was not used" in str(error)
     assert AZURE_KEY not in str(error)
 
 
@@ -224,7 +224,7 @@ def test_a_public_container_needs_nothing(server_of: object) -> None:
             "bucket/logs: a signature behind this address",
         ),
         ("gs://", "an address of Google Cloud Storage looks like gs://bucket/folder"),
-        ("webhdfs://me:secret-of-tests@host/x", "passwords do not belong into an address"),
+        ("webhdfs://me:secret-of-tests@host/x", "passwords do not belong in an address"),
     ],
 )
 def test_addresses_that_cannot_be_right(url: str, words: str) -> None:

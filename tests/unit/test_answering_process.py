@@ -248,7 +248,7 @@ def test_a_timeline_that_was_not_kept_is_built_there(tiny: Workspace) -> None:
 def test_what_the_kind_of_file_says_is_not_asked(tiny: Workspace) -> None:
     tiny._unused.look(0.0)
     said = get(client_of(tiny), "/api/snapshot?run=run&worker=w", 404)
-    assert said["error"] == "this is no memory snapshot"
+    assert said["error"] == "this is not a memory snapshot"
     assert tiny._elsewhere.process_ids() == []
 
 

@@ -35,7 +35,7 @@ def test_nothing_is_said_where_the_refused_one_could_be_the_largest() -> None:
     told = bound(op("aten::a", 0, 400), *(kernel(100 * at, 20, 50 + at) for at in range(1, 9)))
     assert (told.kind, told.values["why"]) == ("unknown", "no_launches")
     assert told.sentence == (
-        "What bounds this run cannot be told: 100 % of the work on devices has no recorded launch."
+        "What bounds this run cannot be determined: 100 % of the work on devices has no recorded launch."
     )
 
 
@@ -65,7 +65,7 @@ def test_silence_is_not_taken_for_the_host() -> None:
     told = bound(*events, kernel(9_820, 30, 2), length=10_000)
     assert (told.kind, told.values["why"]) == ("unknown", "idle")
     assert told.sentence == (
-        "What bounds this run cannot be told: the devices idle 98 % of the time, and the trace does not show why."
+        "What bounds this run cannot be determined: the devices idle 98 % of the time, and the trace does not show why."
     )
 
 

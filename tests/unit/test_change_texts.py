@@ -62,8 +62,8 @@ def test_what_changes_mean() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("speed:0", "no kind of change"),
-        (",", "no kind of change"),
+        ("speed:0", "not a kind of change"),
+        (",", "not a kind of change"),
         ("data", "needs a factor"),
         ("data:", "needs a factor"),
         ("data:-1", "needs a factor"),

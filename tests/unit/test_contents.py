@@ -74,7 +74,7 @@ def test_traces(document: Any) -> None:
         (b"<html><title>Memory Timeline</title></html>", "is a page without a memory snapshot in it"),
         (
             b'{"schema": "1.1.1-chakra.0.0.4", "pid": 7, "time": "2024", "start_ts": 1, "nodes": [',
-            "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none",
+            "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, but is not a trace itself",
         ),
         (
             b'{"segments": [{"device": 0, "address": 1, "total_size": 2, "allocated_size": 1, "blocks": []}]}',

@@ -73,9 +73,9 @@ def test_any_json_may_be_a_trace(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("w.pt.trace.json.bak", "does not end like a trace: .json, .json.gz or .json.zst is expected"),
-        ("w.pt.trace.json.gz.part", "does not end like a trace: .json, .json.gz or .json.zst is expected"),
-        ("x.json.BZ2", "is packed in a way that is not read: .json, .json.gz and .json.zst are"),
+        ("w.pt.trace.json.bak", "does not have the extension of a trace: .json, .json.gz or .json.zst is expected"),
+        ("w.pt.trace.json.gz.part", "does not have the extension of a trace: .json, .json.gz or .json.zst is expected"),
+        ("x.json.BZ2", "has a compression that is not supported; .json, .json.gz and .json.zst are"),
     ],
 )
 def test_what_looks_like_a_trace_is_skipped_with_a_reason(name: str, reason: str) -> None:

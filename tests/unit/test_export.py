@@ -260,7 +260,7 @@ def test_a_table(run: Path, tmp_path: Path) -> None:
         (["-o", "x.json", "--from", "5", "--to", "1"], "--to must not be before --from"),
         (["-o", "x.json", "--from", "nan"], "milliseconds"),
         (["-o", "x.json", "--to", "1e300"], "milliseconds"),
-        (["-o", "x.json", "--steps", "3", "--from", "1"], "give one"),
+        (["-o", "x.json", "--steps", "3", "--from", "1"], "use one of them"),
         (["-o", "x.json", "--ranks", "7"], "there is no rank 7"),
         (["-o", "x.json", "--ranks", "all"], "list of numbers"),
         (["-o", "x.folded", "--from", "1"], "--steps"),

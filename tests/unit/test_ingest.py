@@ -256,7 +256,7 @@ def test_what_cannot_begin_says_why(tmp_path: Path, capsys: pytest.CaptureFixtur
         ([tmp_path / "none"], "cannot be listed"),
         ([tmp_path / "logs", "--cache-dir", tmp_path / "file" / "place"], "cannot be written"),
         ([tmp_path / "logs", "--workers", "0"], "--workers must be 1 or more"),
-        ([tmp_path / "logs", "--scheduler", "a:1", "--scheduler-file", "b"], "give one"),
+        ([tmp_path / "logs", "--scheduler", "a:1", "--scheduler-file", "b"], "use one of them"),
         ([tmp_path / "logs", "--scheduler-file", tmp_path / "file"], "has no address"),
     ):
         assert main(["ingest", *map(str, arguments)]) == 2

@@ -119,7 +119,7 @@ def test_device_idle() -> None:
     assert finding.saving.after_others_ns == pytest.approx(47_500), "the operators, not the call"
     assert "device_idle" not in found(idle_device(90))
     unknown = found(step(kernel(60, 40, 1)))["device_idle"]
-    assert unknown.title == "The device idles, and the trace does not show why"
+    assert unknown.title == "The device is idle, and the trace does not show why"
     assert "ProfilerActivity.CPU" in unknown.advice
     assert unknown.saving is not None
     assert unknown.saving.refused is not None

@@ -68,7 +68,7 @@ def test_the_text_of_an_exception(
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     assert said(capsys, tmp_path, "--error", "-") == from_file
     file.write_text("hello", "utf-8")
-    assert "no text of an OutOfMemoryError" in refused(capsys, tmp_path, "--error", str(file))
+    assert "not the text of an OutOfMemoryError" in refused(capsys, tmp_path, "--error", str(file))
 
 
 def test_what_export_memory_timeline_wrote(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

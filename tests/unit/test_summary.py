@@ -188,7 +188,7 @@ def test_of_too_much_to_replay_together_the_findings_are_of_one_rank(
     found = json.loads(out)
     assert found["findings"] == of_one["findings"]
     assert found["ranks"] == together["ranks"]
-    assert "findings are of rank0: more than" in err
+    assert "findings are about rank0: more than" in err
 
 
 def test_the_command_gives_the_summary_that_a_server_has_kept(

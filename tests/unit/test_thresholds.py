@@ -51,15 +51,15 @@ def test_rules_are_muted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("[dataloader", "no TOML"),
+        ("[dataloader", "not valid TOML"),
         ("[no_rule]\nx = 1", "No rule has the id 'no_rule'"),
         ("[dataloader]\nleast = 1", "no limit 'least'"),
         ("[dataloader]\nleast_share = -1", "from 0 on"),
         ("[dataloader]\nleast_share = true", "is a number"),
         ('mute = "dataloader"', "a list"),
         (f"[dataloader]\nleast_share = {'9' * 400}", "from 0 on"),
-        (f"[dataloader]\nleast_share = {'9' * 5000}", "no TOML"),
-        (f"[dataloader]\nleast_share = {'[' * 5000}", "no TOML"),
+        (f"[dataloader]\nleast_share = {'9' * 5000}", "not valid TOML"),
+        (f"[dataloader]\nleast_share = {'[' * 5000}", "not valid TOML"),
     ],
 )
 def test_a_wrong_file_costs_nothing_else(

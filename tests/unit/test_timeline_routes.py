@@ -314,7 +314,7 @@ def test_a_collective_on_all_its_ranks(client: Client, ask: str) -> None:
             assert slice_["category"] == "kernel"
     aten = get(client, f"/api/timeline/search?{ask}&q={KERNEL}")["hits"]["row"][0]
     assert (
-        "no communication" in get(client, f"/api/timeline/collective?run=whole&worker=rank0&row={aten}", 404)["error"]
+        "not communication" in get(client, f"/api/timeline/collective?run=whole&worker=rank0&row={aten}", 404)["error"]
     )
 
 

@@ -22,7 +22,7 @@ from torch_tb_profiler.workspace.scanner import Scanner, list_files, list_runs, 
 NO_TRACE_EVENTS = "is JSON, but not a trace: it has no traceEvents"
 NO_EVENTS = "is JSON, but not a trace: it has no events"
 NO_SNAPSHOT = "is a pickle, but not a memory snapshot"
-CHAKRA = "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none"
+CHAKRA = "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, but is not a trace itself"
 
 
 def trace(rank: int | None = None) -> dict[str, Any]:
@@ -44,7 +44,7 @@ ZOO: dict[str, tuple[Any, tuple[str, str, str] | str | None]] = {
     "torch/broken.pt.trace.json": (b"\xff", ("torch", "broken", "default")),
     "torch/rank1.1795164672255701193.pt.trace.json.gz.part": (
         b"",
-        "does not end like a trace: .json, .json.gz or .json.zst is expected",
+        "does not have the extension of a trace: .json, .json.gz or .json.zst is expected",
     ),
     # export_chrome_trace
     "trace.json": (trace(), ("zoo", "trace", "default")),
@@ -83,7 +83,7 @@ ZOO: dict[str, tuple[Any, tuple[str, str, str] | str | None]] = {
     "hf/added_tokens.json": ([{"id": 1}], NO_EVENTS),
     "hf/model.safetensors": (b"\x08", None),
     "hf/optimizer.pt": (b"PK\3\4", None),
-    "hf/train.json.bz2": (b"BZh", "is packed in a way that is not read: .json, .json.gz and .json.zst are"),
+    "hf/train.json.bz2": (b"BZh", "has a compression that is not supported; .json, .json.gz and .json.zst are"),
     # Ascend
     f"{ASCEND}/ASCEND_PROFILER_OUTPUT/trace_view.json": (
         events(1),

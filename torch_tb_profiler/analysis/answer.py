@@ -78,7 +78,7 @@ def plain(values: Any) -> list[Any]:
 def columns_of(found: Any, columns: Sequence[Definition], unknown_below_zero: Sequence[str] = ()) -> Columns:
     """The attributes of `found` that the columns name.
 
-    unknown_below_zero: keys of columns that are null where they are below zero
+    unknown_below_zero: keys of columns that are null if they are below zero
     """
     rows = {d.key: plain(getattr(found, d.key)) for d in columns}
     for key in unknown_below_zero:

@@ -36,7 +36,7 @@ class CategoryCount(msgspec.Struct, frozen=True):
 
 
 class RecordedDevice(msgspec.Struct, frozen=True):
-    """A device of the machine (`deviceProperties`) or one that did some work; None where the file does not say.
+    """A device of the machine (`deviceProperties`) or one that did some work; None if the file does not contain it.
 
     id                  number of the device
     name                as its vendor calls it
@@ -73,18 +73,18 @@ class Capture(msgspec.Struct, frozen=True):
     events       how many the file has
     text_bytes   of the uncompressed JSON
     tracks       how many lanes of events: host threads and device streams
-    recorded_at  UTC, ISO 8601; None when the times of the file count from something unknown
+    recorded_at  UTC, ISO 8601; None if the times of the file count from something unknown
     duration_ns  from the first event to the end of the last
     categories   most events first
     step_rule    by which the steps were found
     steps        how many there are
-    options      what the header says of each profiler option; None when it does not name it
+    options      what the header says of each profiler option; None if it does not name it
     found        per option that adds something to a trace, how many events have what it adds
     versions     of the format, drivers and libraries, as the header says
-    metadata     other entries of the header, such as the program's own
-    host_name    of the machine, None when the file does not say
+    metadata     other entries of the header, such as those of the program itself
+    host_name    of the machine, None if the file does not contain it
     distributed  of a program of several processes, None without it in the header
-    devices      of the machine, and whatever else did some work
+    devices      those of the machine, and anything else that did some work
     """
 
     events: int

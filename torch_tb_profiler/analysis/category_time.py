@@ -135,14 +135,14 @@ class WhichCategory(msgspec.Struct, frozen=True):
 class CategoryPart(Answer, frozen=True, kw_only=True):
     """What the events of one name have of a category.
 
-    name         of the events; null for time of which the trace does not tell what ran
-    short_name   of a kernel as among kernels; else the name
+    name         of the events; null for time in which it is not known what ran
+    short_name   for a kernel, its short name; otherwise the name
     kind         what they are: an operator, a kernel, or something else
     ns           Σ of their time in the category, over all steps
     stretches    how many stretches of time that is
     start_ns     start of the longest of them
     duration_ns  how long that is
-    row          the event of the longest; null where there is none
+    row          the event of the longest; null if there is none
     """
 
     name: str | None
@@ -159,11 +159,11 @@ class CategoryStretch(Answer, frozen=True, kw_only=True):
     """A stretch of time of one event within one step.
 
     step         name of the step
-    name         of the event; null where the trace does not tell what ran
-    short_name   of a kernel as among kernels; else the name
+    name         of the event; null if the trace does not show what ran
+    short_name   for a kernel, its short name; otherwise the name
     start_ns     since the start of the trace
     duration_ns  how long it lasts
-    row          the event; null where there is none
+    row          the event; null if there is none
     """
 
     step: str

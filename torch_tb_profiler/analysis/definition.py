@@ -17,10 +17,10 @@ class Definition(msgspec.Struct, frozen=True):
     key    its name in answers, with the unit at its end
     label  what a page calls it
     type   of its values
-    unit   of its values, null where they have none
+    unit   of its values, null if they have none
     help   definition and formula
-    id     of label and help, for saying them in another language: `operators.calls`; put together of a word and of
-           texts that exist: `baseline operators.calls`; empty where they are said in English alone
+    id     of label and help, for translating them: `operators.calls`; put together of a word and of
+           texts that exist: `baseline operators.calls`; empty if they exist only in English
     """
 
     key: str

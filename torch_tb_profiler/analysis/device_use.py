@@ -23,7 +23,7 @@ from torch_tb_profiler.model import Model
 
 
 class DeviceUse(msgspec.Struct, frozen=True):
-    """One device that ran kernels. Fractions 0…1, None where the trace does not say enough.
+    """One device that ran kernels. Fractions 0…1, None if the trace does not contain it enough.
 
     Definitions: `overview.columns.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the
     `deviceProperties` of the file; shares of step time are of all steps, those of compute kernels of all that are
@@ -38,7 +38,7 @@ class DeviceUse(msgspec.Struct, frozen=True):
     communicating          share of step time in which a communication kernel ran, 0…1
     exposed_communication  share of step time in which a communication kernel ran and no compute kernel, 0…1
     sm_efficiency          estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1
-    achieved_occupancy     estimated occupancy of the compute kernels of which it is known, 0…1
+    achieved_occupancy     estimated occupancy of the compute kernels where it is known, 0…1
     occupancy_known_share  part of the time of compute kernels that these are, 0…1
     tensor_cores           parts of the time of compute kernels
     """
@@ -60,7 +60,7 @@ class DeviceUse(msgspec.Struct, frozen=True):
 class StepUse(msgspec.Struct, frozen=True):
     """Of each step, mean over the devices that ran kernels; parallel to the steps of the model, in ns.
 
-    communicating_ns and exposed_communication_ns are None where communication is only known from calls on the host.
+    communicating_ns and exposed_communication_ns are None if communication is only known from calls on the host.
     """
 
     busy_ns: Float64
@@ -70,7 +70,7 @@ class StepUse(msgspec.Struct, frozen=True):
 
 
 class DeviceSummary(msgspec.Struct, frozen=True):
-    """The devices of a trace together. Fractions 0…1, None where the trace does not say enough.
+    """The devices of a trace together. Fractions 0…1, None if the trace does not contain it enough.
 
     busy                   share of step time in which a kernel, copy or fill ran: over all steps, mean over the devices
                            that ran kernels, 0…1
@@ -100,7 +100,7 @@ def device_use(model: Model) -> tuple[DeviceUse, ...]:
 
 @pinned
 def step_use(model: Model) -> StepUse | None:
-    """What devices did in each step; None when no device ran kernels."""
+    """What devices did in each step; None if no device ran kernels."""
     devices = kernel_devices(model)
     if not devices:
         return None
@@ -135,7 +135,7 @@ def device_summary(model: Model) -> DeviceSummary:
 
 
 def mean_known(values: Sequence[float | None]) -> float | None:
-    """Arithmetic mean of what is known; None when nothing is."""
+    """Arithmetic mean of what is known; None if nothing is."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 

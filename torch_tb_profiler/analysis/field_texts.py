@@ -36,7 +36,7 @@ def field_texts(of: type) -> dict[str, str]:
 
 
 def own_docstring(of: type) -> str:
-    """That of the type itself; empty where there is none."""
+    """That of the type itself; empty if there is none."""
     text = of.__dict__.get("__doc__") or ""
     # dataclasses without a docstring are given their signature
     return "" if text.startswith(f"{of.__name__}(") else text

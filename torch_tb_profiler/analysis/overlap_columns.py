@@ -26,14 +26,15 @@ OVERLAP = by_key(
         "Communication",
         "number",
         "ns",
-        "Time of the step in which communication ran and no computation, on whatever device of the rank. Communication "
-        "is its kernels; of libraries without kernels (gloo, MPI) it is the calls on the host.",
+        "Time of the step in which communication ran and no computation, on any device of the rank. Communication "
+        "is its kernels, or, for libraries without kernels (gloo, MPI), the calls on the host.",
     ),
     Definition(
         "other_ns",
         "Other",
         "number",
         "ns",
-        "Time of the step with neither. Computation + Overlapping + Communication + Other = step time, exactly.",
+        "Time of the step with neither of them. Computation + Overlapping + Communication + Other = step time, "
+        "exactly.",
     ),
 )

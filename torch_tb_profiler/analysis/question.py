@@ -187,8 +187,8 @@ class RankPart(msgspec.Struct, Generic[K], frozen=True):
     """What is kept of each trace for questions about all of them.
 
     make    gives something with `size`, bytes
-    decode  the same of what worker processes keep beside the columns and the name of the worker; None when it is
-            damaged. None where they keep nothing
+    decode  the same of what worker processes keep beside the columns and the name of the worker; None if it is
+            damaged. None if they keep nothing
     """
 
     name: str
@@ -243,7 +243,7 @@ S = TypeVar("S", bound=Scope)
 class Listed(msgspec.Struct, frozen=True):
     """One of several traces that a question is about.
 
-    answers  to what is asked of each trace, by the names of `TracesQuestion.each`; None where it is not asked. What
+    answers  to what is asked of each trace, by the names of `TracesQuestion.each`; None if it is not asked. What
              is declared as `Table[meta]` is a `Page[meta]` here.
     """
 

@@ -34,7 +34,7 @@ class PageMeta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TableMeta(TraceMeta, frozen=True, kw_only=True):
-    """What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`.
+    """The metadata of a page of a table about one trace: `TraceMeta` and `PageMeta`.
 
     total    how many rows the table has
     matched  how many rows pass the filter
@@ -95,7 +95,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     key      its name in rows, with the unit at its end
     label    what a page calls it
     type     of its values
-    unit     of its values, null where they have none
+    unit     of its values, null if they have none
     help     definition and formula
     id       of label and help, for saying them in another language; see `Definition`
     total    what shares of this column refer to, in `unit`

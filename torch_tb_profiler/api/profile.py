@@ -218,7 +218,7 @@ class Profile(InNotebook, Queried):
         if len(found) != 1:
             listed = ", ".join(snapshot.file for snapshot in found[:20])
             raise ProfileError(
-                f"{self.path!r} has {len(found)} memory snapshots; `snapshots` has them: {listed}"
+                f"{self.path!r} has {len(found)} memory snapshots; `snapshots` lists them: {listed}"
                 if found
                 else f"{self.path!r} has no memory snapshot"
             )

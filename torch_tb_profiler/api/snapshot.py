@@ -155,7 +155,7 @@ class SnapshotProfile:
         return found
 
     def layout(self, at: str | int = "peak", device: int | None = None) -> Layout:
-        """The segments at a moment, and what lies in them."""
+        """The segments at a moment, and what is in them."""
 
         def found(model: Model) -> Layout:
             history = device_history(model, device)

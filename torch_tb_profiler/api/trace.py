@@ -153,7 +153,7 @@ class TraceProfile(TraceInNotebook, Queried):
     def with_steps(self, rule: str | None = None, pattern: str | None = None) -> TraceProfile:
         """The same trace with steps found by a rule, or by the annotations whose names match a regular expression."""
         if rule is not None and rule not in RULES:
-            raise ProfileError(f"{rule!r} is no rule for steps, only {', '.join(map(repr, RULES))}")
+            raise ProfileError(f"{rule!r} is not a rule for steps, only {', '.join(map(repr, RULES))}")
         try:
             check_pattern(pattern or "")
         except ValueError as error:

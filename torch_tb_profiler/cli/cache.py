@@ -8,10 +8,10 @@ from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 
 
 class Cache:
-    """Say how large the cache of traces that were read is; make it smaller, or empty it.
+    """Show the size of the cache of traces, shrink it, or empty it.
 
-    Nothing in it is the only copy of anything: what is missing is read again. Of a shared place only what was copied
-    from there to this machine counts.
+    Everything in it can be made again from the traces. Of a shared place, only the files that were copied to this
+    machine count.
     """
 
     name = "cache"

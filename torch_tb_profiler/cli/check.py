@@ -34,14 +34,15 @@ class _Output(argparse.Action):
 class Check:
     """Fail when new recordings are slower than a baseline: for continuous integration.
 
-    The exit code is 0 when nothing failed, 1 when a --fail-on was broken for certain, 2 for wrong usage, and 3 when it
-    cannot be judged: nothing readable, fewer than four steps, other devices, other rules for steps.
+    The exit code is 0 if no rule failed, 1 if a --fail-on rule failed with certainty, 2 for wrong usage, and 3 if the
+    recordings cannot be judged: no readable trace, fewer than four steps, different devices, or different rules for
+    steps.
     """
 
     name = "check"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        declare_sides(parser, "RUN~WORKER~SPAN, a log directory, a glob, a baseline of --save, or a history")
+        declare_sides(parser, "RUN~WORKER~SPAN, a log directory, a glob, a baseline saved with --save, or a history")
         parser.add_argument(
             "--fail-on",
             metavar="RULE",
@@ -65,19 +66,19 @@ class Check:
             help="format of the result (default: text); may be given several times, each with its own -o",
         )
         parser.add_argument(
-            "-o", "--output", dest="outputs", action=_Output, metavar="FILE", help="where to; - is stdout"
+            "-o", "--output", dest="outputs", action=_Output, metavar="FILE", help="the file to write; - is stdout"
         )
         parser.add_argument(
             "--save",
             metavar="FILE",
-            help="save the new recordings as a baseline of some ten kilobytes, which needs no traces. Without --base "
+            help="save the new recordings as a baseline of about ten kilobytes, which needs no traces. Without --base, "
             "every PATH is saved and nothing is compared",
         )
         parser.add_argument(
             "--history",
             metavar="FILE",
-            help="append the new recordings to a file of JSON lines, one each, of which `compare FILE --each` says the "
-            "trend; without --base as --save",
+            help="append the new recordings to a file of JSON lines, one each; `compare FILE --each` shows their "
+            "trend. Without --base, every PATH is appended and nothing is compared",
         )
         parser.add_argument("--worker", help="only this worker of each run (default: all ranks together)")
         parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
@@ -100,7 +101,7 @@ class Check:
             "Examples:\n"
             "  torch-tb-profiler check main/ branch/\n"
             "  torch-tb-profiler check main/* --save base.json\n"
-            "  torch-tb-profiler check base.json 'new/*' --fail-on 'device_busy > 2%%'\n"
+            "  torch-tb-profiler check base.json 'new/*' --fail-on 'device_busy > 2%'\n"
             "  torch-tb-profiler check base.json new/* --format github -o - --format junit -o check.xml"
         )
 

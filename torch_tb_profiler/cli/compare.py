@@ -10,10 +10,10 @@ from torch_tb_profiler.cli.sides import declare_sides
 
 
 class Compare:
-    """Say what changed between recordings: how much, how sure that is, and which kernels and operators made it.
+    """Show what changed between recordings: by how much, how certain that is, and in which kernels and operators.
 
-    The change of the mean step is taken apart exactly: by cause, and by what happened to each kernel and operator. The
-    exit code is 0 whatever changed; `check` is what fails.
+    The change of the mean step is split up exactly: by cause, and by what happened to each kernel and operator. The
+    exit code is 0 whatever changed; use `check` for a command that fails.
     """
 
     name = "compare"

@@ -9,7 +9,7 @@ class Completion:
     """Print the script that completes commands and options in a shell.
 
     For bash put `source <(torch-tb-profiler completion bash)` into ~/.bashrc, for zsh the same with zsh into ~/.zshrc
-    behind compinit, and for fish `torch-tb-profiler completion fish | source` into ~/.config/fish/config.fish.
+    after compinit, and for fish `torch-tb-profiler completion fish | source` into ~/.config/fish/config.fish.
     """
 
     name = "completion"

@@ -8,10 +8,10 @@ from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 
 
 class Doctor:
-    """Say what a bug report needs: versions, what was found and skipped and why, health of traces, cache, storage.
+    """Print what a bug report needs: versions, files found and skipped, health of traces, cache, storage.
 
-    Names no values of the environment but those of this program, no credentials in addresses, and no home directory.
-    Ends with 3 when a trace has errors or cannot be read.
+    Shows only environment variables of this program, no credentials in addresses, and not the home directory. The exit
+    code is 3 if a trace has errors or cannot be read.
     """
 
     name = "doctor"

@@ -9,12 +9,12 @@ from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 
 
 class Export:
-    """Write a cut trace, call stacks for other programs, or a table into a file.
+    """Write a part of a trace, call stacks for other programs, or a table to a file.
 
-    The ending of the file says what it is: .pt.trace.json.gz (or .json) is a trace with only some steps or times,
-    which this program and Perfetto open; .speedscope.json is for speedscope; .folded has stacks as flamegraph.pl and
-    inferno take them; .csv, .json, .jsonl and .parquet hold the table that --table names. A directory gets the cut
-    trace of every rank that was chosen. A file is there whole or not at all.
+    The extension of the file selects the contents: .pt.trace.json.gz (or .json) is a trace with only some steps or
+    times, which this program and Perfetto open; .speedscope.json is for speedscope; .folded has stacks for
+    flamegraph.pl and inferno; .csv, .json, .jsonl and .parquet hold the table that --table names. With a directory,
+    the cut trace of every chosen rank is written into it. Files are written as a whole or not at all.
     """
 
     name = "export"
@@ -25,7 +25,7 @@ class Export:
         parser.add_argument(
             "--format",
             choices=("trace", "speedscope", "folded"),
-            help="needed where the file name extension does not tell the format",
+            help="needed if the file name extension does not determine the format",
         )
         parser.add_argument("--from", dest="start", type=float, metavar="MS", help="a cut trace begins here")
         parser.add_argument("--to", dest="end", type=float, metavar="MS", help="a cut trace ends here")

@@ -8,9 +8,9 @@ from torch_tb_profiler.cli.options import declare_trace
 
 
 class Health:
-    """Say what is wrong with a trace, and the code that records what is missing.
+    """List what is wrong with a trace, and the code that records what is missing.
 
-    Looks at every trace of a run, or at those that --worker and --span choose. Ends with 3 when there are errors.
+    Examines every trace of a run, or those that --worker and --span choose. The exit code is 3 if there are errors.
     """
 
     name = "health"

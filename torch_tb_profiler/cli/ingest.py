@@ -8,28 +8,30 @@ from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 
 
 class Ingest:
-    """Read every rank of a job, on this machine or on a Dask cluster, and say what the ranks say together.
+    """Read every rank of a job, on this machine or on a Dask cluster, and summarize all ranks together.
 
-    What was read is kept in the cache, which may be a folder or an object store that others read, too
-    (docs/many-ranks.md). Ranks that are in it already are not read again.
+    Results are kept in the cache, which may be a folder or an object store that others read, too
+    (docs/many-ranks.md). Ranks that are already in it are not read again.
     """
 
     name = "ingest"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("logdir", metavar="LOGDIR", help="directory with traces, at any depth")
-        declare_cache_dir(parser, ", and is made one")
+        declare_cache_dir(parser, "; a directory becomes such a place")
         parser.add_argument(
             "--scheduler",
             metavar="ADDRESS",
-            help="of a Dask cluster, such as tcp://127.0.0.1:8786 (needs the extra `dask`)",
+            help="address of a Dask scheduler, such as tcp://127.0.0.1:8786 (needs the extra `dask`)",
         )
-        parser.add_argument("--scheduler-file", metavar="FILE", help="where the scheduler has written its address")
+        parser.add_argument(
+            "--scheduler-file", metavar="FILE", help="file to which the scheduler has written its address"
+        )
         parser.add_argument(
             "--scheduler-lost",
             choices=("local", "stop"),
             default="local",
-            help="when the scheduler goes away: read the rest on this machine, or stop (default: %(default)s)",
+            help="if the scheduler is lost: read the rest on this machine, or stop (default: %(default)s)",
         )
         parser.add_argument(
             "--workers",

@@ -10,8 +10,8 @@ from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 class Mcp:
     """Answer an agent's questions about the traces below a directory, over the Model Context Protocol.
 
-    It reads requests on the standard input and answers on the standard output until the input ends: an agent's program
-    starts it. It reads what is below ROOT and nothing else, and writes nothing but its cache.
+    It reads requests from the standard input and answers on the standard output until the input ends; an agent's
+    program starts it. It reads only files below ROOT, and writes only its cache.
     """
 
     name = "mcp"
@@ -32,7 +32,7 @@ class Mcp:
             "--time-limit", type=float, default=60.0, metavar="S", help="seconds for one answer (default: %(default)g)"
         )
         declare_cache_dir(parser)
-        parser.epilog = "Example, as an agent's program is told to start it:\n  torch-tb-profiler mcp LOGDIR"
+        parser.epilog = "Example of the command that an agent's program runs:\n  torch-tb-profiler mcp LOGDIR"
 
     def run(self, arguments: argparse.Namespace) -> None:
         from torch_tb_profiler.cli.work import mcp

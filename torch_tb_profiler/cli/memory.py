@@ -6,7 +6,7 @@ import argparse
 
 
 class Memory:
-    """Say what a memory snapshot holds: peaks, what was alive, and why memory ran out."""
+    """Summarize a memory snapshot: peaks, what was in use, and why memory ran out."""
 
     name = "memory"
 

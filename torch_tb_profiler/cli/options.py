@@ -60,5 +60,5 @@ def declare_color(parser: argparse.ArgumentParser) -> None:
         "--color",
         choices=("auto", "always", "never"),
         default="auto",
-        help="colors in text (default: where there is a terminal; NO_COLOR, FORCE_COLOR and TERM=dumb are heeded)",
+        help="colors in text (default: in a terminal; NO_COLOR, FORCE_COLOR and TERM=dumb are respected)",
     )

@@ -12,7 +12,7 @@ from torch_tb_profiler.cli.command import Command
 from torch_tb_profiler.cli.registry import COMMANDS
 
 PROGRAM = "torch-tb-profiler"
-_DESCRIPTION = "Says from PyTorch profiler traces why training or serving is slow."
+_DESCRIPTION = "Shows from PyTorch profiler traces why training or serving is slow."
 
 
 #: options whose values may begin with a hyphen: `--sort -calls` is largest first
@@ -53,7 +53,7 @@ def _docstring(command: Command) -> str:
 def program_parser() -> argparse.ArgumentParser:
     """The parser of the program: it knows the names of the commands, not their arguments."""
     parser = argparse.ArgumentParser(
-        prog=PROGRAM, description=_DESCRIPTION, epilog=f"`{PROGRAM} COMMAND --help` says more of a command."
+        prog=PROGRAM, description=_DESCRIPTION, epilog=f"`{PROGRAM} COMMAND --help` describes the options of a command."
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")

@@ -39,26 +39,26 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "serve": _own("Serve", "Show the profiles below a directory in a browser, without TensorBoard."),
     "report": _own("Report", "Write a trace, or a run, with all views into one HTML file that needs no server."),
     "summary": _own("Summary", "Print a trace in a few numbers: step time, device use, owners of device work, notes."),
-    "health": _own("Health", "Say what is wrong with a trace, and the code that records what is missing."),
+    "health": _own("Health", "List what is wrong with a trace, and the code that records what is missing."),
     "doctor": _own(
         "Doctor",
-        "Say what a bug report needs: versions, what was found and skipped and why, health of traces, cache, storage.",
+        "Print what a bug report needs: versions, files found and skipped, health of traces, cache, storage.",
     ),
-    "export": _own("Export", "Write a cut trace, call stacks for other programs, or a table into a file."),
+    "export": _own("Export", "Write a part of a trace, call stacks for other programs, or a table to a file."),
     "completion": _own("Completion", "Print the script that completes commands and options in a shell."),
-    "cache": _own("Cache", "Say how large the cache of traces that were read is; make it smaller, or empty it."),
+    "cache": _own("Cache", "Show the size of the cache of traces, shrink it, or empty it."),
     "ingest": _own(
-        "Ingest", "Read every rank of a job, on this machine or on a Dask cluster, and say what the ranks say together."
+        "Ingest", "Read every rank of a job, on this machine or on a Dask cluster, and summarize all ranks together."
     ),
     "check": _own("Check", "Fail when new recordings are slower than a baseline: for continuous integration."),
     "compare": _own(
         "Compare",
-        "Say what changed between recordings: how much, how sure that is, and which kernels and operators made it.",
+        "Show what changed between recordings: by how much, how certain that is, and in which kernels and operators.",
     ),
-    "memory": _own("Memory", "Say what a memory snapshot holds: peaks, what was alive, and why memory ran out."),
+    "memory": _own("Memory", "Summarize a memory snapshot: peaks, what was in use, and why memory ran out."),
     "mcp": _own(
         "Mcp", "Answer an agent's questions about the traces below a directory, over the Model Context Protocol."
     ),
-    "sql": _own("Sql", "Ask a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."),
+    "sql": _own("Sql", "Query a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."),
     **{name: CommandEntry(f"{__package__}.tables", "table", of.command.help, (name,)) for name, of in TABLES.items()},
 }

@@ -11,7 +11,7 @@ def declare_sides(parser: argparse.ArgumentParser, kinds: str) -> None:
         "paths",
         metavar="PATH",
         nargs="+",
-        help=f"the baseline, then one new recording or more: each a trace, a run, {kinds}",
+        help=f"the baseline, then one or more new recordings: each a trace, a run, {kinds}",
     )
     parser.add_argument(
         "--base",

@@ -8,7 +8,7 @@ from torch_tb_profiler.cli.options import declare_outputs, declare_trace
 
 
 class Sql:
-    """Ask a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."""
+    """Query a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."""
 
     name = "sql"
     #: QUERY may stand behind options, and be left out
@@ -30,7 +30,7 @@ class Sql:
             '  torch-tb-profiler sql TRACE "select kind, ms(sum(duration_ns)) from kernels group by 1 order by 2"\n'
             '  torch-tb-profiler sql LOGDIR/RUN "select worker, step_ns, named from ranks"\n'
             '  torch-tb-profiler sql TRACE "select column_name, unit, meaning from columns" --csv\n'
-            "The tables `columns` and `traces` say what there is."
+            "The tables `columns` and `traces` list what can be queried."
         )
 
     def run(self, arguments: argparse.Namespace) -> None:

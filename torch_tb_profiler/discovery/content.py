@@ -43,7 +43,10 @@ PICTURE = Reason(
 _KNOWN = (
     (
         (late_pattern(rb'^\{\s*"schema"\s*:\s*"'), late_pattern(rb'"nodes"\s*:\s*\[')),
-        Reason("chakra", "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none"),
+        Reason(
+            "chakra",
+            "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, but is not a trace itself",
+        ),
     ),
     (
         (late_pattern(rb'"segments"\s*:'), late_pattern(rb'"(?:device_traces|allocated_size|allocator_settings)"\s*:')),
@@ -65,7 +68,7 @@ class Content(msgspec.Struct, frozen=True):
 
     is_snapshot: whether it is a memory snapshot
     reason: why it is no trace; None for a trace
-    rank: None when the trace does not say, or not among its first bytes
+    rank: None if the trace does not contain it, or not among its first bytes
     """
 
     reason: Reason | None = None

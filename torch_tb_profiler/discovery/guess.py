@@ -28,10 +28,10 @@ _SEPARATORS = "-_. "
 class Guess(msgspec.Struct, frozen=True):
     """What a name seems to say.
 
-    worker: as a part of the name says it; empty when none does
-    rank: None when the name has none
+    worker: as a part of the name says it; empty if none does
+    rank: None if the name has none
     rest: the name without its ending and time, never empty
-    order: sorts files of one worker by their time; None when the name has none
+    order: sorts files of one worker by their time; None if the name has none
     """
 
     worker: str

@@ -32,7 +32,7 @@ _DIGITS = late_pattern(r"([0-9]+)")
 
 
 class TraceName(msgspec.Struct, frozen=True):
-    """worker: may be empty. stamp: the digits before the ending, as written; empty when there are none."""
+    """worker: may be empty. stamp: the digits before the ending, as written; empty if there are none."""
 
     worker: str
     stamp: str
@@ -49,7 +49,7 @@ def parse_name(name: str) -> TraceName | None:
 def recorded_ns(name: str) -> int | None:
     """When a trace was recorded, ns since the epoch, by the stamp that torch puts into its name: in s, ms, µs or ns.
 
-    None where there is none, or a number that is no time of this century.
+    None if there is none, or a number that is no time of this century.
 
     >>> recorded_ns("worker0.1700000000000.pt.trace.json.gz")
     1700000000000000000
@@ -83,9 +83,11 @@ def unpacked(name: str) -> tuple[str, str]:
 def why_skipped(name: str) -> Reason | None:
     """Why a file that looks like a trace to a person is no candidate; None for other files."""
     if _OTHERWISE_PACKED.search(name):
-        return Reason("other_packing", "is packed in a way that is not read: .json, .json.gz and .json.zst are")
+        return Reason("other_packing", "has a compression that is not supported; .json, .json.gz and .json.zst are")
     if _LEFT_OVER.search(name):
-        return Reason("other_ending", "does not end like a trace: .json, .json.gz or .json.zst is expected")
+        return Reason(
+            "other_ending", "does not have the extension of a trace: .json, .json.gz or .json.zst is expected"
+        )
     return None
 
 

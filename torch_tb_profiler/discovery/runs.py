@@ -49,7 +49,7 @@ TraceKind = Literal["trace", "snapshot"]
 class TraceFile(msgspec.Struct, frozen=True):
     """One trace: the names it goes by and the file it is in.
 
-    rank: as the first bytes of the file or its name say; None when they do not
+    rank: as the first bytes of the file or its name say; None if they do not
     kind: whether it is a trace or a memory snapshot
     """
 
@@ -90,7 +90,7 @@ class Found(msgspec.Struct, frozen=True):
     complete: bool = True
 
 
-#: what is known of the content of a file; None when nothing is
+#: what is known of the content of a file; None if nothing is
 ContentOf = Callable[[Entry], Content | None]
 
 

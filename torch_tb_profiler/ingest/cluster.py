@@ -58,7 +58,7 @@ class ClusterRunner:
                 facts.append(msgspec.structs.replace(fact, address=address))
             else:  # it could not even load the function
                 raise CannotBegin(
-                    f"worker {address} cannot do it: {said}; the same version of torch-tb-profiler must be there"
+                    f"worker {address} cannot read ranks: {said}; the same version of torch-tb-profiler must be there"
                 )
         return facts
 
@@ -100,10 +100,10 @@ class ClusterRunner:
                 fill()
         except (FutureCancelledError, OSError) as error:
             left = [*given.values(), *waiting]
-            raise WorkLost(f"the scheduler {self._scheduler} is gone ({type(error).__name__})", left) from None
+            raise WorkLost(f"the scheduler {self._scheduler} was lost ({type(error).__name__})", left) from None
 
     def _outcome(self, future: Future, task: Task) -> Outcome | None:
-        """None when the worker died. Raises what says that the scheduler is gone."""
+        """None if the worker died. Raises what says that the scheduler is gone."""
         from distributed.scheduler import KilledWorker  # noqa: PLC0415
 
         if future.status == "finished":
@@ -162,7 +162,7 @@ def _require_answer(scheduler: str) -> None:
     """Raises CannotBegin: nothing listens at the address. A client would try for long before it gave up."""
     match = _ADDRESS.fullmatch(scheduler)
     if match is None:
-        raise CannotBegin(f"{scheduler} is no address of a scheduler; one looks like tcp://127.0.0.1:8786")
+        raise CannotBegin(f"{scheduler} is not the address of a scheduler, such as tcp://127.0.0.1:8786")
     try:
         socket.create_connection((match["host"].strip("[]"), int(match["port"])), CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:

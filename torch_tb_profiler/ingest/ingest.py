@@ -152,7 +152,7 @@ def _ranks_of(found: Found) -> Found:
         if ranks:
             runs.append(replace(run, traces=ranks, skipped=(*run.skipped, *left)))
     if not runs:
-        raise CannotBegin("there are memory snapshots only, no trace of a rank")
+        raise CannotBegin("there are only memory snapshots, and no trace of a rank")
     return replace(found, runs=tuple(runs))
 
 
@@ -286,7 +286,7 @@ def _mend(work: _Work, kept: Kept, read_again: set[int]) -> None:
     """Have a rank made anew whose summary in the place is damaged."""
     number = kept.number
     if number in read_again:
-        work.outcomes[number] = Lost.of(number, Reason(OTHER, "cannot be kept: its summary is damaged again and again"))
+        work.outcomes[number] = Lost.of(number, Reason(OTHER, "cannot be cached: its summary was damaged repeatedly"))
         return
     read_again.add(number)
     place, names = work.target.open(), FileNames(work.target.expansion).shared(kept.key)

@@ -65,7 +65,7 @@ def judge(facts: Sequence[WorkerFact], check: Check) -> None:
             try:
                 read_late(place, fact.nonce)
             except (OSError, StorageError):
-                _refuse([(fact, f"has a {check.target.place_shown} of its own: what it writes is not seen here")])
+                _refuse([(fact, f"has its own {check.target.place_shown}: what it writes cannot be seen here")])
     finally:
         remove_all(place, (fact.nonce for fact in facts))
 

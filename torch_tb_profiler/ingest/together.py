@@ -36,7 +36,7 @@ class RunOutcome(msgspec.Struct, frozen=True):
     ranks: how many could be read
     failed: files that could not be, and why
     skipped: other files of the run, and why they are no traces
-    result: what the ranks say together; None when none could be read
+    result: what the ranks say together; None if none could be read
     """
 
     run: str

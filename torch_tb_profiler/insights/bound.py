@@ -72,7 +72,7 @@ class Relief(msgspec.Struct, frozen=True):
     """What relieving one resource would save.
 
     kind       the resource
-    share      of the steps, 0…1; null where the change is refused
+    share      of the steps, 0…1; null if the change is refused
     """
 
     kind: BoundKind
@@ -84,7 +84,7 @@ class Bound(msgspec.Struct, frozen=True):
 
     kind          the resource; `unknown` where the trace does not say
     share         which part of the steps its relief would save, by replay, 0…1; null for `unknown`
-    next          what bounds the steps after that; null where nothing clearly does
+    next          what bounds the steps after that; null if nothing clearly does
     explained     which part of the steps has a cause in the trace, 0…1; null without steps
     confidence    `low` where more than 10 % is not explained
     sentence      the same in words
@@ -159,7 +159,7 @@ def bound_of(
     steps             indices in the graph
     quality           of the graph
     is_launch_bound   the device idles between short kernels
-    compiling         what removes compilation from the steps; empty where there is none
+    compiling         what removes compilation from the steps; empty if there is none
     loading           what removes the loading of input that only the program's own ranges tell of
     """
     graph, trace = facts.graph, facts.trace
@@ -271,7 +271,7 @@ def _next(
     saved: Callable[[Sequence[Change]], float],
     idle: float,
 ) -> BoundKind | None:
-    """The resource whose relief saves most beyond that of the best, by replay; None where none saves much of the rest.
+    """The resource whose relief saves most beyond that of the best, by replay; None if none saves much of the rest.
 
     idle   which part of the steps devices idle
     """
@@ -287,7 +287,7 @@ def _next(
 
 def slower_host(found: Sequence[Relief], without_waits: BoundKind | None) -> Relief | None:
     """What bounds a run in place of its waits: the host, where it is what takes longest without them, too. Then devices
-    are done before it, and idle however early it goes on. None where devices take longer, or where a quicker host
+    are done before it, and idle however early it goes on. None if devices take longer, or where a quicker host
     saves nothing.
 
     without_waits   what bounds the steps when the host waits for nothing
@@ -321,7 +321,7 @@ _HOST_BY: Mapping[HostPart, str] = {
     "third less time,",
     "compilation": "The host bounds this run: code is compiled while the steps run. Without that",
 }
-CANNOT = "What bounds this run cannot be told:"
+CANNOT = "What bounds this run cannot be determined:"
 #: in place of that of a quicker host
 _LAUNCH_CALLS = "Launch calls bound this run: the device waits while the host makes them. Without them"
 NAMES: Mapping[BoundKind, str] = {
@@ -347,7 +347,7 @@ def begin_of(kind: BoundKind, on_device: bool, calls: bool, by: HostPart | None 
 
 
 def _only_in(saved_ns: Int64, names: Sequence[str]) -> str | None:
-    """The step that nearly all of a saving is in, so that it says nothing of the others; None where there is none."""
+    """The step that nearly all of a saving is in, so that it says nothing of the others; None if there is none."""
     least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
     largest = int(np.argmax(saved_ns))
     return names[largest] if len(saved_ns) >= FEWEST_STEPS and int(saved_ns[largest]) >= least else None

@@ -148,7 +148,7 @@ def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:
 
 
 def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Where | None:
-    """The place that most of some events come from, by their duration or by a weight; None when nothing is known.
+    """The place that most of some events come from, by their duration or by a weight; None if nothing is known.
 
     rows     shape (n,): host events or device work
     weight   shape (n,), not negative; without it the durations

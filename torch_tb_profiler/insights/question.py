@@ -27,7 +27,7 @@ class StepUses(Answer, frozen=True, kw_only=True):
 
     busy_ns                   a kernel, copy or fill ran
     computing_ns              a compute kernel ran
-    communicating_ns          a communication kernel ran; null where communication is only known from calls on the host
+    communicating_ns          a communication kernel ran; null if communication is only known from calls on the host
     exposed_communication_ns  a communication kernel ran and no compute kernel; null likewise
     """
 
@@ -48,7 +48,7 @@ class StepParts(Answer, frozen=True, kw_only=True):
     duration_ns  how long each lasts
     categories   that the trace can have, by priority
     category_ns  of each step by category; they add up to duration_ns
-    use          what devices did in each step; null when none ran kernels
+    use          what devices did in each step; null if none ran kernels
     """
 
     rule: str
@@ -63,12 +63,12 @@ class StepParts(Answer, frozen=True, kw_only=True):
 
 
 class LargestOperator(Answer, frozen=True, kw_only=True):
-    """An operator that took much time.
+    """An operator that took a lot of time.
 
     name            of the operator
     is_communication  whether it is a call of torch.distributed
     host_self_ns    time on the host less that of operators below it
-    device_self_ns  time of device work that it launched itself, null where no device was recorded
+    device_self_ns  time of device work that it launched itself, null if no device was recorded
     calls           how often it ran
     """
 

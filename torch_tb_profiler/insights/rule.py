@@ -29,7 +29,7 @@ NO_ROWS: Int32 = np.empty(0, np.int32)
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """A number behind a finding, and where it can be seen.
+    """A number that supports a finding, and where it is shown.
 
     key     what the label says, for saying it in another language
     label   what the number is
@@ -89,7 +89,7 @@ class Where(msgspec.Struct, frozen=True):
     module      the innermost nn.Module
     annotation  the innermost annotation that does not mark steps
     share       which part of the instances, by time, is there, 0…1
-    missing     the setting of the profiler that would give the line; null when the line is known, or it was set
+    missing     the setting of the profiler that would give the line; null if the line is known, or it was set
     """
 
     text: str
@@ -138,7 +138,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     detail      what was found
     advice      what to do, with the code to write
     saving      what it costs the average step; null of a warning, which has no time
-    evidence    the numbers behind it
+    evidence    the numbers that support it
     count       how many places there are where it can be seen
     links       a page that says more
     values      what title, detail and advice say beyond the id, for saying it in another language
@@ -161,7 +161,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 class Finding(Cause, frozen=True, kw_only=True):
     """A cause of lost time, or a warning, for one trace.
 
-    where       where in the program; null when that cannot be told
+    where       where in the program; null if it is not known
     instances   where it can be seen in the trace, the longest first: the first of `count`
     """
 

@@ -42,8 +42,8 @@ PROMPTS: Mapping[str, Prompt] = {
     ),
     "can_i_trust": Prompt(
         "Whether the numbers of a trace can be trusted.",
-        "Can the numbers of the trace with the id {trace} be trusted? Call summary and go by health alone: say what is "
-        "lost, wrong or missing, which questions that touches, and the code that records it right.",
+        "Can the numbers of the trace with the id {trace} be trusted? Call summary and use only its health: say what "
+        "is lost, wrong or missing, which questions that touches, and the code that records it right.",
         ("trace",),
     ),
     "how_to_record": Prompt(

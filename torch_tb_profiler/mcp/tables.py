@@ -29,7 +29,7 @@ class NamedTable(msgspec.Struct, frozen=True):
     help    what a row is, in our words
     ask     the table of a trace: how it is grouped (None: as usual), and from which step to which
     groups  how it can be grouped
-    defined what its columns mean, by key; empty where the Python API alone says it
+    defined what its columns mean, by key; empty if the Python API alone says it
     """
 
     help: str

@@ -13,7 +13,7 @@ from torch_tb_profiler.trace import Trace
 class ProcessGroup(msgspec.Struct, frozen=True):
     """Ranks that communicate with each other.
 
-    name, description: empty when the trace does not say; `ranks` is then empty, too
+    name, description: empty if the trace does not contain it; `ranks` is then empty, too
     ranks: numbers in the whole job
     size: 0 when it is not known
     """

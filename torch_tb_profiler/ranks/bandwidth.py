@@ -27,7 +27,7 @@ _OF_ALL_RANKS = ("all_gather", "reduce_scatter", "gather", "scatter")
 
 
 def bus_factor(kind: str, ranks: int, algorithm: str = "") -> float | None:
-    """None when there is none: a barrier, an unknown kind, an unknown number of ranks.
+    """None if there is none: a barrier, an unknown kind, an unknown number of ranks.
 
     algorithm   with "nvls" the switch adds up, so that each link moves (n−1)/(n+1) of an all-reduce
     """
@@ -38,7 +38,7 @@ def bus_factor(kind: str, ranks: int, algorithm: str = "") -> float | None:
 
 
 def volume(kind: str, in_bytes: int, out_bytes: int, ranks: int) -> int | None:
-    """S in bytes: of all ranks together where each has a part, else what one rank puts in; None when not known.
+    """S in bytes: of all ranks together where each has a part, else what one rank puts in; None if not known.
 
     in_bytes, out_bytes: of one rank; negative when not known
     """

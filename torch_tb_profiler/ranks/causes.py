@@ -16,7 +16,7 @@ MORE_BYTES = 1.2
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """operator, ns: what takes longer and how much of a step; None where no single one does."""
+    """operator, ns: what takes longer and how much of a step; None if no single one does."""
 
     cause: Cause
     operator: str | None = None

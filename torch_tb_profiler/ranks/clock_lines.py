@@ -40,7 +40,7 @@ class GroupEnds(msgspec.Struct, frozen=True):
 class RankEnds(msgspec.Struct, frozen=True):
     """What is needed of one rank to find its clock.
 
-    host     empty where it is not known
+    host     empty if it is not known
     origin   ns since the epoch: the start of its trace
     middle   ns since the epoch: where in its trace the offset is wanted
     groups   the largest group first
@@ -55,10 +55,10 @@ class RankEnds(msgspec.Struct, frozen=True):
 class CommonClock(msgspec.Struct, frozen=True):
     """By how much the clock of each rank differs from that of the first.
 
-    offset_ns    at the middle of the trace of each rank; None where nothing leads from it to the first
+    offset_ns    at the middle of the trace of each rank; None if nothing leads from it to the first
     drift        how much faster it runs, ns per ns; None likewise
     shift_ns     what to add to times since the start of a trace for those since the start of the first; None likewise
-    residual_ns  median distance of the ends from the lines; None where nothing was fitted
+    residual_ns  median distance of the ends from the lines; None if nothing was fitted
     corrected    whether the largest offset is clearly more than that; else `shift_ns` compares times since the epoch
     components   how many sets of ranks there are between which nothing leads
     """
@@ -150,7 +150,7 @@ def _fitted(mine: Int64, other: Int64) -> tuple[_Line, float]:
 
 
 def _chained(edges: dict[int, list[tuple[int, _Line]]], size: int) -> list[_Line | None]:
-    """Of each rank the line to the clock of the first; None where none leads there."""
+    """Of each rank the line to the clock of the first; None if none leads there."""
     lines: list[_Line | None] = [None] * size
     if size:
         lines[0] = _Line(0, 0.0, 0.0)

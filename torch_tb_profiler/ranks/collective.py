@@ -35,8 +35,8 @@ class CollectiveMember(msgspec.Struct, frozen=True):
     """What one rank did in a communication.
 
     worker       name of the rank's worker
-    row, lane    number of the event and of the lane of its first kernel, else of its call; null where that is no
-                 slice
+    row, lane    number of the event and of the lane of its first kernel, otherwise of its call; null if that is not
+                 a slice
     start_ns     when it begins
     duration_ns  how long it lasts
     """
@@ -75,7 +75,7 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
     matching = match(ranks)
     number = -1 if operation is None else int(matching.match[own][operation])
     if operation is None or number < 0:
-        raise NotFound(Reason("not_shared", f"row {row} is no communication that other ranks share", {"row": row}))
+        raise NotFound(Reason("not_shared", f"row {row} is not communication that other ranks share", {"row": row}))
     members: list[tuple[int, int]] = []
     for rank in (own, *(other for other in range(len(ranks)) if other != own)):
         places = np.flatnonzero(matching.match[rank] == number)

@@ -16,25 +16,25 @@ class CollectiveRow(Answer, frozen=True, kw_only=True):
     group          label of the process group
     group_number   its position in `groups`
     link           whether the group stays within a node
-    dtype          element type; empty when the traces do not say
-    bytes          size as nccl-tests counts it; null when it is not known or a rank sends another size
+    dtype          element type; empty if the traces do not contain it
+    bytes          size as nccl-tests counts it; null if it is not known or a rank sends another size
     ranks          how many members of the group are here
-    size           how many members the group has; null when the traces do not say
+    size           how many members the group has; null if the traces do not contain it
     calls          how many collectives, each counted once for all its ranks
     matched        how many of them several ranks have
-    transfer_ns    mean time of a matched one once all ranks are there: the shortest duration of any rank; null where
+    transfer_ns    mean time of a matched one once all ranks are there: the shortest duration of any rank; null if
                    none is matched
     wait_ns        mean over the ranks and matched calls of the rest; null like transfer_ns
-    algbw          bytes/s: Σ bytes ÷ Σ transfer; null when unknown
-    busbw          bytes/s: algbw × the factor of kind and algorithm; null when unknown
+    algbw          bytes/s: Σ bytes ÷ Σ transfer; null if unknown
+    busbw          bytes/s: algbw × the factor of kind and algorithm; null if unknown
     algorithm      ring, tree or nvls, where the kernel's name says it; empty otherwise
-    peak           bytes/s of the link in one direction; null where it is not known
+    peak           bytes/s of the link in one direction; null if it is not known
     peak_share     busbw ÷ peak, 0…1; null like these
     culprit        number of the rank that arrives last in at least half of the calls of three and more ranks
     culprit_worker  name of its trace; null like culprit
     culprit_share  part of the calls in which it arrives last, 0…1; null like culprit
     worker         trace with the call that waited longest
-    row            number of the event of that call; null where it is not known
+    row            number of the event of that call; null if it is not known
     """
 
     name: str
@@ -67,7 +67,7 @@ class FitPoint(Answer, frozen=True, kw_only=True):
 
     bytes        size of each
     transfer_ns  median transfer
-    busbw        bytes/s; null where the kind has no factor
+    busbw        bytes/s; null if the kind has no factor
     calls        how many there are
     """
 

@@ -265,7 +265,7 @@ class Join:
         return any(bool((of.place(some) >= 0).any()) for of in self._known.values() if of.by_id)
 
     def _join(self, key: Hashable, mine: _Known, free: Bool) -> Int64 | None:
-        """The numbers of a rank's collectives of a group; None when they contradict what is known."""
+        """The numbers of a rank's collectives of a group; None if they contradict what is known."""
         known = self._known.get(key)
         if known is None and mine.by_id and self._is_known_elsewhere(mine.key):
             return None
@@ -311,7 +311,7 @@ def group_key(of: ProcessGroup) -> tuple[object, ...]:
 
 
 def _numbers_of(identity: Int64, sequence: Int64) -> Int64 | None:
-    """What numbers the collectives of a group, empty when nothing does; None when some have none, or the same one."""
+    """What numbers the collectives of a group, empty if nothing does; None if some have none, or the same one."""
     by_id, by_sequence = identity >= 0, sequence >= 0
     if by_id.all():
         numbers = identity

@@ -77,7 +77,7 @@ def groups_of(run: RunData) -> list[RunGroup]:
 
 
 def world_of(run: RunData) -> int | None:
-    """Ranks of the job; None where no trace says."""
+    """Ranks of the job; None if no trace says."""
     return max((head.world for head in run.heads if head.world), default=None)
 
 
@@ -163,6 +163,6 @@ def _group_of_rank(groups: Sequence[RunGroup]) -> dict[int, int]:
 
 
 def _stride(ranks: Sequence[int]) -> int | None:
-    """Distance of neighbours; None where they are not equally far apart."""
+    """Distance of neighbours; None if they are not equally far apart."""
     apart = {b - a for a, b in pairwise(ranks)}
     return apart.pop() if len(apart) == 1 else None

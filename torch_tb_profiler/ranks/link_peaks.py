@@ -25,7 +25,7 @@ _PEAKS = tuple(
 
 
 def link_peak(device: str | None) -> float | None:
-    """None where the device is not listed, or has no such links.
+    """None if the device is not listed, or has no such links.
 
     >>> link_peak("NVIDIA H100 80GB HBM3"), link_peak("NVIDIA A100-PCIE-40GB"), link_peak(None)
     (450000000000.0, None, None)

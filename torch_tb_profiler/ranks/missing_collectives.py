@@ -1,4 +1,4 @@
-"""Collectives that some present member of their group does not have: a hint that ranks ran apart."""
+"""Collectives that some present member of their group does not have: a hint that ranks diverged."""
 
 from __future__ import annotations
 

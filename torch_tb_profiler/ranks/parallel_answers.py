@@ -13,7 +13,7 @@ class StageSpan(Answer, frozen=True, kw_only=True):
 
     kind      work: also with others of its stage; wait: stopped until another stage comes; transfer: by
               moving data
-    start_ns  from the start of the step on the rank that stands for the stage
+    start_ns  from the start of the step on the rank that represents the stage
     end_ns    likewise
     row       event of the send, receive or other collective, of work of the one that follows it; null: there is none
     """
@@ -29,7 +29,7 @@ class PipelineStage(Answer, frozen=True, kw_only=True):
 
     stage      number of the stage, from 0
     ranks      how many present ranks it has
-    worker     trace of the rank that stands for it
+    worker     trace of the rank that represents it
     step_ns    median step of that rank
     bubble_ns  stopped until other stages come, median of its steps
     bubble     bubble_ns ÷ step_ns, 0…1
@@ -69,7 +69,7 @@ class MoeImbalance(Answer, frozen=True, kw_only=True):
     rank_share   in which part of the calls, 0…1
     rank_bytes   mean of what it sends
     worker       trace of that rank
-    row          event of its largest; null where there is none
+    row          event of its largest; null if there is none
     """
 
     group: str
@@ -89,11 +89,11 @@ class FsdpGathers(Answer, frozen=True, kw_only=True):
     group            label of the process group
     gathers          how many all-gathers a step has, median over the ranks
     scatters         how many reduce-scatters, likewise
-    reshards         true: parameters are gathered again for the backward pass; null when that cannot be told
-    lead_ns          median time from the call to the start of its kernel: how far ahead it is asked for
+    reshards         true: parameters are gathered again for the backward pass; null if it is not known
+    lead_ns          median time from the call to the start of its kernel: how far ahead it is issued
     late_share       part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1
     worker           trace of the rank with the most of these
-    row              event of its gather that was asked for least ahead; null where there is none
+    row              event of its gather that was issued latest; null if there is none
     """
 
     group: str

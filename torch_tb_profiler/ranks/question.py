@@ -43,7 +43,7 @@ class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
 class Outside(Answer, frozen=True, kw_only=True):
     """Operations outside of all steps.
 
-    transfer_ns   time in which they moved data; null where none could be matched with another rank's
+    transfer_ns   time in which they moved data; null if none could be matched with another rank's
     wait_ns       time in which they waited for other ranks; null like transfer_ns
     unmatched_ns  time in which only operations ran that could not be matched
     """
@@ -63,8 +63,8 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     communication_only_ns     of each step, communicating only
     other_ns                  of each step, neither
     exposed_communication_ns  of each step, a communication kernel ran on a device and no compute kernel: mean over the
-                              devices; null where communication is only known from calls on the host
-    transfer_ns               of each step, operations that moved data; null where none could be matched
+                              devices; null if communication is only known from calls on the host
+    transfer_ns               of each step, operations that moved data; null if none could be matched
     wait_ns                   of each step, operations that waited for other ranks; null like transfer_ns
     unmatched_ns              of each step, only operations that could not be matched with another rank's
     outside                   operations outside of all steps
@@ -84,7 +84,7 @@ class RankSteps(Answer, frozen=True, kw_only=True):
 
 
 class RankDevice(Answer, frozen=True, kw_only=True):
-    """A device that did some work; null where the trace does not say.
+    """A device that did some work; null if the trace does not contain it.
 
     id                  number of the device
     name                as its vendor calls it
@@ -99,12 +99,12 @@ class RankDevice(Answer, frozen=True, kw_only=True):
 
 
 class RankAnswer(Answer, frozen=True, kw_only=True):
-    """One rank; null where its trace does not say.
+    """One rank; null if its trace does not contain it.
 
     worker         name of the process that was recorded
     rank           its number among all
     world_size     how many ranks the program had
-    node, process  from the trace, else from the name of the worker, else counted
+    node, process  from the trace, otherwise from the name of the worker, otherwise counted
     backend        library of collectives, e.g. nccl
     devices        those that did some work
     steps          how they were spent
@@ -125,8 +125,8 @@ class GroupAnswer(Answer, frozen=True, kw_only=True):
 
     name         of the group, unique in the program
     description  what it is for, as the program says
-    ranks        number of each of its members; empty when the traces do not say
-    size         how many it has; null when the traces do not say
+    ranks        number of each of its members; empty if the traces do not contain it
+    size         how many it has; null if the traces do not contain it
     present      how many of them are among the traces
     """
 

@@ -18,8 +18,8 @@ from torch_tb_profiler.trace import Header
 class Rank(msgspec.Struct, frozen=True):
     """One rank: who it is, what it runs on, how its steps were spent, and its communication.
 
-    rank, world_size: None when the trace does not say
-    host_name, backend: empty when the trace does not say
+    rank, world_size: None if the trace does not contain it
+    host_name, backend: empty if the trace does not contain it
     exposed_communication_ns: of each step, see `analysis.device_use.StepUse`
     step: per operation of `communications` the index into `overlap.names`, -1 outside of all steps
     """
@@ -50,7 +50,7 @@ class Rank(msgspec.Struct, frozen=True):
 
 
 class RankIdentity(msgspec.Struct, frozen=True):
-    """Where a trace was recorded: None and empty when it does not say."""
+    """Where a trace was recorded: None and empty if it does not say."""
 
     rank: int | None
     world_size: int | None

@@ -60,7 +60,7 @@ class Joinable(Protocol):
 class JointRank:
     """One rank of a joint answer, ns.
 
-    step_after_ns   shape (steps,); None when the changes are refused
+    step_after_ns   shape (steps,); None if the changes are refused
     """
 
     worker: str

@@ -1,4 +1,4 @@
-"""A few ranks that stand for all."""
+"""A few ranks that represent all."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def encode_result(result: RunResult) -> bytes:
 
 
 def decode_result(content: bytes) -> RunResult | None:
-    """What `encode_result` was given; None when it is damaged, or of other code."""
+    """What `encode_result` was given; None if it is damaged, or of other code."""
     try:
         found = decode_tables(content)
         head = msgspec.convert(found.header, _Head)

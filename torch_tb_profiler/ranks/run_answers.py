@@ -1,6 +1,6 @@
 """Answers about all ranks of a run: what the run page, the Python API, the report and `summary --json` show.
 
-Times are ns, and never compare clocks of two ranks. A rank is its number in the job, or None where its trace does not
+Times are ns, and never compare clocks of two ranks. A rank is its number in the job, or None if its trace does not
 say; `worker` always names its trace.
 """
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 class Straggler(Answer, frozen=True, kw_only=True):
     """A rank that works longer than its peers, by its own time between collectives: no waiting is in it.
 
-    rank         number of the rank; null where its trace does not say
+    rank         number of the rank; null if its trace does not contain it
     worker       name of its trace
-    host         where it ran; null where the trace does not say
+    host         where it ran; null if the trace does not contain it
     late_ns      how much longer than its peers, of a step: in own time of the step or before one collective, in its
-                 kernels or on its host, whichever shows it most surely
-    z            how many robust deviations of the peers that is, where it is most; null with fewer than three of them
+                 kernels or on its host, whichever is the clearest evidence
+    z            how many robust deviations of the peers that is, where it is largest; null with fewer than three peers
     cause        what takes longer
-    operator     the operator, kernel or collective that takes longer; null where no single one does
+    operator     the operator, kernel or collective that takes longer; null if no single one does
     operator_ns  the part of it, of a step; null like operator
-    position     collective before which the rank is late; null where it is late in many places
-    saving_ns    how much shorter a step would be without it: replay over all ranks; null where that cannot be told
+    position     collective before which the rank is late; null if it is late in many places
+    saving_ns    how much shorter a step would be without it: replay over all ranks; null if it is not known
     steps        in how many steps it is clearly late
     of_steps     how many steps were compared
     peers        with how many ranks it was compared
     named        whether it is surely slow; otherwise it is only listed, for `doubt`
-    doubt        why it is not named: few_steps, few_peers, small, loading; empty where it is named
+    doubt        why it is not named: few_steps, few_peers, small, loading; empty if it is named
     """
 
     rank: int | None
@@ -66,7 +66,7 @@ class SlowLink(Answer, frozen=True, kw_only=True):
     group        label of the group
     ranks        the number of each of its members that are here, at most 64
     hosts        where they run
-    pair         the two ranks between which it is slow; null where only the group is known
+    pair         the two ranks between which it is slow; null if only the group is known
     kind         collective that is slower
     extra_ns     how much longer its transfers take than the median group's, of a step
     ratio        how many times as long as those of the median group its transfers take
@@ -86,10 +86,10 @@ class SlowLink(Answer, frozen=True, kw_only=True):
 
 
 class RunTiles(Answer, frozen=True, kw_only=True):
-    """The run in a few numbers. Times are of a step: means over the ranks and steps that are here; null where unknown.
+    """The run in a few numbers. Times are of a step: means over the ranks and steps that are here; null if unknown.
 
     present              how many ranks were read
-    expected             how many ranks the job has; null where the traces do not say
+    expected             how many ranks the job has; null if the traces do not contain it
     loading              how many traces are still being read
     failed               how many traces could not be read
     steps                how many steps all present ranks have
@@ -97,12 +97,12 @@ class RunTiles(Answer, frozen=True, kw_only=True):
     exposed_wait_ns      waiting for other ranks while nothing was computed
     exposed_transfer_ns  moving data while nothing was computed
     hidden_ns            communication while something was computed
-    slowest_worker       the rank that is late most; null where none is named
-    slowest_rank         number of the rank; null where none is named or its trace does not say
-    slowest_cause        why; null where none is named
-    lost_ns              what a step would save without all named stragglers together, by replay; 0 where none is named;
-                         null where none can be (while ranks are read, of fewer than three ranks or steps) or it cannot
-                         be told
+    slowest_worker       the rank that is late most; null if none is named
+    slowest_rank         number of the rank; null if none is named or its trace does not say
+    slowest_cause        why; null if none is named
+    lost_ns              what a step would save without all named stragglers together, by replay; 0 if none is named;
+                         null if none can be named (while ranks are being read, or with fewer than three ranks
+                         or steps), or if it is not known
     """
 
     present: Count
@@ -121,7 +121,7 @@ class RunTiles(Answer, frozen=True, kw_only=True):
 
 
 class RunRanks(Answer, Shown, frozen=True, kw_only=True):
-    """A row for each rank, as parallel lists in order of rank. Times are medians over its steps; null where unknown.
+    """A row for each rank, as parallel lists in order of rank. Times are medians over its steps; null if unknown.
 
     worker               name of the trace
     rank                 number of the rank
@@ -182,10 +182,10 @@ class RunRanks(Answer, Shown, frozen=True, kw_only=True):
 
 
 class Representative(Answer, frozen=True, kw_only=True):
-    """A rank that stands for others like it.
+    """A rank that represents others like it.
 
     worker  name of its trace
-    rank    number of the rank; null where its trace does not say
+    rank    number of the rank; null if its trace does not contain it
     like    how many ranks are nearest to it, itself included
     named   whether it is a straggler
     """
@@ -202,8 +202,8 @@ class RunGroup(Answer, frozen=True, kw_only=True):
     label        description and name
     name         as the program numbers it
     description  what it is for, as the program says
-    ranks        the number of each of its members; empty when the traces do not say
-    size         how many members it has; null when the traces do not say
+    ranks        the number of each of its members; empty if the traces do not contain it
+    size         how many members it has; null if the traces do not contain it
     present      how many of them are here
     role         which dimension of the layout it is
     role_from    what says so: description, ranks, or nothing
@@ -235,7 +235,7 @@ class LayoutDimension(Answer, frozen=True, kw_only=True):
     role    which one
     size    how many ranks each group has
     groups  how many groups there are here
-    stride  how many ranks apart neighbouring members are; null where unknown or unequal
+    stride  how many ranks apart neighbouring members are; null if unknown or unequal
     """
 
     role: Role
@@ -247,11 +247,12 @@ class LayoutDimension(Answer, frozen=True, kw_only=True):
 class Layout(Answer, frozen=True, kw_only=True):
     """The parallel layout, inferred from the process groups.
 
-    world           how many ranks the job has; null where the traces do not say
-    nodes           how many hosts the present ranks name; null where they name none
+    world           how many ranks the job has; null if the traces do not contain it
+    nodes           how many hosts the present ranks name; null if they name none
     ranks_per_node  how many present ranks the largest node has; null like nodes
     dimensions      in order of stride
-    confidence      high: the sizes multiply to the world; medium: roles are named, sizes do not; low: from ranks alone
+    confidence      high: the sizes multiply to the world size; medium: roles are named, but the sizes do not; low: from
+                    ranks only
     """
 
     world: Count | None
@@ -262,10 +263,10 @@ class Layout(Answer, frozen=True, kw_only=True):
 
 
 class MissingCollective(Answer, frozen=True, kw_only=True):
-    """A collective that some present member of its group does not have: a hint that ranks ran apart.
+    """A collective that some present member of its group does not have: a hint that ranks diverged.
 
     group     label of the process group
-    sequence  number of the collective in its group; null when the traces do not say
+    sequence  number of the collective in its group; null if the traces do not contain it
     name      of the call
     step      in which the others called it; null outside of steps
     ranks     the number of each rank that lacks it, at most 64
@@ -289,12 +290,13 @@ class Clock(Answer, frozen=True, kw_only=True):
 
     workers      names of the traces
     offset_ns    by which the clock differs from that of the lowest rank at the middle of its trace, once times since
-                 the epoch are compared; null where it shares no clock with it
+                 the epoch are compared; null if it shares no clock with it
     shift_ns     what to add to a time since the start of the trace for one since the start of the first trace: from
                  times since the epoch, with the offset where `corrected`; null likewise
     drift_ppm    how many parts in a million faster it runs; null likewise
-    residual_ns  median distance of the ends of collectives from the lines; null where nothing was fitted
-    corrected    whether the offsets are larger than their uncertainty; else times since the epoch are used as they are
+    residual_ns  median distance of the ends of collectives from the lines; null if nothing was fitted
+    corrected    whether the offsets are larger than their uncertainty; otherwise times since the epoch are used
+                 unchanged
     components   how many sets of ranks there are between which clocks are known
     """
 
@@ -324,7 +326,7 @@ class RanksOverview(Answer, frozen=True, kw_only=True):
     tiles            a few numbers
     stragglers       named ones first, latest first; at most 20 that are only listed
     slow_links       slowest first
-    representatives  ranks that stand for all
+    representatives  ranks that represent all
     ranks            a row each, in order of rank
     steps            names of the steps of the heat maps
     metrics          what heat maps there are
@@ -366,7 +368,7 @@ class HeatMap(Answer, frozen=True, kw_only=True):
     unit      ns or bytes
     ranks     how many rows it has, in order of rank
     steps     how many columns
-    values    row by row, in `unit`; null where unknown
+    values    row by row, in `unit`; null if unknown
     middle    median of the known values, in `unit`; null without any
     spread    median absolute deviation of them, in `unit`; null likewise
     outliers  the position in `values` of those more than eight deviations above the median of their step, at most 1,000

@@ -42,7 +42,7 @@ class Rows(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """What collectives have in common in tables. bytes: as nccl-tests counts them, None where unknown or unequal."""
+    """What collectives have in common in tables. bytes: as nccl-tests counts them, None if unknown or unequal."""
 
     group: int
     name: str

@@ -107,7 +107,7 @@ def notes_of(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: 
 def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Sequence[str]) -> Iterator[Note]:
     world = world_of(run)
     if loading:
-        text = f"{len(loading)} traces are still being read: nobody is named yet."
+        text = f"{len(loading)} traces are still being read: no rank is named yet."
         yield _note("ranks_loading", "info", text, loading)
     if failed:
         many = f"{len(failed)} traces" if len(failed) > 1 else "One trace"
@@ -131,8 +131,8 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
     if world and len(run) < world and not loading:
         here = {head.rank for head in run.heads}
         absent = [str(rank) for rank in range(world) if rank not in here]
-        text = f"{len(run)} of {world} ranks are here; missing: {_list(absent)}. "
-        text += "Transfers may be too long, waits too short."
+        text = f"{len(run)} of {world} ranks were read; missing: {_list(absent)}. "
+        text += "Transfers may appear too long, and waits too short."
         yield _note("absent_ranks", "warning", text, absent, present=len(run), world=world)
     for name in sorted({name for head in run.heads for name in head.versions}):
         values = Counter(head.versions.get(name, "") for head in run.heads)
@@ -147,7 +147,7 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
     if unnumbered:
         groups = f"{unnumbered} process groups" if unnumbered > 1 else "one process group"
         text = f"The collectives of {groups} were matched by order: "
-        text += "their numbers are missing or disagree."
+        text += "their numbers are missing or contradictory."
         yield _note("matched_by_order", "info", text, [], groups=unnumbered)
 
 
@@ -188,7 +188,7 @@ def _windows(run: RunData) -> Iterator[Note]:
         if not (steps[at] & usual or head.damage) and (first[at] > end or last[at] < begin)
     ]
     if apart:
-        text = f"Recorded at another time than most, and compared with no other rank: {_list(apart)}."
+        text = f"Recorded at a different time than most, and not compared with other ranks: {_list(apart)}."
         yield _note("different_windows", "warning", text, apart)
 
 

@@ -15,7 +15,7 @@ class RanksSummary(Answer, frozen=True, kw_only=True):
     """`ranks` of `summary --json` and `ingest --json`.
 
     present      how many ranks were read
-    expected     how many ranks the job has; null where the traces do not say
+    expected     how many ranks the job has; null if the traces do not contain it
     stragglers   those that are named
     slow_links   groups or pairs whose transfers take longer
     collectives  how many were matched

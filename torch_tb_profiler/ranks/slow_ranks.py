@@ -53,7 +53,7 @@ class Peers(msgspec.Struct, frozen=True):
 class Slow:
     """A rank that is late. ns are of a step.
 
-    excess    shape (positions,): before each of its collectives of a step, ns; None where positions were not compared
+    excess    shape (positions,): before each of its collectives of a step, ns; None if positions were not compared
     program   of the steps that these are positions of
     """
 
@@ -149,7 +149,7 @@ def _peers(run: RunData, grid: StepGrid, mine: Int64, own: Float64, step_ns: Flo
 
 
 def _use(run: RunData, grid: StepGrid, peers: Peers, step_ns: Float64) -> WorkUse | None:
-    """None where there is nobody, or no step, to compare."""
+    """None if there is nobody, or no step, to compare."""
     if len(run) < 2 or not len(peers.columns):
         return None
     step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))

@@ -92,7 +92,7 @@ class RankRanges(Table):
 
 
 class RankHead(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a rank is. None and empty where the trace does not say.
+    """Who a rank is. None and empty if the trace does not contain it.
 
     worker      name of the trace
     rank        number of the rank
@@ -242,7 +242,7 @@ def renamed(summary: RankSummary, worker: str) -> RankSummary:
 
 
 def decode_named(content: bytes, worker: str) -> RankSummary | None:
-    """What was kept of a trace without the name of its worker; None when it is damaged."""
+    """What was kept of a trace without the name of its worker; None if it is damaged."""
     try:
         return renamed(decode(content), worker)
     except (ColumnFileError, ValueError):

@@ -27,7 +27,7 @@ _STEP = 1 << 20
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How it went. reason: why there is no column file; None where there is one."""
+    """How it went. reason: why there is no column file; None if there is one."""
 
     reason: Reason | None = None
 
@@ -61,7 +61,7 @@ def convert(target: Path, limits: Limits, progress: Callable[[int], None]) -> Ou
     except MemoryError:
         return Outcome(Reason("snapshot_limits", "needs more memory to be read than a snapshot of its size can"))
     except OSError as error:
-        text = f"could not be read or its columns not be written: {error}"
+        text = f"could not be read, or its columns could not be written: {error}"
         return Outcome(Reason("not_written", text, {"error": str(error)}))
 
 

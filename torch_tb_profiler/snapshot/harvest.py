@@ -53,7 +53,7 @@ class _Unpickler(pickle.Unpickler):
 class Harvest:
     """What was read of a snapshot.
 
-    root     the dict of the snapshot, without its records; empty where the file ends too early
+    root     the dict of the snapshot, without its records; empty if the file ends too early
     records  of each list of records the columns, and the place of the list in `device_traces` (-1: not known)
     cut_off  why the file could not be read to its end
     """

@@ -52,13 +52,13 @@ def read_memory_timeline(stream: BinaryIO, limits: Limits) -> MemoryTimeline:
         text = _whole(stream, limits)
         decoded = msgspec.json.decode(text, type=list[list[Any]])
     except (UnpackError, OSError, RecursionError, msgspec.MsgspecError):
-        raise MemoryTimelineError(Reason("no_memory_timeline", "is no file of export_memory_timeline")) from None
+        raise MemoryTimelineError(Reason("no_memory_timeline", "is not a file of export_memory_timeline")) from None
     try:
         found = _of_sums(decoded) if _has_lists(decoded) else _of_changes(decoded)
     except (ValueError, OverflowError, TypeError, IndexError):
         found = None
     if found is None or not len(found.time_ns):
-        raise MemoryTimelineError(Reason("no_memory_timeline", "is no file of export_memory_timeline"))
+        raise MemoryTimelineError(Reason("no_memory_timeline", "is not a file of export_memory_timeline"))
     return found
 
 

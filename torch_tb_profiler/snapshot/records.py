@@ -312,7 +312,7 @@ def is_time(value: object) -> bool:
 
 
 def _clean(record: Any) -> dict[str, Any] | None:
-    """A record with what a column can hold; None where it lacks what all must have."""
+    """A record with what a column can hold; None if it lacks what all must have."""
     if not isinstance(record, dict) or not isinstance(record.get("action"), str):
         return None
     is_oom = record["action"] == "oom"

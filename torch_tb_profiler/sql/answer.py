@@ -64,7 +64,7 @@ class QueryAnswer(Answer, frozen=True, kw_only=True):
     rows         a list of values each, in the order of columns; integers beyond 2^53, times and what else JSON does not
                  have are texts, NaN and infinities null
     more         why there may be further rows that are not here: rows (there are as many as may be sent), bytes (they
-                 are as long as they may be); empty where all are here
+                 are as long as they may be); empty if all are here
     prepared_ns  how long tables were made that the query names, before it ran
     query_ns     how long it ran
     """

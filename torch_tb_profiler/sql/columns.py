@@ -27,10 +27,10 @@ class SqlColumn(msgspec.Struct, frozen=True):
 
     name     in SQL
     type     of its values
-    unit     of its values; empty where they have none
+    unit     of its values; empty if they have none
     meaning  what it is
     origin   the key in the trace file, or what declares it
-    missing  when it is NULL; empty where it never is
+    missing  when it is NULL; empty if it never is
     """
 
     name: str

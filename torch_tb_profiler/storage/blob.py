@@ -78,7 +78,7 @@ def _parse(url: str) -> _Container:
             "missing",
         )
     if not parts or not parts[0]:
-        raise StorageError(f"{shown(url)}: the name of a container is missing behind the account", "missing")
+        raise StorageError(f"{shown(url)}: the name of a container is missing after the account", "missing")
     assert match is not None
     return _Container(name, f"{host}/{parts[0]}", unquote("/".join(parts[1:])), match["query"] or "")
 
@@ -89,7 +89,7 @@ class Blobs:
     package, extra = "azure.storage.blob", "blob"
     name = "blob"
     advice: Mapping[ErrorKind, str] = {
-        "credentials": "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, put a SAS behind the address,"
+        "credentials": "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, append a SAS to the address,"
         " or install azure-identity and sign in",
         "permission": "The role Storage Blob Data Reader, or a SAS with read and list (sp=rl), is needed",
         "missing": "Check account and container; without credentials a private container looks like that, too",
@@ -161,7 +161,7 @@ class Blobs:
             trouble = _trouble(error)
             account, other = _parse(place.bucket).account, _account_of(connection)
             if trouble.kind in ("credentials", "permission", "missing") and connection and other != account:
-                trouble.advice = "AZURE_STORAGE_CONNECTION_STRING is of another account and was not used"
+                trouble.advice = "AZURE_STORAGE_CONNECTION_STRING is for another account and was not used"
             raise trouble from None
 
 
@@ -192,7 +192,7 @@ def _client_for(address: str, signature: str, connection: str) -> Any:
 
 
 def _account_of(connection: str) -> str:
-    """The account that a connection string is for; empty when it does not say."""
+    """The account that a connection string is for; empty if it does not say."""
     parts = dict(part.partition("=")[::2] for part in connection.split(";") if part)
     named = {name.strip().lower(): value.strip() for name, value in parts.items()}
     if named.get("accountname"):

@@ -97,7 +97,7 @@ def unused_signature(root: str) -> StorageError:
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """What was tried. place: what was listed, or read from; empty where the sentence goes on after its name."""
+    """What was tried. place: what was listed, or read from; empty if the sentence goes on after its name."""
 
     kind: Literal["unlistable", "unreadable"]
     place: str = ""

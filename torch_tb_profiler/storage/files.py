@@ -59,7 +59,7 @@ class FileSystems:
 
     def resolve(self, url: str) -> str:
         if re.match(r"[^:]+://[^/]*:[^/]*@", url):
-            raise StorageError(f"{shown(url)}: passwords do not belong into an address", "credentials")
+            raise StorageError(f"{shown(url)}: passwords do not belong in an address", "credentials")
         if is_signed(url):
             raise unused_signature(shown(url))
         return without_slash(url)

@@ -33,7 +33,7 @@ _LANE = (
         "Cause",
         None,
         "host_wait (the next work was launched late), kernel_wait (it was queued and began soon), other (it was "
-        "queued, and something else held it up), unknown (its launch is not in the trace).",
+        "queued, and something else delayed it), unknown (its launch is not in the trace).",
         "string",
     ),
 )
@@ -66,7 +66,7 @@ _LAUNCHES = (
     _column("host_median_ns", "Host median", "ns", "Median duration of a call."),
     _column("host_p99_ns", "Host p99", "ns", "99th percentile of the durations of calls."),
     _column("host_max_ns", "Host max", "ns", "Longest call."),
-    _column("device_ns", "Device", "ns", "Σ durations of what they started."),
+    _column("device_ns", "Device", "ns", "Σ durations of the work they started."),
     _column("delay_mean_ns", "Delay mean", "ns", "Mean time from the end of the call to the start of its first work."),
     _column("delay_median_ns", "Delay median", "ns", "Median of the same."),
     _column("delay_p99_ns", "Delay p99", "ns", "99th percentile of the same."),
@@ -78,7 +78,7 @@ _LAUNCHES = (
 
 _COPIES = (
     _column("device", "Device", None, "Number of the device."),
-    _column("kind", "Kind", None, "What is copied where.", "string"),
+    _column("kind", "Kind", None, "Kind and direction of the copies.", "string"),
     _column("calls", "Calls", "count", "How many copies or fills."),
     _column("bytes", "Bytes", "bytes", "Σ bytes of those that say how many."),
     _column("total_ns", "Total", "ns", "Σ durations."),

@@ -59,7 +59,7 @@ class ListedTable(NamedTuple):
     question  whose answer it is, by its name in `questions.py`; "" where `results.py` makes it
     groups    how it can be grouped, the usual first
     command   how it is printed
-    agents    None where agents cannot ask for it
+    agents    None if agents cannot ask for it
     """
 
     name: str
@@ -121,11 +121,11 @@ _ALL = (
         "roofline",
         ("operator", "operator_shape", "kernel", "module", "line", "element", "phase"),
         Command(
-            "List operators beside the least time that their device needs for them.",
+            "List operators with their time and the least time that their device needs for them.",
             "calls time_ns roof_ns lost_ns roof_share bound name input_shape",
             sort="-lost_ns",
         ),
-        Agents("time beside the least that the device needs"),
+        Agents("time compared with the minimum that the device needs"),
     ),
     ListedTable(
         "modules",
@@ -175,7 +175,7 @@ _ALL = (
         "idle",
         groups=("device", "stream"),
         command=Command(
-            "Add up when devices had nothing to do, by cause.",
+            "Add up the idle time of devices, by cause.",
             "device stream gaps total_ns share mean_ns median_ns max_ns cause",
             sort="device,stream,-total_ns",
         ),
@@ -185,7 +185,7 @@ _ALL = (
         "gaps",
         groups=("device", "stream"),
         command=Command(
-            "List the gaps in which a device had nothing to do, with the work before and after.",
+            "List the gaps in which a device was idle, with the work before and after.",
             "duration_ns start_ns device stream cause step before after",
             sort="-duration_ns",
             view="overview",
@@ -217,7 +217,7 @@ _ALL = (
         "path",
         "critical_path/pieces",
         command=Command(
-            "List the pieces of the critical path: what the steps could not have been shorter without.",
+            "List the pieces of the critical path, which determines the length of the steps.",
             "duration_ns start_ns step part track name",
             sort="-duration_ns",
         ),
@@ -235,7 +235,7 @@ _ALL = (
     ListedTable(
         "rank-ranges",
         command=Command(
-            "List the ranges that a program names, over all ranks of a run, and which rank is far from the others.",
+            "List the ranges that a program names, over all ranks of a run, and the rank that differs most.",
             "ranks calls host_ns host_least_ns host_most_ns device_ns exposed_ns far_worker far_time far_ns name",
             sort="-host_ns",
             of_run=True,
@@ -245,7 +245,7 @@ _ALL = (
         "allocators",
         "memory/operators",
         command=Command(
-            "List what operators allocated, as a trace recorded it.",
+            "List the memory that operators allocated, as a trace recorded it.",
             "calls self_size_increase size_increase self_allocation_size self_allocation_count name",
             [_DEVICE],
             sort="-self_allocation_size",
@@ -267,7 +267,7 @@ _ALL = (
         "module-memory",
         "memory/modules",
         command=Command(
-            "List what memory is for at its peak, by module.",
+            "List the memory in use at its peak, by module and category.",
             "bytes blocks gradient optimizer_state saved_for_backward kept_from_forward module",
             [_DEVICE],
             sort="-bytes",

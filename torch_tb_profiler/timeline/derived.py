@@ -82,7 +82,7 @@ class Derived(msgspec.Struct, frozen=True):
     part     shape (pieces,), index into `about.parts`
     edge     shape (pieces,), index into `about.edges`; NO_EDGE for none
     row      shape (pieces,): the event that a piece belongs to, -1 for none
-    slack    shape (events,), ns, NaN where it is not known; empty where it is not said
+    slack    shape (events,), ns, NaN where it is not known; empty if it is not said
     size     bytes, about
     """
 

@@ -65,7 +65,7 @@ class SameName(msgspec.Struct, frozen=True):
     max_ns       the longest duration
     longest_row  row of the longest one, of equals the first
     position     how many begin before this one
-    histogram    of their durations; null when all are equally long
+    histogram    of their durations; null if all are equally long
     """
 
     count: int
@@ -110,9 +110,10 @@ class Owner(msgspec.Struct, frozen=True):
     how       operator, compiled, graph_node, annotation, module, frame, thread, inferred or none
     reason    why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
     text      the owner in words
-    name      its name alone; null for none
+    name      only its name; null for none
     slice     the operator, annotation or frame; null for none, and for what is not drawn
-    evidence  of a node of a graph the call that captured it, of what is inferred the work it is like; else null
+    evidence  for a node of a graph, the call that captured it; for an inferred owner, the work it is like; otherwise
+              null
     """
 
     how: str
@@ -126,7 +127,7 @@ class Owner(msgspec.Struct, frozen=True):
 class Details(SliceReference, frozen=True):
     """Everything about one slice.
 
-    track       id of the track it stands on
+    track       id of the track it is on
     name_id     number of its name
     self_ns     its duration less what its children in its own band cover
     args        what the columns hold of its arguments, by the names that the file uses
@@ -137,10 +138,10 @@ class Details(SliceReference, frozen=True):
     launch      of device work the call that started it
     launched    device work that was started inside it
     operator    of device work and of API calls the innermost operator around the call
-    owner       of device work whom it belongs to, and how that is known
+    owner       for device work, what it belongs to, and how that is known
     forward     of an operator of the backward pass those that it belongs to
     backward    of an operator of the forward pass those that belong to it
-    chain       from the program to the device: what it was caused by and what it caused; empty for what is in none
+    chain       from the program to the device: what caused it and what it caused; empty if it is in no chain
     flows       arrows from it and to it, at most 200
     same_name   all slices of its name
     """

@@ -23,9 +23,9 @@ class SliceReference(msgspec.Struct, frozen=True):
     """A slice, as every answer names it.
 
     row          number of its event
-    lane         number of the lane it stands on
+    lane         number of the lane it is on
     name         of the slice
-    short_name   of a kernel its name without what does not tell what it does; null of all others
+    short_name   for a kernel, the parts of its name that show what it does; null for all others
     category     name in small letters, as in `trace/schema.py`
     start_ns     when it begins
     duration_ns  how long it lasts

@@ -74,7 +74,7 @@ class RankTimeline(Protocol):
 
     @property
     def rank(self) -> int | None:
-        """Of its process; None when neither the trace nor its name says."""
+        """Of its process; None if neither the trace nor its name says."""
 
     @property
     def host_name(self) -> str: ...

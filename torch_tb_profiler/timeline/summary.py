@@ -24,7 +24,7 @@ class Summary(msgspec.Struct, frozen=True):
     """Of one trace; times in ns from its start.
 
     origin_ns  of time 0; of the epoch when `of_epoch`
-    device     time in which device work ran in each of `BINS` equal parts of begin … end; empty when there was none
+    device     time in which device work ran in each of `BINS` equal parts of begin … end; empty if there was none
     host, communication: the same of operators and of communication kernels
     step_ns    where its steps begin
     """

@@ -54,7 +54,7 @@ class NameTotals(msgspec.Struct, frozen=True):
 
 
 class CategoryTotal(msgspec.Struct, frozen=True):
-    """Slices of one category, whatever encloses what.
+    """Slices of one category, nested ones included.
 
     category  name in small letters, as in `trace/schema.py`
     count     how many slices touch the window

@@ -86,7 +86,7 @@ class Answer(msgspec.Struct, frozen=True):
     """What became of a batch.
 
     source   which decoder, for as long as it is used
-    found    None when its process is gone
+    found    None if its process is gone
     """
 
     number: int

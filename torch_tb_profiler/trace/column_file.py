@@ -40,7 +40,7 @@ T = TypeVar("T", bound=Table)
 class ColumnFileError(Exception):
     """A column file cannot be read: it is gone, damaged, or not one of this version. What it holds is made again.
 
-    path: of the file; None when it was read well, but does not belong to what it was read for
+    path: of the file; None if it was read well, but does not belong to what it was read for
     """
 
     def __init__(self, message: str, path: Path | None = None) -> None:
@@ -164,7 +164,7 @@ class Tables:
         self.header = reader.index.header
 
     def table(self, kind: type[T]) -> T:
-        """Empty when it was not written. Raises ColumnFileError."""
+        """Empty if it was not written. Raises ColumnFileError."""
         found = self._reader.table(kind)
         assert isinstance(found, kind)
         return found
@@ -214,7 +214,7 @@ class StoredTables:
         self.header = self._reader.index.header
 
     def columns_of(self, table: str) -> set[str]:
-        """Names of its columns; empty where there is no such table."""
+        """Names of its columns; empty if there is no such table."""
         return set(self._reader.index.types.get(table, {}))
 
     def table(self, name: str) -> dict[str, npt.NDArray[Any]]:

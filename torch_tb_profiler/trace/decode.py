@@ -81,7 +81,7 @@ class EventDecoder:
             return self._chunk.decode(text)
 
     def alone(self, chunk: Chunk) -> list[Event] | None:
-        """The events of a chunk; None when it takes the text around it to tell what they are."""
+        """The events of a chunk; None if it takes the text around it to tell what they are."""
         try:
             return self.strictly(chunk.text)
         except msgspec.ValidationError:
@@ -92,7 +92,7 @@ class EventDecoder:
         return self.repaired(bytes(chunk.text), chunk.offset)
 
     def repaired(self, text: bytes, offset: int) -> list[Event] | None:
-        """Decode a chunk (`[event, …]`) that `strictly` refused; None when repairing its text does not make it JSON."""
+        """Decode a chunk (`[event, …]`) that `strictly` refused; None if repairing its text does not make it JSON."""
         try:
             return self._each(_split.decode(text), offset)
         except UNREADABLE:

@@ -44,7 +44,7 @@ def encode_batch(batch: Batch) -> bytes:
 
 
 def read_found(stream: BinaryIO) -> Found | None:
-    """The next answer of a helper; None when it says that it is ready. Raises EOFError when it is gone."""
+    """The next answer of a helper; None if it says that it is ready. Raises EOFError when it is gone."""
     (length,) = _FOUND_LENGTH.unpack(_exactly(stream, _FOUND_LENGTH.size))
     return _decode_found(_exactly(stream, length)) if length else None
 

@@ -61,7 +61,7 @@ def end_of_list(text: bytes) -> tuple[int, bool]:
 
 
 def end_of_object(text: bytes, start: int) -> int | None:
-    """The position after the object that opens at `start`; None when the text ends before it closes."""
+    """The position after the object that opens at `start`; None if the text ends before it closes."""
     depth = 0
     position: int | None = start
     while position is not None and (match := _QUOTE_OR_BRACE.search(text, position)):
@@ -78,7 +78,7 @@ def end_of_object(text: bytes, start: int) -> int | None:
 
 
 def _end_of_string(text: bytes, start: int) -> int | None:
-    """The position after the quote that ends the string whose content begins at `start`; None when there is none."""
+    """The position after the quote that ends the string whose content begins at `start`; None if there is none."""
     while (quote := text.find(b'"', start)) >= 0:
         content = text[start:quote]
         start = quote + 1
@@ -88,7 +88,7 @@ def _end_of_string(text: bytes, start: int) -> int | None:
 
 
 def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
-    """The JSON object at the start of `text` and the position after it; None when it is not complete."""
+    """The JSON object at the start of `text` and the position after it; None if it is not complete."""
     try:
         # latin-1 keeps positions equal to byte offsets
         value, end = _loose_strings.raw_decode(text.decode("latin-1"))
@@ -98,7 +98,7 @@ def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
 
 
 def next_event(text: bytes, start: int) -> int | None:
-    """Where the next event begins in text that may begin inside of one; None when none is found."""
+    """Where the next event begins in text that may begin inside of one; None if none is found."""
     return EventStarts(text).following(start)
 
 

@@ -25,7 +25,7 @@ class _Event(msgspec.Struct):
 
 
 def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = None) -> str | None:
-    """The JSON text of `args` of an event of the trace, indented; None when the event has none.
+    """The JSON text of `args` of an event of the trace, indented; None if the event has none.
 
     stream   the file that the trace was read from; it is read up to the event, a block at a time
 
@@ -54,7 +54,7 @@ def place_of(trace: Trace, row: int) -> RawPlace:
     chunks = trace.chunks
     place = int(np.searchsorted(chunks.first_row, row, "right")) - 1
     if place < 0:
-        raise TraceError(Reason(OTHER, "does not say where this event stands"))
+        raise TraceError(Reason(OTHER, "does not say where this event is"))
     first = int(chunks.first_row[place])
     after = int(chunks.first_row[place + 1]) if place + 1 < len(chunks) else len(trace.events)
     name = trace.strings[trace.events.name[row]]

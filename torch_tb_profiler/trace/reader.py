@@ -143,7 +143,7 @@ def _read(
         if begin is not None:
             notes.add(Note(kind, "warning", f"The keys {where} traceEvents could not be read.", first_offset=begin))
     if text.more is not None:
-        behind = "More follows behind the trace in the same file, perhaps another trace; it is not shown."
+        behind = "The file continues after the end of the trace, perhaps with another trace; this is not shown."
         notes.add(Note("more_behind", "warning", behind, first_offset=text.more))
     for repair in text.repairs:
         notes.add(repair_note(repair))

@@ -130,7 +130,7 @@ class Header(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def distributed(self) -> dict[str, Any]:
-        """`distributedInfo`: backend, rank, world_size, process groups; empty when absent."""
+        """`distributedInfo`: backend, rank, world_size, process groups; empty if absent."""
         value = self.raw.get("distributedInfo")
         return value if isinstance(value, dict) else {}
 

@@ -119,10 +119,10 @@ class Times:
             text = "Events without a start time were placed near the first event."
             yield Note("missing_time", "error", text, count=self._without_start, touches=touches)
         if self._without_duration:
-            text = "Events without a duration count as 0 long."
+            text = "Events without a duration count with a duration of 0."
             yield Note("missing_duration", "warning", text, count=self._without_duration, touches=touches)
         if self._negative:
-            text = "Events with a negative duration count as 0 long."
+            text = "Events with a negative duration count with a duration of 0."
             yield Note("negative_duration", "warning", text, count=self._negative, touches=touches)
 
 

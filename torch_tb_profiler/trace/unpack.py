@@ -315,7 +315,7 @@ class _Unzstd:
         value = int.from_bytes(head, "little")
         self._last, kind, size = bool(value & 1), value >> 1 & 3, value >> 3
         if kind not in (_RAW, _REPEATED, _COMPRESSED):
-            raise UnpackError(_damaged("Zstandard", "a block is of no known kind"))
+            raise UnpackError(_damaged("Zstandard", "a block is of an unknown kind"))
         self._unpack(self._frame, head + self._exactly(1 if kind == _REPEATED else size))
         return True
 

@@ -63,7 +63,7 @@ def _handle(workspace: Workspace, own: Mapping[str, Route], request: Request) ->
 def _dispatch(workspace: Workspace, own: Mapping[str, Route], request: Request) -> Answer | Stream:
     path = "/" + request.path.strip("/")
     if request.method not in ("GET", "HEAD"):
-        raise HttpError(405, f"{request.method} is not allowed: nothing here can be changed")
+        raise HttpError(405, f"{request.method} is not allowed: this server is read-only")
     if path.startswith(_ASSETS):
         return static_files.asset(path.removeprefix(_ASSETS))
     route = own.get(path) or ROUTES.get(path)

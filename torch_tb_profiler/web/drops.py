@@ -106,7 +106,7 @@ class Drops:
         _require_own_page(request)
         size = request.content_length
         if size is None:
-            raise HttpError(411, "the request must say how long the file is")
+            raise HttpError(411, "the request must contain the length of the file")
         name = safe_name(request.args.get("name", ""))
         try:
             self._reserve(size)
@@ -193,7 +193,9 @@ def takes_none(app: WSGIApplication) -> WSGIApplication:
     """The application of a server that others reach, too: it says why it takes no files."""
 
     def answer(_: Request) -> Answer:
-        raise HttpError(403, "only a server that no other machine reaches takes files; name the file when you start it")
+        raise HttpError(
+            403, "only a server that no other machine can reach accepts files; pass the path when you start the server"
+        )
 
     return _with_route(app, answer)
 
@@ -256,7 +258,7 @@ def _write(request: Request, write: Callable[[bytes], object], size: int) -> Non
         try:
             piece = read(min(left, _PIECE))
         except TimeoutError:
-            raise HttpError(408, "the file did not come in time") from None
+            raise HttpError(408, "the file did not arrive in time") from None
         if not piece:
             raise HttpError(400, "the file ended early")
         write(piece)

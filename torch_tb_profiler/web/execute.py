@@ -160,7 +160,7 @@ def _compute(
 
 def _about_others(question: AnyTraceQuestion) -> NotFound:
     if question.about == "snapshot":
-        return NotFound(Reason("no_snapshot", "this is no memory snapshot"))
+        return NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
     return NotFound(Reason("memory_snapshot", "is a memory snapshot (torch.cuda.memory): it is not a trace"))
 
 

@@ -30,14 +30,14 @@ def respond_failure(request: Request, error: Exception) -> Response:
         return respond_error(request, _scarce(error))
     mark = uuid.uuid4().hex[:8]
     log.error("error %s at %s", mark, request.path, exc_info=error)
-    text = f"the server made a mistake; its log tells more under {mark}"
+    text = f"an error occurred in the server; its log has details under {mark}"
     return respond_error(request, HttpError(500, text))
 
 
 def _scarce(error: Exception) -> HttpError:
     """What the system lacks now it may have later."""
     what = "memory" if isinstance(error, MemoryError) else str(error)
-    return HttpError(503, f"the server cannot answer now, its system lacks something: {what}; ask again later")
+    return HttpError(503, f"the server cannot answer now because its system lacks resources: {what}; ask again later")
 
 
 def _why_not(error: Unavailable) -> HttpError:

@@ -85,7 +85,7 @@ def is_known(asked: str, known: frozenset[str]) -> bool:
 
 
 def _without_port(asked: str) -> str | None:
-    """None where it is neither a name nor an address."""
+    """None if it is neither a name nor an address."""
     name, colon, port = asked.strip().lower().rpartition(":")
     if not colon or "]" in port:
         name, port = asked.strip().lower(), ""

@@ -35,7 +35,7 @@ TOGETHER, ALL_WORKERS = "distributed", "All"
 class Why(msgspec.Struct, frozen=True, kw_only=True):
     """What a reason says, for saying it in another language.
 
-    kind    which reason it is; `other` is said in English alone
+    kind    which reason it is; `other` exists only in English
     values  what the sentence says beyond its kind
     """
 
@@ -68,14 +68,14 @@ class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
     state        how far it is
     bytes_done   how much of it was read
     bytes_total  of the file
-    events       how many were read, null until something is known
+    events       how many were read; null until this is known
     reason       why it failed, a sentence that goes on after the name of the file
     why          the same as `reason`, for saying it in another language
     notes        how many trace-health notes it has
     views        that have data
-    rank         number of the process: as the trace says, else its name
-    world_size   how many processes there were, null when the trace does not say
-    host_name    null when the trace does not say
+    rank         number of the process, as in the trace, otherwise its name
+    world_size   how many processes there were, null if the trace does not contain it
+    host_name    null if the trace does not contain it
     kind         whether it is a trace or a memory snapshot
     """
 
@@ -101,13 +101,13 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     """A run.
 
     name       of the run
-    state      failed when all traces are, loading while one is not read, else ready
+    state      failed if all traces are, loading while one is not yet read, otherwise ready
     ready      how many of its traces were read
     total      how many it has
     traces     by worker, then span
     skipped    JSON files of the run that are no traces, and why
     newest_ms  when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the
-               file, else when that was written; null where neither is known
+               file, otherwise from its time of writing; null if neither is known
     """
 
     name: str

@@ -33,10 +33,10 @@ IDLE_SECONDS = 300.0
 
 
 class QueryMeta(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands beside the rows of a query.
+    """The metadata of the rows of a query.
 
     more         why there may be further rows that are not here: rows (as many as are sent), bytes (as long as is
-                 sent); empty where all are here
+                 sent); empty if all are here
     prepared_ns  how long tables were made that the query names, before it ran
     query_ns     how long it ran
     """
@@ -64,9 +64,9 @@ class QueryColumn(msgspec.Struct, frozen=True, kw_only=True):
 
     name     in SQL
     type     of its values
-    unit     of its values; empty where they have none
+    unit     of its values; empty if they have none
     meaning  what it is
-    missing  when it is NULL; empty where it never is
+    missing  when it is NULL; empty if it never is
     """
 
     name: str

@@ -137,12 +137,12 @@ class _Handler(WSGIRequestHandler):
     def _is_understood(self) -> bool:
         """Whether there is an answer to the request; else the client has been told."""
         if self.request_version == "HTTP/0.9":  # answers of which have no head, so that nothing says what they are
-            self.send_error(400, "a request of HTTP/1.0 or later is needed")
+            self.send_error(400, "the request must be HTTP/1.0 or later")
             return False
         try:
             urlsplit(self.path)
         except ValueError as error:
-            self.send_error(400, f"the address of the request is none: {error}")
+            self.send_error(400, f"the request has an invalid address: {error}")
             return False
         return True
 

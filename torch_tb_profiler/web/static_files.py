@@ -121,7 +121,7 @@ def _html(body: bytes) -> Answer:
 
 
 def _read(path: str) -> bytes | None:
-    """A file of the UI; None when there is none or the path leaves the folder."""
+    """A file of the UI; None if there is none or the path leaves the folder."""
     if len(path) > _LONGEST:
         return None
     place = files("torch_tb_profiler").joinpath("static")

@@ -25,7 +25,7 @@ from torch_tb_profiler.workspace.identity import answers_version
 WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
 
 #: says that the stored text is not valid JSON and this is another document
-REPAIRED_HEADER = ("X-Trace-Repaired", "the stored file is not valid JSON; this holds what could be read of it")
+REPAIRED_HEADER = ("X-Trace-Repaired", "the stored file is not valid JSON; this document contains what could be read")
 
 
 #: later than any trace ends

@@ -13,7 +13,7 @@ _CODED = late_pattern("%(7e|25)", re.IGNORECASE)
 
 
 class Address(msgspec.Struct, frozen=True):
-    """What a path means. worker, span: None where it does not say."""
+    """What a path means. worker, span: None if it does not say."""
 
     path: str
     worker: str | None = None

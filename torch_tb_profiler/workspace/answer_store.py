@@ -123,7 +123,7 @@ class AnswerFolder:
         return _packed(body, is_gzip=kind == _GZIP)
 
     def content(self, name: str) -> bytes | None:
-        """The body of an answer; None where there is none."""
+        """The body of an answer; None if there is none."""
         found = self.get(name)
         return found.plain() if isinstance(found, Packed) else None
 

@@ -60,7 +60,7 @@ class AnsweringProcess:
 
     @staticmethod
     def order(method: Method, *arguments: Any) -> bytes | None:
-        """What is to be asked, as it is sent; None where it cannot be: a function of a function."""
+        """What is to be asked, as it is sent; None if it cannot be: a function of a function."""
         try:
             return pickle.dumps(Order(method, arguments), pickle.HIGHEST_PROTOCOL)
         except (pickle.PicklingError, AttributeError, TypeError):

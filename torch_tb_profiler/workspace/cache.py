@@ -102,13 +102,13 @@ class Cache:
         return self._path(key, RANK)
 
     def rank_content(self, key: str) -> bytes | None:
-        """What stands in it; None when it is nowhere, or damaged."""
+        """What stands in it; None if it is nowhere, or damaged."""
         with contextlib.suppress(OSError):
             return read_sealed(self._here(self.rank(key)))
         return None
 
     def result(self, name: str) -> bytes | None:
-        """What the ranks of a run say together; None when it is nowhere, or damaged. `name`: see `result_name`."""
+        """What the ranks of a run say together; None if it is nowhere, or damaged. `name`: see `result_name`."""
         with contextlib.suppress(OSError):
             return read_sealed(self._here(self.directory / name))
         return None

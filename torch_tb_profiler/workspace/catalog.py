@@ -135,7 +135,7 @@ def write_catalog(place: Place, catalog: Catalog) -> None:
 
 
 def read_catalog(place: Place, name: str) -> Catalog | None:
-    """None when it is gone, damaged, or of another version. Raises StorageError and OSError."""
+    """None if it is gone, damaged, or of another version. Raises StorageError and OSError."""
     try:
         found = msgspec.json.decode(unsealed(place.read(name)) or b"", type=Catalog)
     except (FileNotFoundError, msgspec.DecodeError):

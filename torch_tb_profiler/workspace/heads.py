@@ -49,7 +49,7 @@ class Heads:
         self._contents: dict[Content, Content] = {}
 
     def content_of(self, entry: Entry) -> Content | None:
-        """What was found when the file was last looked at; None when it never was."""
+        """What was found when the file was last looked at; None if it never was."""
         known = self._known.get(entry.url)
         return known[1] if known else None
 

@@ -259,7 +259,7 @@ def _looked_up(path: str) -> tuple[str, Entry | None]:
 def without_traces(path: str, found: Found) -> str:
     """What is said of a path in which `find_traces` found no run."""
     why = f": {found.skipped[0].file} {found.skipped[0].reason}" if found.skipped else ""
-    return f"{shown(path)} holds no trace{why}"
+    return f"{shown(path)} contains no trace{why}"
 
 
 def _of_files(root: Root, entries: Sequence[Entry]) -> Found:

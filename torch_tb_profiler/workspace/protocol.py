@@ -22,8 +22,8 @@ class Summary(msgspec.Struct, frozen=True):
     notes: how many there are in all
     troubles: those that answers about any view may name, so that they need not be found again
     views: ids of the views that have data
-    rank, world_size: None when the trace does not say
-    host_name: empty when the trace does not say
+    rank, world_size: None if the trace does not contain it
+    host_name: empty if the trace does not contain it
     """
 
     events: int

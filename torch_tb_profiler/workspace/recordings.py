@@ -79,7 +79,7 @@ def append_to_history(file: str, recordings: Sequence[RecordingFigures]) -> None
     try:
         is_new = not path.exists() or path.stat().st_size == 0
         if not is_new and not is_saved(file):
-            raise RecordingError(f"{file} is no history of recordings: nothing is appended to it", missing=True)
+            raise RecordingError(f"{file} is not a history of recordings; nothing was appended to it", missing=True)
         with path.open("a", encoding="utf-8", newline="\n") as stream:
             stream.writelines(saved_text([each]) for each in recordings)
     except OSError as error:
@@ -129,7 +129,7 @@ def saved_recordings(path: str) -> list[RecordingFigures]:
         where = f"{path}, line {number}," if is_history else path
         found += _of_text(line, where)
     if not found:
-        raise RecordingError(f"{path} holds no recording")
+        raise RecordingError(f"{path} contains no recording")
     return found
 
 
@@ -141,7 +141,7 @@ def _of_text(text: bytes, where: str) -> list[RecordingFigures]:
             )
         found = msgspec.json.decode(text, type=SavedBaseline).recordings
     except (msgspec.DecodeError, RecursionError) as error:
-        raise RecordingError(f"{where} is no saved baseline, or a damaged one: {error}") from None
+        raise RecordingError(f"{where} is not a saved baseline, or is damaged: {error}") from None
     for each in found:
         if (wrong := _contradiction(each)) is not None:
             raise RecordingError(f"{where} is damaged: {wrong}")
@@ -162,7 +162,7 @@ def _contradiction(figures: RecordingFigures) -> str | None:
     if any(abs(value) > _MOST_NS for column in columns for value in column):
         return "a number in it is too large"
     if min(figures.step_ns, default=0) < 0 or figures.lanes < 1 or figures.ranks < 1 or figures.first_kept > size:
-        return "a number in it cannot be"
+        return "a number in it is impossible"
     return None
 
 
@@ -228,5 +228,5 @@ def find_spans(path: str, worker: str | None) -> Spans:
         of_runs.append((run, list(by_span.values())))
     is_missing = worker is not None and bool(found.runs)
     of_span = "" if span is None else f" and a span {span!r}"
-    why = f"{shown(address.path)} holds no trace of a worker {worker!r}{of_span}"
+    why = f"{shown(address.path)} contains no trace of a worker {worker!r}{of_span}"
     return Spans(of_runs, why if is_missing else without_traces(path, found), is_missing)

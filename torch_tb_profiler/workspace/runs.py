@@ -344,7 +344,7 @@ class Runs:
     # reading ---------------------------------------------------------------------------------------------
 
     def _heard(self, job: Job, message: Message | None) -> None:
-        """A worker process says something; None when it starts. Called by the threads of the pool."""
+        """A worker process says something; None if it starts. Called by the threads of the pool."""
         if isinstance(message, Preparing | Answered | Prepared):
             self._heard_of_answers(job, message)
             return
@@ -365,7 +365,7 @@ class Runs:
             self._cache.sweep_if_due()
 
     def _current(self, job: Job) -> TraceState | None:
-        """The trace that a job reads; None when it was removed or has changed since, or there is nothing to read."""
+        """The trace that a job reads; None if it was removed or has changed since, or there is nothing to read."""
         trace = self._traces.get(job.url)
         return None if trace is None or trace.id != job.id or job.is_read else trace
 

@@ -26,14 +26,14 @@ def sealed(content: bytes) -> bytes:
 
 
 def unsealed(stored: bytes) -> bytes | None:
-    """What was sealed; None when any byte is another one."""
+    """What was sealed; None if any byte is another one."""
     head = len(_MAGIC) + _DIGEST
     content = stored[head:]
     return content if stored[:head] == _MAGIC + _digest(content) else None
 
 
 def read_sealed(path: Path) -> bytes | None:
-    """What was sealed in a file; None when it is damaged. Raises OSError."""
+    """What was sealed in a file; None if it is damaged. Raises OSError."""
     with open_file(path) as stream:
         return unsealed(stream.read())
 

@@ -39,8 +39,8 @@ class TraceStatus(msgspec.Struct, frozen=True):
     notes: number of trace-health notes
     views: ids of the views that have data
     kind: whether it is a trace or a memory snapshot
-    rank: of its process, as the trace says, else its name; None when neither does
-    world_size, host_name: None and empty when the trace does not say, or was not read yet
+    rank: of its process, as the trace says, else its name; None if neither does
+    world_size, host_name: None and empty if the trace does not contain it, or was not read yet
     """
 
     worker: str
@@ -93,7 +93,7 @@ class Original(msgspec.Struct, frozen=True):
 
 
 class RunStatus(msgspec.Struct, frozen=True):
-    """traces: by worker, then span. newest_ns: when the newest was recorded; None when nothing says it."""
+    """traces: by worker, then span. newest_ns: when the newest was recorded; None if nothing says it."""
 
     name: str
     traces: tuple[TraceStatus, ...]

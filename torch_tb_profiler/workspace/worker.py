@@ -152,9 +152,9 @@ def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool
     except TraceError as error:
         return Failed(error.reason)
     except MemoryError:
-        return Failed(Reason("no_memory", "needs more memory than there is"))
+        return Failed(Reason("no_memory", "needs more memory than is available"))
     except OSError as error:
-        text = f"could not be read or its columns not be written: {error}"
+        text = f"could not be read, or its columns could not be written: {error}"
         return Failed(Reason("not_written", text, {"error": str(error)}), passes=True)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
         told = f"{type(error).__name__}: {error}"

@@ -295,7 +295,7 @@ class Workspace:
         return result_name(ranks, [other.file for other in opened.others])
 
     def result(self, name: str) -> bytes | None:
-        """What was kept under a name; None when it is nowhere, or damaged."""
+        """What was kept under a name; None if it is nowhere, or damaged."""
         return self._cache.result(name)
 
     def keep_result(self, name: str, content: bytes) -> None:

@@ -14,7 +14,7 @@ export interface Column {
   label: string;
   /** of its values */
   type: "bool" | "number" | "string";
-  /** of its values, null where they have none */
+  /** of its values, null if they have none */
   unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
@@ -118,7 +118,7 @@ export interface StepParts {
   categories: string[];
   /** of each step by category; they add up to duration_ns */
   category_ns: { [key: string]: number[] };
-  /** what devices did in each step; null when none ran kernels */
+  /** what devices did in each step; null if none ran kernels */
   use: StepUses | null;
 }
 
@@ -128,7 +128,7 @@ export interface StepUses {
   busy_ns: number[];
   /** a compute kernel ran */
   computing_ns: number[];
-  /** a communication kernel ran; null where communication is only known from calls on the host */
+  /** a communication kernel ran; null if communication is only known from calls on the host */
   communicating_ns: number[] | null;
   /** a communication kernel ran and no compute kernel; null likewise */
   exposed_communication_ns: number[] | null;
@@ -142,7 +142,7 @@ export interface AverageStep {
   category_ns: { [key: string]: number };
 }
 
-/** One device that ran kernels. Fractions 0…1, None where the trace does not say enough. */
+/** One device that ran kernels. Fractions 0…1, None if the trace does not contain it enough. */
 export interface DeviceUse {
   /** number of the device */
   id: number;
@@ -162,7 +162,7 @@ export interface DeviceUse {
   exposed_communication: number | null;
   /** estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1 */
   sm_efficiency: number | null;
-  /** estimated occupancy of the compute kernels of which it is known, 0…1 */
+  /** estimated occupancy of the compute kernels where it is known, 0…1 */
   achieved_occupancy: number | null;
   /** part of the time of compute kernels that these are, 0…1 */
   occupancy_known_share: number | null;
@@ -170,7 +170,7 @@ export interface DeviceUse {
   tensor_cores: TensorCores;
 }
 
-/** Parts of the time of compute kernels, 0…1; the three add up to 1. None without such time. */
+/** Parts of the time of compute kernels, 0…1; the three add up to 1. None if there is no such time. */
 export interface TensorCores {
   /** part of kernels known to use tensor cores, 0…1 */
   yes: number | null;
@@ -180,7 +180,7 @@ export interface TensorCores {
   unknown: number | null;
 }
 
-/** The devices of a trace together. Fractions 0…1, None where the trace does not say enough. */
+/** The devices of a trace together. Fractions 0…1, None if the trace does not contain it enough. */
 export interface DeviceSummary {
   /** share of step time in which a kernel, copy or fill ran: over all steps, mean over the devices that ran kernels, 0…1 */
   busy: number | null;
@@ -198,7 +198,7 @@ export interface DeviceSummary {
 
 /** Estimated achieved occupancy of compute kernels, 0…1. */
 export interface Occupancy {
-  /** over the kernels of which it is known, weighted by duration, 0…1; None when it is known of none */
+  /** over the kernels where it is known, weighted by duration, 0…1; None if it is known for none */
   mean: number | null;
   /** time of these ÷ time of all compute kernels, 0…1; None without compute kernels */
   known_share: number | null;
@@ -210,7 +210,7 @@ export interface Bound {
   kind: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
   /** which part of the steps its relief would save, by replay, 0…1; null for `unknown` */
   share: number | null;
-  /** what bounds the steps after that; null where nothing clearly does */
+  /** what bounds the steps after that; null if nothing clearly does */
   next: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown" | null;
   /** which part of the steps has a cause in the trace, 0…1; null without steps */
   explained: number | null;
@@ -228,7 +228,7 @@ export interface Bound {
 export interface Relief {
   /** the resource */
   kind: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
-  /** of the steps, 0…1; null where the change is refused */
+  /** of the steps, 0…1; null if the change is refused */
   share: number | null;
 }
 
@@ -258,7 +258,7 @@ export interface Finding {
   advice: string;
   /** what it costs the average step; null of a warning, which has no time */
   saving: FindingSaving | null;
-  /** the numbers behind it */
+  /** the numbers that support it */
   evidence: Evidence[];
   /** how many places there are where it can be seen */
   count: number;
@@ -266,7 +266,7 @@ export interface Finding {
   links: Link[];
   /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
-  /** where in the program; null when that cannot be told */
+  /** where in the program; null if it is not known */
   where: Where | null;
   /** where it can be seen in the trace, the longest first: the first of `count` */
   instances: Instance[];
@@ -294,7 +294,7 @@ export interface FindingSaving {
   refused_share: number | null;
 }
 
-/** A number behind a finding, and where it can be seen. */
+/** A number that supports a finding, and where it is shown. */
 export interface Evidence {
   /** what the label says, for saying it in another language */
   key: string;
@@ -340,7 +340,7 @@ export interface Where {
   annotation: string | null;
   /** which part of the instances, by time, is there, 0…1 (0…1) */
   share: number;
-  /** the setting of the profiler that would give the line; null when the line is known, or it was set */
+  /** the setting of the profiler that would give the line; null if the line is known, or it was set */
   missing: string | null;
 }
 
@@ -368,7 +368,7 @@ export interface NotEvaluated {
   text: string;
 }
 
-/** An operator that took much time. */
+/** An operator that took a lot of time. */
 export interface LargestOperator {
   /** of the operator */
   name: string;
@@ -376,19 +376,19 @@ export interface LargestOperator {
   is_communication: boolean;
   /** time on the host less that of operators below it (nanoseconds) */
   host_self_ns: number;
-  /** time of device work that it launched itself, null where no device was recorded */
+  /** time of device work that it launched itself, null if no device was recorded */
   device_self_ns: number | null;
   /** how often it ran */
   calls: number;
 }
 
-/** A kernel that took much time. */
+/** A kernel that took a lot of time. */
 export interface TopKernel {
   /** of the kernel */
   name: string;
   /** the name that a page has room for */
   short_name: string;
-  /** what it computes, as among kernels; null where the name is of no known family */
+  /** what it computes, as among kernels; null if the name is of no known family */
   kind: string | null;
   /** Σ of its durations */
   total_ns: number;
@@ -416,17 +416,17 @@ export interface OperatorsMeta {
   offset: number;
   /** what makes a row: name, name_shape or name_stack */
   group_by: string;
-  /** Σ of device work, null where none was recorded */
+  /** Σ of device work, null if none was recorded */
   device_ns: number | null;
   /** Σ of host time of operators (nanoseconds) */
   host_ns: number;
-  /** Σ of device work that no operator launched, null where none was recorded */
+  /** Σ of device work that no operator launched, null if none was recorded */
   unattributed_device_ns: number | null;
   /** the same by why */
   unattributed: Unattributed[];
-  /** part of the time of autograd nodes whose forward is not known, 0…1: of their device time, else of their host time; null without any, and where one operator is told of */
+  /** part of the time of autograd nodes whose forward is not known, 0…1: of their device time, otherwise of their host time; null without any, and in answers about one operator */
   unlinked_backward: number | null;
-  /** share of step time in which devices were busy, 0…1; null without devices, and where one operator is told of */
+  /** share of step time in which devices were busy, 0…1; null without devices, and in answers about one operator */
   device_busy: number | null;
 }
 
@@ -436,7 +436,7 @@ export interface Unattributed {
   owner: string;
   /** how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none */
   how: string;
-  /** the owner's name alone; null for none */
+  /** only the owner's name; null for none */
   name: string | null;
   /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
   reason: string | null;
@@ -496,11 +496,11 @@ export interface Transfers {
   calls: number;
   /** Σ of their durations */
   total_ns: number;
-  /** Σ of their sizes in bytes, None when the trace does not say */
+  /** Σ of their sizes in bytes, None if the trace does not contain it */
   bytes: number | null;
 }
 
-/** What was recorded, and what is wrong with it. */
+/** What was recorded, and what problems it has. */
 export interface HealthAnswer {
   /** which trace */
   meta: TraceMeta;
@@ -520,7 +520,7 @@ export interface RecordedCapture {
   text_bytes: number;
   /** how many lanes of events: host threads and device streams */
   tracks: number;
-  /** UTC, ISO 8601; None when the times of the file count from something unknown */
+  /** UTC, ISO 8601; None if the times of the file count from something unknown */
   recorded_at: string | null;
   /** from the first event to the end of the last */
   duration_ns: number;
@@ -530,19 +530,19 @@ export interface RecordedCapture {
   step_rule: string;
   /** how many there are */
   steps: number;
-  /** what the header says of each profiler option; None when it does not name it */
+  /** what the header says of each profiler option; None if it does not name it */
   options: { [key: string]: boolean | null };
   /** per option that adds something to a trace, how many events have what it adds */
   found: { [key: string]: number };
   /** of the format, drivers and libraries, as the header says */
   versions: { [key: string]: string | number | boolean };
-  /** other entries of the header, such as the program's own */
+  /** other entries of the header, such as those of the program itself */
   metadata: { [key: string]: string | number | boolean };
-  /** of the machine, None when the file does not say */
+  /** of the machine, None if the file does not contain it */
   host_name: string | null;
   /** of a program of several processes, None without it in the header */
   distributed: Distributed | null;
-  /** of the machine, and whatever else did some work */
+  /** those of the machine, and anything else that did some work */
   devices: RecordedDevice[];
   /** of the file as stored (bytes) */
   bytes: number;
@@ -568,7 +568,7 @@ export interface Distributed {
   groups: number | null;
 }
 
-/** A device of the machine (`deviceProperties`) or one that did some work; None where the file does not say. */
+/** A device of the machine (`deviceProperties`) or one that did some work; None if the file does not contain it. */
 export interface RecordedDevice {
   /** number of the device */
   id: number;
@@ -590,7 +590,7 @@ export interface FiguresAnswer {
   figures: Figures;
 }
 
-/** One trace in a row of numbers; None where it does not say, or has no steps. */
+/** One trace in a row of numbers; None if it is not in the trace, or the trace has no steps. */
 export interface Figures {
   /** those that ran kernels, by name */
   devices: string;
@@ -654,19 +654,19 @@ export interface SummaryAnswer {
   waterfall: Part[];
   /** what the average step did: `exposed_ns` of all phases adds up to `steps.mean_ns` exactly; empty without steps */
   phases: PhaseMean[];
-  /** how the program infers; null where nothing says that it does */
+  /** how the program infers; null if nothing shows that it does */
   engine: EngineSummary | null;
   /** how devices were used */
   device: DeviceSummary;
-  /** what is known of who started device work */
+  /** what is known about what started device work */
   owners: SummaryOwners;
   /** FLOP of the average step */
   flops: SummaryFlops;
-  /** model FLOP utilization, 0…1; null where too little is known */
+  /** model FLOP utilization, 0…1; null if too little is known */
   mfu: number | null;
-  /** hardware FLOP utilization, 0…1; null where too little is known */
+  /** hardware FLOP utilization, 0…1; null if too little is known */
   hfu: number | null;
-  /** the operators that lose most, at most 20; empty where peaks or shapes are not known */
+  /** the operators that lose most, at most 20; empty if peaks or shapes are not known */
   lost: SummaryLost[];
   /** what bounds the steps, by replay; `unknown` where the trace does not say */
   bound: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
@@ -676,7 +676,7 @@ export interface SummaryAnswer {
   findings: SummaryFinding[];
   /** what is wrong with the recording */
   notes: Note[];
-  /** all ranks of the run; null when one trace alone was asked about */
+  /** all ranks of the run; null if the question is about a single trace */
   ranks: RanksSummary | null;
 }
 
@@ -694,7 +694,7 @@ export interface SummaryTrace {
   events: number;
   /** from the first event to the end of the last (nanoseconds) */
   duration_ns: number;
-  /** names of the devices that did some work, by number; null where the file does not name one */
+  /** names of the devices that did some work, by number; null if the file does not name one */
   devices: (string | null)[];
 }
 
@@ -736,21 +736,21 @@ export interface EngineSummary {
   how: "embedding" | "modules" | "names" | "ranges" | "stages";
   /** the phases that occur */
   steps: EnginePhase[];
-  /** how many new tokens all steps compute; null where some step does not tell */
+  /** how many new tokens all steps compute; null if it is unknown for some step */
   tokens: number | null;
-  /** how many tokens steps generate, one for each request; null where some step does not tell, or checks tokens that were guessed */
+  /** how many tokens steps generate, one for each request; null if it is unknown for some step, or a step checks draft tokens */
   generated: number | null;
   /** generated, without the last step ÷ time from the first step to the last; null like it, and with one step */
   tokens_per_second: number | null;
-  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests where all tell them; null with fewer than two steps, and where tokens are guessed and checked: how many of them were kept is not told */
+  /** time per output token: mean from the beginning of a step that generates to that of the next, weighted by its requests if they are known for all steps; null with fewer than two steps, and with draft tokens, because it is not recorded how many of them were accepted */
   tpot_ns: number | null;
-  /** Σ of the gaps between steps, on the host; null where their ends are not told, and with one step */
+  /** Σ of the gaps between steps, on the host; null if their ends are not known, and with one step */
   gap_ns: number | null;
   /** part of the device time of the steps that replays of graphs have, 0…1; null without device time */
   graph_share: number | null;
 }
 
-/** The steps of one phase. Means and medians are of one step; null where no step says it. */
+/** The steps of one phase. Means and medians are of one step; null if no step says it. */
 export interface EnginePhase {
   /** which phase */
   name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
@@ -764,7 +764,7 @@ export interface EnginePhase {
   device_ns: number;
   /** mean number of requests */
   requests: number | null;
-  /** how many new tokens, over the steps that tell them */
+  /** how many new tokens, over the steps for which this is known */
   tokens: number | null;
 }
 
@@ -780,17 +780,17 @@ export interface SummaryOwners {
 
 /** FLOP by the shapes of operators. Shares are parts of the time of compute kernels, copies and fills, 0…1. */
 export interface SummaryFlops {
-  /** FLOP that the model needs in the average step; null where none are known */
+  /** FLOP that the model needs in the average step; null if none are known */
   per_step: number | null;
   /** FLOP of the average step, what is computed again in the backward pass too; null like it */
   executed: number | null;
-  /** of which matrix FLOP are known, also where there are none; null where nothing took time */
+  /** of which matrix FLOP are known, also where there are none; null if nothing took time */
   coverage: number | null;
-  /** time with FLOP ÷ the same with that of which FLOP are not known; null where there is neither */
+  /** time with FLOP ÷ the same with that of which FLOP are not known; null if there is neither */
   matrix_coverage: number | null;
-  /** of which bytes are known; null where nothing took time */
+  /** of which bytes are known; null if nothing took time */
   bytes_coverage: number | null;
-  /** of which FLOP or bytes are not known, by why */
+  /** whose FLOP or bytes are not known, by reason */
   unknown: { [key: string]: number };
 }
 
@@ -812,7 +812,7 @@ export interface SummaryFinding {
   detail: string;
   /** what to do */
   advice: string;
-  /** where in the program; null when that cannot be told */
+  /** where in the program; null if it is not known */
   where: string | null;
   /** what it costs; null of a warning */
   saving: FindingSaving | null;
@@ -824,7 +824,7 @@ export interface SummaryFinding {
 export interface RanksSummary {
   /** how many ranks were read */
   present: number;
-  /** how many ranks the job has; null where the traces do not say */
+  /** how many ranks the job has; null if the traces do not contain it */
   expected: number | null;
   /** those that are named */
   stragglers: Straggler[];
@@ -840,25 +840,25 @@ export interface RanksSummary {
 
 /** A rank that works longer than its peers, by its own time between collectives: no waiting is in it. */
 export interface Straggler {
-  /** number of the rank; null where its trace does not say */
+  /** number of the rank; null if its trace does not contain it */
   rank: number | null;
   /** name of its trace */
   worker: string;
-  /** where it ran; null where the trace does not say */
+  /** where it ran; null if the trace does not contain it */
   host: string | null;
-  /** how much longer than its peers, of a step: in own time of the step or before one collective, in its kernels or on its host, whichever shows it most surely (nanoseconds) */
+  /** how much longer than its peers, of a step: in own time of the step or before one collective, in its kernels or on its host, whichever is the clearest evidence (nanoseconds) */
   late_ns: number;
-  /** how many robust deviations of the peers that is, where it is most; null with fewer than three of them */
+  /** how many robust deviations of the peers that is, where it is largest; null with fewer than three peers */
   z: number | null;
   /** what takes longer */
   cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown";
-  /** the operator, kernel or collective that takes longer; null where no single one does */
+  /** the operator, kernel or collective that takes longer; null if no single one does */
   operator: string | null;
   /** the part of it, of a step; null like operator */
   operator_ns: number | null;
-  /** collective before which the rank is late; null where it is late in many places */
+  /** collective before which the rank is late; null if it is late in many places */
   position: string | null;
-  /** how much shorter a step would be without it: replay over all ranks; null where that cannot be told */
+  /** how much shorter a step would be without it: replay over all ranks; null if it is not known */
   saving_ns: number | null;
   /** in how many steps it is clearly late */
   steps: number;
@@ -868,7 +868,7 @@ export interface Straggler {
   peers: number;
   /** whether it is surely slow; otherwise it is only listed, for `doubt` */
   named: boolean;
-  /** why it is not named: few_steps, few_peers, small, loading; empty where it is named */
+  /** why it is not named: few_steps, few_peers, small, loading; empty if it is named */
   doubt: "" | "few_peers" | "few_steps" | "loading" | "small";
 }
 
@@ -880,7 +880,7 @@ export interface SlowLink {
   ranks: number[];
   /** where they run */
   hosts: string[];
-  /** the two ranks between which it is slow; null where only the group is known */
+  /** the two ranks between which it is slow; null if only the group is known */
   pair: Cell[] | null;
   /** collective that is slower */
   kind: string;
@@ -902,11 +902,11 @@ export interface Matched {
   unmatched: number;
 }
 
-/** A collective that some present member of its group does not have: a hint that ranks ran apart. */
+/** A collective that some present member of its group does not have: a hint that ranks diverged. */
 export interface MissingCollective {
   /** label of the process group */
   group: string;
-  /** number of the collective in its group; null when the traces do not say */
+  /** number of the collective in its group; null if the traces do not contain it */
   sequence: number | null;
   /** of the call */
   name: string;
@@ -926,15 +926,15 @@ export interface MissingCollective {
 export interface Clock {
   /** names of the traces */
   workers: string[];
-  /** by which the clock differs from that of the lowest rank at the middle of its trace, once times since the epoch are compared; null where it shares no clock with it */
+  /** by which the clock differs from that of the lowest rank at the middle of its trace, once times since the epoch are compared; null if it shares no clock with it */
   offset_ns: (number | null)[];
   /** what to add to a time since the start of the trace for one since the start of the first trace: from times since the epoch, with the offset where `corrected`; null likewise */
   shift_ns: (number | null)[];
   /** how many parts in a million faster it runs; null likewise */
   drift_ppm: (number | null)[];
-  /** median distance of the ends of collectives from the lines; null where nothing was fitted */
+  /** median distance of the ends of collectives from the lines; null if nothing was fitted */
   residual_ns: number | null;
-  /** whether the offsets are larger than their uncertainty; else times since the epoch are used as they are */
+  /** whether the offsets are larger than their uncertainty; otherwise times since the epoch are used unchanged */
   corrected: boolean;
   /** how many sets of ranks there are between which clocks are known */
   components: number;
@@ -966,7 +966,7 @@ export interface WaterfallAnswer {
 
 /** A cause that occurs. */
 export interface CauseMeaning {
-  /** its id; what stands before a dot is a group of causes */
+  /** its id; the part before a dot is a group of causes */
   cause: string;
   /** its definition */
   help: string;
@@ -992,7 +992,7 @@ export interface Pieces {
   largest: Piece[];
 }
 
-/** A stretch of time with one cause, within one step. Texts and rows are null where the trace does not tell. */
+/** A stretch of time with one cause, within one step. Texts and rows are null if the trace does not show it. */
 export interface Piece {
   /** why the time passed */
   cause: string;
@@ -1048,9 +1048,9 @@ export interface CategoryAnswer {
 
 /** What the events of one name have of a category. */
 export interface CategoryPart {
-  /** of the events; null for time of which the trace does not tell what ran */
+  /** of the events; null for time in which it is not known what ran */
   name: string | null;
-  /** of a kernel as among kernels; else the name */
+  /** for a kernel, its short name; otherwise the name */
   short_name: string | null;
   /** what they are: an operator, a kernel, or something else */
   kind: "kernel" | "operator" | "other";
@@ -1062,7 +1062,7 @@ export interface CategoryPart {
   start_ns: number;
   /** how long that is (nanoseconds) */
   duration_ns: number;
-  /** the event of the longest; null where there is none */
+  /** the event of the longest; null if there is none */
   row: number | null;
 }
 
@@ -1070,19 +1070,19 @@ export interface CategoryPart {
 export interface CategoryStretch {
   /** name of the step */
   step: string;
-  /** of the event; null where the trace does not tell what ran */
+  /** of the event; null if the trace does not show what ran */
   name: string | null;
-  /** of a kernel as among kernels; else the name */
+  /** for a kernel, its short name; otherwise the name */
   short_name: string | null;
   /** since the start of the trace (nanoseconds) */
   start_ns: number;
   /** how long it lasts (nanoseconds) */
   duration_ns: number;
-  /** the event; null where there is none */
+  /** the event; null if there is none */
   row: number | null;
 }
 
-/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
+/** The metadata of a page of a table about one trace: `TraceMeta` and `PageMeta`. */
 export interface TableMeta {
   /** name of the run, as in `/api/status` */
   run: string;
@@ -1128,11 +1128,11 @@ export interface Definition {
   label: string;
   /** of its values */
   type: "bool" | "number" | "string";
-  /** of its values, null where they have none */
+  /** of its values, null if they have none */
   unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
-  /** of label and help, for saying them in another language: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty where they are said in English alone */
+  /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
   id: string;
 }
 
@@ -1150,27 +1150,27 @@ export interface FlopsAnswer {
   per_step: number;
   /** FLOP that are executed in an average step (FLOP) */
   executed: number;
-  /** what attention over sequences behind one another needs beside per_step: their lengths were not recorded, so it lies between two numbers; null without such attention */
+  /** what attention over concatenated sequences needs in addition to per_step: their lengths were not recorded, so it lies between two numbers; null without such attention */
   packed: PackedFlops | null;
   /** model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices */
   mfu: Utilization;
-  /** hardware FLOP utilization: the same of what is executed */
+  /** hardware FLOP utilization: the same for the FLOP executed */
   hfu: Utilization;
   /** per_step ÷ peak ÷ busy: what kernels reach while they run */
   busy_mfu: Utilization;
   /** by element type, the most FLOP first */
   elements: OfElement[];
-  /** what of it is in which phase; empty where nothing tells phases apart */
+  /** its parts by phase; empty if phases are not known */
   phases: OfPhase[];
-  /** how much of the time is known; null where nothing took time */
+  /** how much of the time is known; null if nothing took time */
   coverage: Coverage | null;
-  /** code that would record what is not known, by why */
+  /** code that would record what is unknown, by reason */
   remedies: { [key: string]: string };
   /** what they can do */
   devices: DeviceRoofs[];
 }
 
-/** FLOP of attention over sequences behind one another, whose lengths were not recorded. */
+/** FLOP of attention over concatenated sequences whose lengths were not recorded. */
 export interface PackedFlops {
   /** FLOP there are at least */
   least: number;
@@ -1180,7 +1180,7 @@ export interface PackedFlops {
 
 /** A part of the peak, 0…1. */
 export interface Utilization {
-  /** what is known of it; None where that says nothing */
+  /** what is known about it; None if that is nothing */
   value: number | null;
   /** not less than that; None: not known */
   low: number | null;
@@ -1188,7 +1188,7 @@ export interface Utilization {
   high: number | null;
   /** how to say it */
   shown: "at_least" | "exact" | "hidden" | "range";
-  /** why there is no value; None where there is one */
+  /** why there is no value; None if there is one */
   why: "coverage" | "no_device" | "no_peak" | "no_products" | "no_steps" | null;
 }
 
@@ -1220,13 +1220,13 @@ export interface Coverage {
   time_ns: number;
   /** of what matrix FLOP are known, also where there are none (0…1) */
   flops: number;
-  /** time with FLOP ÷ the same with that of which FLOP are not known; None where there is neither */
+  /** time with FLOP ÷ the same with that of which FLOP are not known; None if there is neither */
   matrix: number | null;
   /** of what bytes are known by arguments, or recorded (0…1) */
   bytes: number;
   /** a further part, of which bytes are estimated by the grids of kernels (0…1) */
   bytes_estimated: number;
-  /** parts of which FLOP or bytes are not known, by why */
+  /** parts whose FLOP or bytes are not known, by reason */
   unknown: { [key: string]: number };
 }
 
@@ -1234,15 +1234,15 @@ export interface Coverage {
 export interface DeviceRoofs {
   /** number of the device */
   device: number;
-  /** as the trace has it; empty where it does not */
+  /** as recorded; empty if it was not recorded */
   name: string;
-  /** FLOP/s by element type; empty where nothing is known */
+  /** FLOP/s by element type; empty if nothing is known */
   flops: { [key: string]: number };
-  /** of its memory, bytes/s; null where not known */
+  /** of its memory, bytes/s; null if not known */
   bandwidth: number | null;
-  /** to another device, bytes/s in each direction; null where not known */
+  /** to another device, bytes/s in each direction; null if not known */
   link: number | null;
-  /** to the host, bytes/s in each direction; null where not known */
+  /** to the host, bytes/s in each direction; null if not known */
   host: number | null;
   /** whether it has some */
   tensor_cores: boolean;
@@ -1252,7 +1252,7 @@ export interface DeviceRoofs {
   reached_bandwidth: number | null;
   /** how far `flops` may be off either way: of a device that is not listed they are an estimate (0…1) */
   spread: number;
-  /** where the values are from; null where nothing is known */
+  /** where the values are from; null if nothing is known */
   source: "architecture" | "data_sheet" | "tables" | "user" | null;
 }
 
@@ -1278,7 +1278,7 @@ export interface RooflineMeta {
   group_by: string;
   /** Σ of all kernels, copies and fills without communication; on the host of operators by themselves (nanoseconds) */
   total_ns: number;
-  /** Σ of what is lost; null where the time at the roof is known of nothing */
+  /** Σ of what is lost; null if the time at the roof is known for nothing */
   lost_ns: number | null;
   /** what they can do */
   devices: DeviceRoofs[];
@@ -1316,13 +1316,13 @@ export interface PhasesAnswer {
   per_step: number[];
   /** by class and turn in the step */
   optimizers: Columns;
-  /** of the memory of each device, in the whole trace; empty where none was recorded */
+  /** of the memory of each device, in the whole trace; empty if none was recorded */
   peaks: Peak[];
   /** the longest of the phase that was asked for; empty without one */
   stretches: Stretch[];
 }
 
-/** A phase of the average step, with all that is known of it. */
+/** A phase of the average step, with everything known about it. */
 export interface PhaseRow {
   /** which one */
   name: "backward" | "capture" | "compile" | "data" | "decode" | "decode_image" | "denoise" | "draft" | "encode" | "forward" | "logging" | "loss" | "mixed" | "no_launch" | "optimizer" | "other" | "prefill" | "recompute" | "sample" | "schedule" | "validation" | "verify" | "zero_grad";
@@ -1336,9 +1336,9 @@ export interface PhaseRow {
   inferred_ns: number;
   /** the part of `exposed_ns` in which a collective runs and no compute kernel (nanoseconds) */
   communication_ns: number;
-  /** Σ of its allocations over all steps; null where none were recorded */
+  /** Σ of its allocations over all steps; null if none were recorded */
   allocated_bytes: number | null;
-  /** number of FLOP of its operators over all steps; null where none are known */
+  /** number of FLOP of its operators over all steps; null if none are known */
   flops: number | null;
 }
 
@@ -1364,7 +1364,7 @@ export interface Recomputation {
 
 /** A part of the time of autograd nodes. */
 export interface BackwardShare {
-  /** linked: it is known which operator they are the backward of; else why not: script (TorchScript), no_number (none was recorded), no_forward (it is not in the trace) */
+  /** linked: it is known which operator they are the backward of; otherwise why not: script (TorchScript), no_number (none was recorded), no_forward (it is not in the trace) */
   link: "linked" | "no_forward" | "no_number" | "script";
   /** part of their host time, 0…1; null without any */
   host: number | null;
@@ -1398,13 +1398,13 @@ export interface Stretch {
   evidence: string;
 }
 
-/** How a program infers; all but meta is null or empty where nothing says that it does. */
+/** How a program infers; all but meta is null or empty if nothing shows that it does. */
 export interface EngineAnswer {
   /** which trace */
   meta: TraceMeta;
   /** figures of all steps */
   engine: EngineSummary | null;
-  /** the time between steps, by what the host did; null where it is not known */
+  /** the time between steps, by what the host did; null if it is not known */
   gaps: EngineGaps | null;
   /** Σ durations of device work by phase and kind of kernel */
   families: { [key: string]: { [key: string]: number } };
@@ -1432,7 +1432,7 @@ export interface EngineGaps {
 export interface CompiledAnswer {
   /** which trace */
   meta: TraceMeta;
-  /** over all regions; null where neither a region nor a compilation was recorded */
+  /** over all regions; null if neither a region nor a compilation was recorded */
   totals: RegionTotals | null;
   /** a row for each compiled code */
   regions: Columns;
@@ -1440,7 +1440,7 @@ export interface CompiledAnswer {
   compilations: Columns;
   /** a row for each kernel that Inductor generated */
   kernels: Columns;
-  /** a row for each operator outside compiled code; empty where nothing compiled runs */
+  /** a row for each operator outside compiled code; empty if nothing compiled runs */
   eager: Columns;
 }
 
@@ -1448,7 +1448,7 @@ export interface CompiledAnswer {
 export interface RegionTotals {
   /** how many calls of outermost regions */
   calls: number;
-  /** host time of these: what they hold is in it (nanoseconds) */
+  /** host time of these, including what is inside them (nanoseconds) */
   outer_ns: number;
   /** checking guards before regions (nanoseconds) */
   lookup_ns: number;
@@ -1458,7 +1458,7 @@ export interface RegionTotals {
   compile_ns: number;
   /** how many, frame by frame */
   compilations: number;
-  /** how many of these compile a frame again; null where a trace does not name them */
+  /** how many of these compile a frame again; null if a trace does not name them */
   again: number | null;
   /** device work that was launched in compiled code: regions, and backward passes of their graphs (nanoseconds) */
   inside_device_ns: number;
@@ -1468,7 +1468,7 @@ export interface RegionTotals {
   breaks: number;
   /** `function:line` at which it goes on; only with Python frames */
   lines: string[];
-  /** how often tracing began anew, as it does at a break */
+  /** how often tracing started again, as it does at a break */
   restarts: number;
 }
 
@@ -1484,11 +1484,11 @@ export interface GraphsAnswer {
   graphs: Columns;
   /** a row for each capture, in the whole recording */
   captures: Columns;
-  /** a row for each name of device work that ran in no replay; empty where nothing was replayed */
+  /** a row for each name of device work that ran in no replay; empty if nothing was replayed */
   outside: Columns;
   /** of the graph that was asked for; null without one */
   nodes: Columns | null;
-  /** the longest times in which a device waits in the replays of that graph and behind them; of all graphs without one */
+  /** the longest times for which a device waits in and after the replays of that graph; without one, of all graphs */
   gaps: Columns;
   /** how many such gaps there are */
   gap_count: number;
@@ -1532,9 +1532,9 @@ export interface DeviceMemory {
   peak: MemoryInUse;
   /** when most was in use in the window */
   peak_in_range: MemoryInUse;
-  /** what holds until the first piece */
+  /** the values until the first piece */
   before: MemoryHeld;
-  /** what the device has, null where the file does not say and for the CPU */
+  /** memory of the device; null if the file does not contain it, and for the CPU */
   device_bytes: number | null;
   /** in use before the first record (bytes) */
   baseline: number;
@@ -1558,7 +1558,7 @@ export interface DeviceMemory {
 export interface MemoryInUse {
   /** in use by tensors (bytes) */
   allocated: number;
-  /** what the caching allocator holds of the device, in use or not (bytes) */
+  /** memory that the caching allocator has reserved on the device, in use or not (bytes) */
   reserved: number;
   /** since the start of the trace (nanoseconds) */
   time_ns: number;
@@ -1568,7 +1568,7 @@ export interface MemoryInUse {
 export interface MemoryHeld {
   /** in use by tensors (bytes) */
   allocated: number;
-  /** what the caching allocator holds of the device, in use or not (bytes) */
+  /** memory that the caching allocator has reserved on the device, in use or not (bytes) */
   reserved: number;
 }
 
@@ -1584,13 +1584,13 @@ export interface MemoryCategoriesAnswer {
 export interface DeviceCategories {
   /** name of the device */
   device: string;
-  /** whether the trace tells forward, backward and optimizer apart */
+  /** whether the trace distinguishes forward, backward and optimizer */
   phases: boolean;
   /** most in use: Σ categories at the peak (bytes) */
   peak: number;
   /** since the start of the trace */
   time_ns: number[];
-  /** in the order in which they are stacked; at each time they add up to what is in use */
+  /** in stacking order; at each time they add up to the memory in use */
   categories: CategoryOfMemory[];
 }
 
@@ -1600,7 +1600,7 @@ export interface CategoryOfMemory {
   category: "backward_temporary" | "before_recording" | "forward_temporary" | "gradient" | "in_use" | "kept_from_forward" | "optimizer_state" | "optimizer_temporary" | "saved_for_backward";
   /** bytes at the peak of the device (bytes) */
   at_peak: number;
-  /** how many blocks that is; of what was there before the recording none is known */
+  /** how many blocks that is; unknown for memory from before the recording */
   blocks: number;
   /** bytes at each time */
   bytes: number[];
@@ -1624,9 +1624,9 @@ export interface MemoryModulesMeta {
   matched: number;
   /** how many rows are before the first of this page */
   offset: number;
-  /** which the table is about, null where no totals were recorded */
+  /** which the table is about, null if no totals were recorded */
   device: string | null;
-  /** who named modules, null where nobody did: then all is in one row */
+  /** what named the modules; null if nothing did, and everything is then in one row */
   source: "lightning" | "nn" | null;
   /** most in use: Σ rows + unknown_bytes (bytes) */
   peak: number;
@@ -1648,7 +1648,7 @@ export interface MemoryFailuresAnswer {
 export interface Failure {
   /** what decides */
   reason: "full" | "host" | "limit" | "outside" | "pieces" | "unknown";
-  /** what was asked for: of a text the segment that it would have taken of the device */
+  /** what was asked for: of a text the segment that it would have allocated from the device */
   requested: number | null;
   /** in use by tensors */
   allocated: number | null;
@@ -1658,7 +1658,7 @@ export interface Failure {
   device_free: number | null;
   /** that the device has */
   device_total: number | null;
-  /** that the process held of the device, PyTorch's allocator and everything else */
+  /** device memory held by the process, for PyTorch's allocator and everything else */
   of_process: number | null;
   /** that other processes held */
   of_others: number | null;
@@ -1744,7 +1744,7 @@ export interface MemoryAliveMeta {
   notes: Note[];
   /** whose memory was recorded: accelerators, then the CPU */
   devices: string[];
-  /** which the answer is about, null where no memory was recorded */
+  /** which the answer is about, null if no memory was recorded */
   device: string | null;
   /** how many blocks are in use; the rows are the largest */
   total: number;
@@ -1780,7 +1780,7 @@ export interface MemoryOperatorsMeta {
   devices: string[];
   /** what makes a row: always name */
   group_by: string;
-  /** which the table is about, null where no memory was recorded */
+  /** which the table is about, null if no memory was recorded */
   device: string | null;
   /** what happened outside operators; not there where no memory was recorded */
   unattributed?: MemoryChange;
@@ -1852,7 +1852,7 @@ export interface StacksMeta {
   direction: "bottom_up" | "top_down";
   /** words by which frames were chosen */
   files: string;
-  /** id of the only entry that is shown with what is below it, 0 for everything */
+  /** id of the only entry that is shown, with everything below it; 0 for everything */
   root: number;
   /** time of what is shown (nanoseconds) */
   whole_ns: number;
@@ -1866,15 +1866,15 @@ export interface StacksMeta {
   limit_ns: number;
   /** whether Python frames were recorded */
   has_frames: boolean;
-  /** whether it is known of some autograd nodes which operator they are the backward of */
+  /** whether the operator whose backward they are is known for some autograd nodes */
   has_backward: boolean;
-  /** as_run: these stand where they ran; with_forward: below that operator */
+  /** as_run: these are placed where they ran; with_forward: below that operator */
   backward: "as_run" | "with_forward";
   /** id of the only thread that is shown, -1 for all */
   thread: number;
   /** that have stacks: by time of this weight, idle ones last */
   threads: StackThread[];
-  /** the entries around `root`, from the top down; null when everything is shown */
+  /** the entries around `root`, from the top down; null if everything is shown */
   above: { [key: string]: Cell[] } | null;
 }
 
@@ -1882,7 +1882,7 @@ export interface StacksMeta {
 export interface StackThread {
   /** position of the thread among the tracks of this trace */
   id: number;
-  /** as the trace names it, else its number */
+  /** the name in the trace, otherwise its number */
   name: string;
   /** in which any frame, operator or annotation ran on it (nanoseconds) */
   host_ns: number;
@@ -1900,7 +1900,7 @@ export interface ModulesAnswer {
   rows: { [key: string]: Cell[] };
   /** which trace, and where the names come from */
   meta: ModulesMeta;
-  /** Lightning's hooks by name; null where none were recorded */
+  /** Lightning's hooks by name; null if none were recorded */
   hooks: Columns | null;
 }
 
@@ -2006,7 +2006,7 @@ export interface ReplayMeta {
   explained: number | null;
   /** low: 10 % or more is not explained; none: 40 % or more, and savings are refused */
   confidence: "low" | "none" | "normal";
-  /** what is not answered, and why */
+  /** what could not be answered, and why */
   refused: Refusal[];
 }
 
@@ -2046,13 +2046,13 @@ export interface ResourceOnPath {
   if_free: Saved | null;
   /** were it 20 % faster; null for unknown */
   if_faster: Saved | null;
-  /** the resource with most time on the path when this one is free; null where nothing would be saved */
+  /** the resource with most time on the path when this one is free; null if nothing would be saved */
   next: "communication" | "compute" | "copies" | "host" | "input" | "launch" | "sync" | "unknown" | null;
   /** its share of that path */
   next_share: number | null;
 }
 
-/** What a change saves in all steps together, replayed; null where that is refused or means nothing. */
+/** What a change saves in all steps together, replayed; null if that is refused or means nothing. */
 export interface Saved {
   /** after the change the steps take so much less */
   saved_ns: number | null;
@@ -2070,7 +2070,7 @@ export interface Saved {
 export interface NameOnPath {
   /** its name */
   name: string;
-  /** of a kernel, copy or communication as among kernels; else the name */
+  /** for a kernel, copy or communication, its short name; otherwise the name */
   short_name: string;
   /** operator, annotation, kernel, copy, communication, function or module */
   what: "annotation" | "communication" | "copy" | "function" | "kernel" | "module" | "operator";
@@ -2084,7 +2084,7 @@ export interface NameOnPath {
   calls: number;
   /** how many there are */
   all_calls: number;
-  /** median over all of them: how much later one could come, or how much longer the host could take for it, without the end of any step moving; null where it is not known */
+  /** median over all of them: how much later one could come, or how much longer the host could take for it, without the end of any step moving; null if it is not known */
   slack_ns: number | null;
 }
 
@@ -2102,17 +2102,17 @@ export interface WhatIfAnswer {
   names: string[];
   /** how long each step takes, as recorded */
   step_before_ns: number[];
-  /** after the changes; null where they are refused */
+  /** after the changes; null if they are refused */
   step_after_ns: number[] | null;
   /** all steps together (nanoseconds) */
   before_ns: number;
-  /** all of them after the changes; null where they are refused */
+  /** all of them after the changes; null if they are refused */
   after_ns: number | null;
   /** what the changes save together */
   saved: Saved;
   /** time of the recorded path by part */
   parts_before: { [key: string]: number };
-  /** time of the path after the changes by part; null where they are refused */
+  /** time of the path after the changes by part; null if they are refused */
   parts_after: { [key: string]: number } | null;
   /** the resource with most time on the recorded path */
   limit_before: "communication" | "compute" | "copies" | "host" | "input" | "launch" | "sync" | "unknown" | null;
@@ -2128,11 +2128,11 @@ export interface ChangeAsked {
   kind: string;
   /** the operator, annotation, module, function, kernel or copy that it is about; null for everything */
   name: string | null;
-  /** what durations are multiplied with (0: they vanish; 1: 100 %); null where something is taken away */
+  /** the factor of durations (0: they take no time; 1: 100 %); null if something is removed */
   factor: number | null;
   /** how many events have the name; null without one. A change whose name nothing has is left out. */
   found: number | null;
-  /** id of the reason in meta.refused; null where the change is made */
+  /** id of the reason in meta.refused; null if the change is made */
   refused: string | null;
 }
 
@@ -2184,9 +2184,9 @@ export interface CompareMeta {
 export interface ComparePart {
   /** where it is: 0-2 is the third part of everything */
   path: string;
-  /** in the baseline, null when it has nothing there */
+  /** in the baseline, null if it has nothing there */
   name: string | null;
-  /** in the experiment, null when it has nothing there */
+  /** in the experiment, null if it has nothing there */
   exp_name: string | null;
   /** what it is on both sides, or group */
   kind: string;
@@ -2222,7 +2222,7 @@ export interface CompareRooflineAnswer {
   baseline: RooflineSide;
   /** the experiment */
   exp: RooflineSide;
-  /** what the difference of MFU is made of; null where one side has none */
+  /** what the difference of MFU is made of; null if one side has none */
   change: UtilizationChange | null;
   /** operators by their shapes, of both sides */
   calls: Columns;
@@ -2258,7 +2258,7 @@ export interface RooflineSide {
   busy_mfu: Utilization;
   /** of an average step, all kernels, copies and fills without communication (nanoseconds) */
   total_ns: number;
-  /** of an average step, lost below the roofline; null where no time at the roof is known */
+  /** in an average step, lost below the roofline; null if no time at the roof is known */
   lost_ns: number | null;
 }
 
@@ -2286,11 +2286,11 @@ export interface ChangeAnswer {
   delta_ns: number | null;
   /** the step, judged; null without steps on a side */
   step: ChangedFigure | null;
-  /** time in which any kernel, copy or fill ran, judged; null where a side has none */
+  /** time in which any kernel, copy or fill ran, judged; null if a side has none */
   busy: ChangedFigure | null;
-  /** what is not alike on both sides, and what that forbids to judge */
+  /** differences between the sides, and what cannot be judged because of them */
   differences: Difference[];
-  /** the largest contributor; null where nothing moved with the step */
+  /** the largest contributor; null if nothing moved with the step */
   headline: Headline | null;
   /** the largest change first; the changes add up to delta_ns exactly */
   causes: ChangedCause[];
@@ -2364,15 +2364,15 @@ export interface Headline {
   cause: string;
   /** change of the cause, of a mean step (nanoseconds) */
   cause_ns: number;
-  /** what happened to the work that changed most in it; null where it has no kernel or operator that did */
+  /** what happened to the work that changed most in it; null if it has no kernel or operator that did */
   kind: "calls" | "gone" | "new" | "replaced" | "speed" | null;
   /** change of that work; null likewise */
   delta_ns: number | null;
   /** what launches it in the experiment, in the baseline where it is gone; null likewise */
   operator: string | null;
-  /** what to call it in the baseline: short name of its kernel, of several that with most time; of host time the operator; null where it is new */
+  /** what to call it in the baseline: short name of its kernel, of several that with most time; of host time the operator; null if it is new */
   label: string | null;
-  /** the same in the experiment; null where it is gone */
+  /** the same in the experiment; null if it is gone */
   exp_label: string | null;
   /** whether the labels are of kernels, copies or fills */
   is_kernel: boolean;
@@ -2398,7 +2398,7 @@ export interface ChangedCause {
 export interface ChangedWork {
   /** what most of the change is: calls, speed, new, gone or replaced */
   kind: "calls" | "gone" | "new" | "replaced" | "speed";
-  /** how both sides were found to belong together: name, place (the same kernel of a call of the same operator), launch (names that differ by configuration alone), renamed, parent; null where one side has nothing */
+  /** how both sides were found to belong together: name, place (the same kernel of a call of the same operator), launch (names that differ by configuration alone), renamed, parent; null if one side has nothing */
   how: "launch" | "name" | "parent" | "place" | "renamed" | null;
   /** of the waterfall, on either side */
   causes: string[];
@@ -2410,7 +2410,7 @@ export interface ChangedWork {
   kernels: string[];
   /** the same in the experiment */
   exp_kernels: string[];
-  /** what to call it in the baseline: short name of the kernel with most time, or the operator; null where there is nothing */
+  /** what to call it in the baseline: short name of the kernel with most time, or the operator; null if there is nothing */
   label: string | null;
   /** the same in the experiment */
   exp_label: string | null;
@@ -2434,7 +2434,7 @@ export interface ChangedWork {
   full_ns: number;
   /** the same in the experiment (nanoseconds) */
   exp_full_ns: number;
-  /** of the test of its durations beyond 2 %, of a kernel of one name on both sides that has no other row; else null */
+  /** of the test whether its durations differ by more than 2 %, for a kernel that has one name on both sides and no other row; otherwise null */
   verdict: "faster" | "gone" | "new" | "slower" | "unchanged" | "unclear" | "untested" | null;
 }
 
@@ -2464,7 +2464,7 @@ export interface ChangedName {
   exp_calls: number;
   /** whether each side has the same number of calls in all steps, and the other side another: a fact */
   calls_changed: boolean;
-  /** relative change of the typical time per step, 0.05 is 5 % more; null where it was not tested */
+  /** relative change of the typical time per step, 0.05 is 5 % more; null if it was not tested */
   shift: number | null;
   /** lower bound of its 95 % interval */
   low: number | null;
@@ -2498,17 +2498,17 @@ export interface RecordingFigures {
   step_ns: number[];
   /** by cause of the waterfall: Σ over `lanes`; of one process they add up to `lanes` × `step_ns` */
   causes: { [key: string]: number[] };
-  /** false where only calls on the host tell of communication: nothing is known of its exposure */
+  /** false if communication is known only from calls on the host: its exposure is then unknown */
   communication_known: boolean;
   /** kernels that ran (how many in each step) */
   kernel_calls: number[];
-  /** calls that wait for a device, of the runtime's or driver's API; null where it was not recorded */
+  /** calls that wait for a device, of the runtime's or driver's API; null if it was not recorded */
   sync_calls: number[] | null;
   /** calls of compiled code in compiled code; null without compiled code */
   graph_breaks: number[] | null;
   /** ranges in which something is compiled (how many in each step) */
   compilations: number[];
-  /** most memory in use at once on the device that used most; null where it was not recorded */
+  /** most memory in use at once on the device that used most; null if it was not recorded */
   peak_bytes: number | null;
   /** by name; time of device */
   kernels: NamedTable;
@@ -2520,7 +2520,7 @@ export interface RecordingFigures {
   notes: RecordedNote[];
   /** what has to be alike on both sides */
   fingerprint: Fingerprint;
-  /** of the files that it was made of, by worker, as they are stored; of remote files nothing */
+  /** of the files it was made from, by worker, as stored; nothing for remote files */
   sha256: string[];
 }
 
@@ -2538,7 +2538,7 @@ export interface NamedTable {
 export interface Named {
   /** of the kernel, operator or call */
   name: string;
-  /** of a kernel: what launched most of its time, an operator by its name; else null */
+  /** for a kernel: what launched most of its time, an operator by its name; otherwise null */
   owner: string | null;
   /** how often it ran (one for each step) */
   calls: number[];
@@ -2562,9 +2562,9 @@ export interface RecordedNote {
 
 /** What has to be alike for two recordings to be comparable. */
 export interface Fingerprint {
-  /** names of the devices that ran kernels, by number; null where the file does not name one */
+  /** names of the devices that ran kernels, by number; null if the file does not name one */
   devices: (string | null)[];
-  /** how many processes the program has; null where the file does not say */
+  /** how many processes the program has; null if the file does not contain it */
   world_size: number | null;
   /** by which the steps were found */
   step_rule: string;
@@ -2590,13 +2590,13 @@ export interface TracesTrends {
 
 /** A recording. */
 export interface TrendRecording {
-  /** run, worker and span, as far as they differ */
+  /** run, worker and span, where they differ */
   name: string;
   /** how many count */
   steps: number;
   /** how many first steps do not */
   left_out: number;
-  /** what is not alike here and in the baseline, and what that forbids to judge */
+  /** differences from the baseline, and what cannot be judged because of them */
   differences: Difference[];
 }
 
@@ -2610,15 +2610,15 @@ export interface Trend {
   threshold: number;
   /** of each recording, in their order */
   points: TrendPoint[];
-  /** the last three against up to eight before them; null where they are too few for an interval, or a recording cannot be compared with them */
+  /** the last three against up to eight before them; null if they are too few for an interval, or a recording cannot be compared with them */
   last: LevelChange | null;
-  /** where the level changed by the threshold or more for certain, by most; null where nowhere */
+  /** where the level changed by the threshold or more for certain, by most; null if nowhere */
   change_point: LevelChange | null;
 }
 
 /** A recording in a trend. Relative changes: 0.05 is 5 % more. */
 export interface TrendPoint {
-  /** typical value: the median of the steps that count; null where it was not recorded */
+  /** typical value: the median of the steps that count; null if it was not recorded */
   value: number | null;
   /** against the baseline: the median of all pairs of steps; null for the baseline itself, and where nothing can be compared */
   shift: number | null;
@@ -2636,7 +2636,7 @@ export interface TrendPoint {
   since_low: number | null;
   /** upper bound */
   since_high: number | null;
-  /** the same, of this pair alone */
+  /** the same, for this pair only */
   since_verdict: "improved" | "inconclusive" | "regressed" | "unchanged" | "unknown";
 }
 
@@ -2692,7 +2692,7 @@ export interface RunMeta {
   notes: Note[];
 }
 
-/** One rank; null where its trace does not say. */
+/** One rank; null if its trace does not contain it. */
 export interface RankAnswer {
   /** name of the process that was recorded */
   worker: string;
@@ -2700,9 +2700,9 @@ export interface RankAnswer {
   rank: number | null;
   /** how many ranks the program had */
   world_size: number | null;
-  /** from the trace, else from the name of the worker, else counted */
+  /** from the trace, otherwise from the name of the worker, otherwise counted */
   node: string;
-  /** from the trace, else from the name of the worker, else counted */
+  /** from the trace, otherwise from the name of the worker, otherwise counted */
   process: string;
   /** library of collectives, e.g. nccl */
   backend: string | null;
@@ -2712,7 +2712,7 @@ export interface RankAnswer {
   steps: RankSteps;
 }
 
-/** A device that did some work; null where the trace does not say. */
+/** A device that did some work; null if the trace does not contain it. */
 export interface RankDevice {
   /** number of the device */
   id: number;
@@ -2738,9 +2738,9 @@ export interface RankSteps {
   communication_only_ns: number[];
   /** of each step, neither */
   other_ns: number[];
-  /** of each step, a communication kernel ran on a device and no compute kernel: mean over the devices; null where communication is only known from calls on the host */
+  /** of each step, a communication kernel ran on a device and no compute kernel: mean over the devices; null if communication is only known from calls on the host */
   exposed_communication_ns: number[] | null;
-  /** of each step, operations that moved data; null where none could be matched */
+  /** of each step, operations that moved data; null if none could be matched */
   transfer_ns: (number | null)[];
   /** of each step, operations that waited for other ranks; null like transfer_ns */
   wait_ns: (number | null)[];
@@ -2752,7 +2752,7 @@ export interface RankSteps {
 
 /** Operations outside of all steps. */
 export interface Outside {
-  /** time in which they moved data; null where none could be matched with another rank's */
+  /** time in which they moved data; null if none could be matched with another rank's */
   transfer_ns: number | null;
   /** time in which they waited for other ranks; null like transfer_ns */
   wait_ns: number | null;
@@ -2766,9 +2766,9 @@ export interface GroupAnswer {
   name: string;
   /** what it is for, as the program says */
   description: string;
-  /** number of each of its members; empty when the traces do not say */
+  /** number of each of its members; empty if the traces do not contain it */
   ranks: number[];
-  /** how many it has; null when the traces do not say */
+  /** how many it has; null if the traces do not contain it */
   size: number | null;
   /** how many of them are among the traces */
   present: number;
@@ -2782,7 +2782,7 @@ export interface RanksOverview {
   stragglers: Straggler[];
   /** slowest first */
   slow_links: SlowLink[];
-  /** ranks that stand for all */
+  /** ranks that represent all */
   representatives: Representative[];
   /** a row each, in order of rank */
   ranks: RunRanks;
@@ -2812,11 +2812,11 @@ export interface RanksOverview {
   notes: Note[];
 }
 
-/** The run in a few numbers. Times are of a step: means over the ranks and steps that are here; null where unknown. */
+/** The run in a few numbers. Times are of a step: means over the ranks and steps that are here; null if unknown. */
 export interface RunTiles {
   /** how many ranks were read */
   present: number;
-  /** how many ranks the job has; null where the traces do not say */
+  /** how many ranks the job has; null if the traces do not contain it */
   expected: number | null;
   /** how many traces are still being read */
   loading: number;
@@ -2832,21 +2832,21 @@ export interface RunTiles {
   exposed_transfer_ns: number | null;
   /** communication while something was computed */
   hidden_ns: number | null;
-  /** the rank that is late most; null where none is named */
+  /** the rank that is late most; null if none is named */
   slowest_worker: string | null;
-  /** number of the rank; null where none is named or its trace does not say */
+  /** number of the rank; null if none is named or its trace does not say */
   slowest_rank: number | null;
-  /** why; null where none is named */
+  /** why; null if none is named */
   slowest_cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown" | null;
-  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where none can be (while ranks are read, of fewer than three ranks or steps) or it cannot be told */
+  /** what a step would save without all named stragglers together, by replay; 0 if none is named; null if none can be named (while ranks are being read, or with fewer than three ranks or steps), or if it is not known */
   lost_ns: number | null;
 }
 
-/** A rank that stands for others like it. */
+/** A rank that represents others like it. */
 export interface Representative {
   /** name of its trace */
   worker: string;
-  /** number of the rank; null where its trace does not say */
+  /** number of the rank; null if its trace does not contain it */
   rank: number | null;
   /** how many ranks are nearest to it, itself included */
   like: number;
@@ -2854,7 +2854,7 @@ export interface Representative {
   named: boolean;
 }
 
-/** A row for each rank, as parallel lists in order of rank. Times are medians over its steps; null where unknown. */
+/** A row for each rank, as parallel lists in order of rank. Times are medians over its steps; null if unknown. */
 export interface RunRanks {
   /** name of the trace */
   worker: string[];
@@ -2908,9 +2908,9 @@ export interface RunGroup {
   name: string;
   /** what it is for, as the program says */
   description: string;
-  /** the number of each of its members; empty when the traces do not say */
+  /** the number of each of its members; empty if the traces do not contain it */
   ranks: number[];
-  /** how many members it has; null when the traces do not say */
+  /** how many members it has; null if the traces do not contain it */
   size: number | null;
   /** how many of them are here */
   present: number;
@@ -2932,15 +2932,15 @@ export interface RunGroup {
 
 /** The parallel layout, inferred from the process groups. */
 export interface Layout {
-  /** how many ranks the job has; null where the traces do not say */
+  /** how many ranks the job has; null if the traces do not contain it */
   world: number | null;
-  /** how many hosts the present ranks name; null where they name none */
+  /** how many hosts the present ranks name; null if they name none */
   nodes: number | null;
   /** how many present ranks the largest node has; null like nodes */
   ranks_per_node: number | null;
   /** in order of stride */
   dimensions: LayoutDimension[];
-  /** high: the sizes multiply to the world; medium: roles are named, sizes do not; low: from ranks alone */
+  /** high: the sizes multiply to the world size; medium: roles are named, but the sizes do not; low: from ranks only */
   confidence: "high" | "low" | "medium";
 }
 
@@ -2952,7 +2952,7 @@ export interface LayoutDimension {
   size: number;
   /** how many groups there are here */
   groups: number;
-  /** how many ranks apart neighbouring members are; null where unknown or unequal */
+  /** how many ranks apart neighbouring members are; null if unknown or unequal */
   stride: number | null;
 }
 
@@ -2972,7 +2972,7 @@ export interface PipelineStage {
   stage: number;
   /** how many present ranks it has */
   ranks: number;
-  /** trace of the rank that stands for it */
+  /** trace of the rank that represents it */
   worker: string;
   /** median step of that rank (nanoseconds) */
   step_ns: number;
@@ -2988,7 +2988,7 @@ export interface PipelineStage {
 export interface StageSpan {
   /** work: also with others of its stage; wait: stopped until another stage comes; transfer: by moving data */
   kind: "transfer" | "wait" | "work";
-  /** from the start of the step on the rank that stands for the stage (nanoseconds) */
+  /** from the start of the step on the rank that represents the stage (nanoseconds) */
   start_ns: number;
   /** likewise (nanoseconds) */
   end_ns: number;
@@ -3014,7 +3014,7 @@ export interface MoeImbalance {
   rank_bytes: number;
   /** trace of that rank */
   worker: string;
-  /** event of its largest; null where there is none */
+  /** event of its largest; null if there is none */
   row: number | null;
 }
 
@@ -3026,15 +3026,15 @@ export interface FsdpGathers {
   gathers: number;
   /** how many reduce-scatters, likewise */
   scatters: number;
-  /** true: parameters are gathered again for the backward pass; null when that cannot be told */
+  /** true: parameters are gathered again for the backward pass; null if it is not known */
   reshards: boolean | null;
-  /** median time from the call to the start of its kernel: how far ahead it is asked for (nanoseconds) */
+  /** median time from the call to the start of its kernel: how far ahead it is issued (nanoseconds) */
   lead_ns: number;
   /** part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1 (0…1) */
   late_share: number;
   /** trace of the rank with the most of these */
   worker: string;
-  /** event of its gather that was asked for least ahead; null where there is none */
+  /** event of its gather that was issued latest; null if there is none */
   row: number | null;
 }
 
@@ -3068,7 +3068,7 @@ export interface FitPoint {
   bytes: number;
   /** median transfer (nanoseconds) */
   transfer_ns: number;
-  /** bytes/s; null where the kind has no factor */
+  /** bytes/s; null if the kind has no factor */
   busbw: number | null;
   /** how many there are */
   calls: number;
@@ -3084,7 +3084,7 @@ export interface HeatMap {
   ranks: number;
   /** how many columns */
   steps: number;
-  /** row by row, in `unit`; null where unknown */
+  /** row by row, in `unit`; null if unknown */
   values: (number | null)[];
   /** median of the known values, in `unit`; null without any */
   middle: number | null;
@@ -3112,29 +3112,29 @@ export interface CollectiveRow {
   group_number: number;
   /** whether the group stays within a node */
   link: "between_nodes" | "unknown" | "within_node";
-  /** element type; empty when the traces do not say */
+  /** element type; empty if the traces do not contain it */
   dtype: string;
-  /** size as nccl-tests counts it; null when it is not known or a rank sends another size */
+  /** size as nccl-tests counts it; null if it is not known or a rank sends another size */
   bytes: number | null;
   /** how many members of the group are here */
   ranks: number;
-  /** how many members the group has; null when the traces do not say */
+  /** how many members the group has; null if the traces do not contain it */
   size: number | null;
   /** how many collectives, each counted once for all its ranks */
   calls: number;
   /** how many of them several ranks have */
   matched: number;
-  /** mean time of a matched one once all ranks are there: the shortest duration of any rank; null where none is matched */
+  /** mean time of a matched one once all ranks are there: the shortest duration of any rank; null if none is matched */
   transfer_ns: number | null;
   /** mean over the ranks and matched calls of the rest; null like transfer_ns */
   wait_ns: number | null;
-  /** bytes/s: Σ bytes ÷ Σ transfer; null when unknown */
+  /** bytes/s: Σ bytes ÷ Σ transfer; null if unknown */
   algbw: number | null;
-  /** bytes/s: algbw × the factor of kind and algorithm; null when unknown */
+  /** bytes/s: algbw × the factor of kind and algorithm; null if unknown */
   busbw: number | null;
   /** ring, tree or nvls, where the kernel's name says it; empty otherwise */
   algorithm: string;
-  /** bytes/s of the link in one direction; null where it is not known */
+  /** bytes/s of the link in one direction; null if it is not known */
   peak: number | null;
   /** busbw ÷ peak, 0…1; null like these */
   peak_share: number | null;
@@ -3146,7 +3146,7 @@ export interface CollectiveRow {
   culprit_share: number | null;
   /** trace with the call that waited longest */
   worker: string;
-  /** number of the event of that call; null where it is not known */
+  /** number of the event of that call; null if it is not known */
   row: number | null;
 }
 
@@ -3204,7 +3204,7 @@ export interface RunFinding {
   advice: string;
   /** what it costs the average step; null of a warning, which has no time */
   saving: FindingSaving | null;
-  /** the numbers behind it */
+  /** the numbers that support it */
   evidence: Evidence[];
   /** how many places there are where it can be seen */
   count: number;
@@ -3212,7 +3212,7 @@ export interface RunFinding {
   links: Link[];
   /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
-  /** the ranks that have to change; empty when it is all of them */
+  /** the ranks that have to change; empty if it is all of them */
   workers: string[];
   /** where it can be seen, the most costly first */
   instances: RunInstance[];
@@ -3276,7 +3276,7 @@ export interface NamesMeta {
 export interface SnapshotAnswer {
   /** which snapshot */
   meta: TraceMeta;
-  /** the one sentence: why memory ran out, else what was most */
+  /** the sentence: why memory ran out, otherwise the largest numbers */
   said: string;
   /** that have a record or a segment, the one with most records first */
   devices: SnapshotDevice[];
@@ -3290,9 +3290,9 @@ export interface SnapshotAnswer {
   finding_texts: string[];
   /** how often there is what cannot be, in the records and the state at the end */
   contradictions: number;
-  /** whether the file ends too early: then what is in use counts from the first record */
+  /** whether the file ends too early; if so, memory in use is counted from the first record */
   cut_off: boolean;
-  /** whether the oldest records were overwritten; null where the file does not say */
+  /** whether the oldest records were overwritten; null if the file does not contain it */
   overflowed: boolean | null;
   /** of the allocator */
   settings: { [key: string]: string | number | boolean | { [key: string]: number | string | boolean } };
@@ -3326,7 +3326,7 @@ export interface SnapshotDevice {
   reserved: number;
   /** largest free piece at the end (bytes) */
   largest_free: number;
-  /** 1 − largest / Σ of the free pieces at the end; None where nothing is free */
+  /** 1 − largest / Σ of the free pieces at the end; None if nothing is free */
   fragmentation: number | null;
   /** by kind: how often there is what cannot be */
   contradictions: { [key: string]: number };
@@ -3340,7 +3340,7 @@ export interface SnapshotDevice {
   growth: Growth;
   /** work of the allocator that leads to nothing */
   churn: Churn;
-  /** why memory ran out, if that is when it was taken; None where the file has a history */
+  /** why memory ran out, if that is when it was taken; None if the file has a history */
   inferred_oom: InferredOom | null;
 }
 
@@ -3350,7 +3350,7 @@ export interface Moment {
   kind: "end" | "oom" | "peak" | "record" | "reserved_peak" | "snapshot" | "start";
   /** number of the last record that counts; -1 before the first */
   position: number;
-  /** of that record since the start of the recording; None where none was recorded */
+  /** of that record since the start of the recording; None if none was recorded */
   time_ns: number | null;
   /** in use after it (bytes) */
   requested: number;
@@ -3390,7 +3390,7 @@ export interface Growth {
   rule: "none" | "optimizer" | "profiler_step";
   /** how many there are; the first warms up and is not counted */
   steps: number;
-  /** bytes requested that each step leaves behind; None where there are too few steps to say */
+  /** bytes requested that each step leaves behind; None if there are too few steps to say */
   per_step: number | null;
   /** bytes by which reserved grows per step while the peak of what is requested does not; None as above */
   reserved: number | null;
@@ -3398,7 +3398,7 @@ export interface Growth {
   stacks: Growing[];
 }
 
-/** A stack that leaves more behind in every step. */
+/** A stack whose memory in use grows with every step. */
 export interface Growing {
   /** id of its stack, -1 where none was recorded */
   stack: number;
@@ -3416,13 +3416,13 @@ export interface Churn {
   blocks: number;
   /** bytes of them (bytes) */
   bytes: number;
-  /** how many segments were given back and taken again in the same size */
+  /** how many segments were released and allocated again in the same size */
   empty_cache: number;
   /** bytes of them (bytes) */
   given_back: number;
 }
 
-/** Why an allocation failed, if one did when the snapshot was taken; the file does not say, nor what was asked for. */
+/** Why an allocation failed, if one did when the snapshot was taken; the file shows neither. */
 export interface InferredOom {
   /** what decides then */
   reason: "fragmented" | "full";
@@ -3450,7 +3450,7 @@ export interface Holder {
   bytes: number;
   /** how many */
   blocks: number;
-  /** how many with free pieces they lie in */
+  /** how many segments with free pieces contain them */
   segments: number;
   /** bytes that would be free in one piece if they were released: the largest over its segments (bytes) */
   joins: number;
@@ -3466,7 +3466,7 @@ export interface Oom {
   time_ns: number | null;
   /** what was asked for, rounded as the allocator does (bytes) */
   requested: number;
-  /** the segment that it would have taken of the device (bytes) */
+  /** the segment that it would have allocated from the device (bytes) */
   segment_needed: number;
   /** innermost frame of the user's own code */
   line: string;
@@ -3474,7 +3474,7 @@ export interface Oom {
   stack: number;
   /** id of the stream of the request: a number or a pointer */
   stream: number;
-  /** whether the pool of the request is known; else the default pool is meant */
+  /** whether the pool of the request is known; otherwise the default pool is assumed */
   pool_known: boolean;
   /** bytes in pieces of the right pool, stream and size class (bytes) */
   free: number;
@@ -3488,7 +3488,7 @@ export interface Oom {
   other_pools: number;
   /** bytes that were released and wait for another stream (bytes) */
   pending: number;
-  /** bytes that the device had free; null where the file does not say */
+  /** free bytes of the device; null if the file does not contain them */
   device_free: number | null;
   /** bytes of all segments (bytes) */
   reserved: number;
@@ -3498,9 +3498,9 @@ export interface Oom {
   reason: "fragmented" | "full" | "limit" | "other_pool" | "other_stream" | "pending" | "unknown";
   /** who holds the segments with free pieces */
   holders: Holder[];
-  /** whether expandable segments would have had room: an upper bound; null where they are on already, or nothing says what the device had free */
+  /** whether expandable segments would have had room: an upper bound; null if they are on already, or the free memory of the device is not known */
   expandable_helps: boolean | null;
-  /** whether the sizes of all blocks are known; else rounding is seen as free */
+  /** whether the sizes of all blocks are known; otherwise rounding counts as free */
   exact: boolean;
 }
 
@@ -3516,7 +3516,7 @@ export interface SnapshotFinding {
   bytes: number;
   /** how many steps, segments or allocations show it */
   count: number;
-  /** the line of the program that has most of it, empty where no line has */
+  /** the line of the program that has most of it, empty if no line has */
   line: string;
   /** how many of its allocations */
   blocks: number;
@@ -3540,7 +3540,7 @@ export interface SnapshotTimelineAnswer {
   whole_start: number;
   /** where it ends: ns or number of a record */
   whole_end: number;
-  /** number of the record of each column after which what is drawn is alive */
+  /** for each column, number of the record after which the drawn blocks are alive */
   position: number[];
   /** where each column begins: ns or number of a record */
   x: number[];
@@ -3564,7 +3564,7 @@ export interface SnapshotTimelineAnswer {
 export interface ShapeColumns {
   /** position of the first column in which each is drawn */
   begin: number[];
-  /** position of the first column in which it is not drawn any more */
+  /** position of the first column in which it is no longer drawn */
   end: number[];
   /** requested */
   bytes: number[];
@@ -3572,7 +3572,7 @@ export interface ShapeColumns {
   line: number[];
   /** number of the record of the allocation, -1 before the recording */
   born: number[];
-  /** number of the record of the release, null where it was not released */
+  /** number of the record of the release, null if it was not released */
   released: (number | null)[];
 }
 
@@ -3588,7 +3588,7 @@ export interface BandColumn {
 
 /** Something to be seen above the allocations. */
 export interface Mark {
-  /** annotation, segment (taken of the device or given back), or a kind of moment */
+  /** annotation, segment (allocated from the device or released), or a kind of moment */
   kind: string;
   /** of an annotation; empty for others */
   name: string;
@@ -3600,7 +3600,7 @@ export interface Mark {
   count: number;
 }
 
-/** Beside what is alive. */
+/** What accompanies the blocks that are alive. */
 export interface AliveMeta {
   /** name of the run, as in `/api/status` */
   run: string;
@@ -3626,15 +3626,15 @@ export interface AliveMeta {
   group_by: string;
 }
 
-/** The segments of a device after a record, and what lies in them. */
+/** The segments of a device after a record, and what is in them. */
 export interface SegmentsAnswer {
   /** which snapshot */
   meta: TraceMeta;
   /** the record */
   moment: Moment;
-  /** whether the sizes of all blocks are known; else rounding is seen as free */
+  /** whether the sizes of all blocks are known; otherwise rounding counts as free */
   exact: boolean;
-  /** 1 − largest / Σ of the free pieces; null where nothing is free */
+  /** 1 − largest / Σ of the free pieces; null if nothing is free */
   fragmentation: number | null;
   /** pools × streams × size classes */
   pools: PoolRow[];
@@ -3672,7 +3672,7 @@ export interface PieceColumns {
   offset: number[];
   /** size of each */
   bytes: number[];
-  /** position in `lines`, -1 of what is free, -2 of different pieces drawn together */
+  /** position in `lines`; -1 for free memory, -2 for different pieces drawn together */
   line: number[];
   /** how many pieces of the allocator it stands for */
   blocks: number[];
@@ -3704,7 +3704,7 @@ export interface StacksOfSnapshotMeta {
   notes: Note[];
   /** the record after which they are in use */
   moment: Moment;
-  /** id of the only entry that is shown with what is below it, 0 for everything */
+  /** id of the only entry that is shown, with everything below it; 0 for everything */
   root: number;
   /** of what is shown (bytes) */
   whole_bytes: number;
@@ -3720,27 +3720,27 @@ export interface SnapshotLinkAnswer {
   meta: TraceMeta;
   /** whether they are of one process */
   link: SnapshotLink;
-  /** to be added to times since the start of the recording of the snapshot to have those since the start of the trace; null where they are not linked */
+  /** to be added to times since the start of the recording of the snapshot to have those since the start of the trace; null if they are not linked */
   shift_ns: number | null;
   /** where the first slice of the trace begins, null without slices */
   begin_ns: number | null;
   /** where its last one ends */
   end_ns: number | null;
-  /** of the allocator; empty where they are not linked */
+  /** of the allocator; empty if they are not linked */
   calls: AllocatorCalls;
   /** how many calls are not in the answer */
   left_out: number;
-  /** of the snapshot, in the time of the trace; empty where they are not linked */
+  /** of the snapshot, in the time of the trace; empty if they are not linked */
   curve: LinkedCurve;
 }
 
 /** How a snapshot and a trace belong together. */
 export interface SnapshotLink {
-  /** whether they do, else why not */
+  /** whether they do, and if not, why */
   reason: "linked" | "no_times" | "nothing_recorded" | "other_process" | "other_time";
-  /** number of the device; null where not linked */
+  /** number of the device; null if not linked */
   device: number | null;
-  /** to be added to Unix times of the snapshot; null where not known */
+  /** to be added to Unix times of the snapshot; null if not known */
   offset_ns: number | null;
   /** the 95th percentile of how far single records are from that */
   spread_ns: number | null;
@@ -3780,11 +3780,11 @@ export interface SnapshotTracksAnswer {
   device: number;
   /** time of the first record; null without times, then nothing can be drawn */
   start_ns: number | null;
-  /** of the last one: of what is before and behind them nothing is known */
+  /** of the last one: nothing is known about the time before and after them */
   end_ns: number | null;
   /** those that are known */
   curves: TrackCurve[];
-  /** lines of the program that are told apart of what is requested, most bytes × time first */
+  /** lines of the program whose requested memory is shown separately, most bytes × time first */
   lines: string[];
   /** of the allocator, by kind */
   calls: CallCount[];
@@ -3794,7 +3794,7 @@ export interface SnapshotTracksAnswer {
   contradictions: number;
 }
 
-/** A curve that is known after every record. */
+/** A curve with a value after every record. */
 export interface TrackCurve {
   /** requested: what the program asked for; allocated: blocks of it; active: and those whose release is pending; reserved: segments */
   kind: "active" | "allocated" | "requested" | "reserved";
@@ -3820,7 +3820,7 @@ export interface SnapshotTracksTileAnswer {
   column: number[];
   /** those that are known */
   curves: TrackCurveColumns[];
-  /** bytes of each line when the window begins, null where that is not known */
+  /** bytes of each line when the window begins, null if that is not known */
   before: number[] | null;
   /** of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the curve `requested` */
   lines: (number[])[];
@@ -3834,7 +3834,7 @@ export interface SnapshotTracksTileAnswer {
 export interface TrackCurveColumns {
   /** which curve */
   kind: "active" | "allocated" | "requested" | "reserved";
-  /** null where that is not known */
+  /** null if that is not known */
   before: number | null;
   /** in each column */
   least: number[];
@@ -3870,7 +3870,7 @@ export interface SnapshotRecordAnswer {
   position: number;
   /** number of the last record (number of a record; -1 before the first) */
   last: number;
-  /** since the start of the recording; null where it is not known */
+  /** since the start of the recording; null if it is not known */
   time_ns: number | null;
   /** what the allocator did; empty before the first record */
   action: string;
@@ -3886,11 +3886,11 @@ export interface SnapshotRecordAnswer {
   frames: string[];
   /** of the user's own code in it; empty without a stack */
   line: string;
-  /** range of the program that was begun last; empty for none */
+  /** range of the program that had begun last; empty if there is none */
   annotation: string;
   /** region of compiled code; empty for none */
   compiled: string;
-  /** what the program said of itself; empty for nothing */
+  /** what the program recorded about itself; empty if nothing */
   metadata: string;
   /** bytes in use after it */
   curves: CurveValue[];
@@ -3910,7 +3910,7 @@ export interface CurveValue {
 export interface AgainstAnswer {
   /** the snapshot that is looked at */
   meta: TraceMeta;
-  /** the moment of the other: its peak where it has none of the kind that was asked for */
+  /** the moment of the other side: its peak if it has none of the requested kind */
   before: Moment;
   /** the moment */
   moment: Moment;
@@ -3926,11 +3926,11 @@ export interface LinkedAliveAnswer {
   meta: TraceMeta;
   /** whether they are of one process; without it there are no rows */
   link: SnapshotLink;
-  /** the moment, null where they are not linked */
+  /** the moment, null if they are not linked */
   moment: Moment | null;
-  /** which part of the bytes was found in the trace, null where they are not linked or nothing was alive */
+  /** which part of the bytes was found in the trace, null if they are not linked or nothing was alive */
   linked: number | null;
-  /** Σ bytes over all rows = what is requested at the moment */
+  /** Σ bytes over all rows = the bytes requested at that moment */
   rows: LinkedRows;
   /** how many more rows there are */
   left_out: number;
@@ -4050,9 +4050,9 @@ export interface Track {
   tid: number | string | null;
   /** number of the GPU, null on the host */
   device: number | null;
-  /** how many stand on it */
+  /** how many are on it */
   slices: number;
-  /** how many instant events stand on it */
+  /** how many instant events are on it */
   instants: number;
   /** time in which at least one slice ran; of a process the sum of its parts (nanoseconds) */
   busy_ns: number;
@@ -4106,7 +4106,7 @@ export interface NamesOfSlices {
   ids: number[];
   /** parallel to ids */
   names: string[];
-  /** what is written on slices of that name, shorter than the name; null for the name itself; parallel to ids */
+  /** the text on slices of that name, if shorter than the name; null for the name itself; parallel to ids */
   labels: (string | null)[];
 }
 
@@ -4114,7 +4114,7 @@ export interface NamesOfSlices {
 export interface SliceDetails {
   /** number of its event (number of an event in its file) */
   row: number;
-  /** number of the lane it stands on */
+  /** number of the lane it is on */
   lane: number;
   /** of the slice */
   name: string;
@@ -4124,9 +4124,9 @@ export interface SliceDetails {
   start_ns: number;
   /** how long it lasts (nanoseconds) */
   duration_ns: number;
-  /** of a kernel its name without what does not tell what it does; null of all others */
+  /** for a kernel, the parts of its name that show what it does; null for all others */
   short_name: string | null;
-  /** id of the track it stands on */
+  /** id of the track it is on */
   track: number;
   /** number of its name */
   name_id: number;
@@ -4148,13 +4148,13 @@ export interface SliceDetails {
   launched: LaunchedWork;
   /** of device work and of API calls the innermost operator around the call */
   operator: SliceReference | null;
-  /** of device work whom it belongs to, and how that is known */
+  /** for device work, what it belongs to, and how that is known */
   owner: Owner | null;
   /** of an operator of the backward pass those that it belongs to */
   forward: SliceReference[];
   /** of an operator of the forward pass those that belong to it */
   backward: SliceReference[];
-  /** from the program to the device: what it was caused by and what it caused; empty for what is in none */
+  /** from the program to the device: what caused it and what it caused; empty if it is in no chain */
   chain: ChainLink[];
   /** arrows from it and to it, at most 200 */
   flows: Flow[];
@@ -4162,7 +4162,7 @@ export interface SliceDetails {
   same_name: SameName;
   /** the name of the step that contains it; of what reaches into several the first of them; null outside steps */
   step: string | null;
-  /** of what reaches into several steps the last of them, else null */
+  /** for what extends over several steps, the last of them; otherwise null */
   last_step: string | null;
 }
 
@@ -4170,7 +4170,7 @@ export interface SliceDetails {
 export interface SliceReference {
   /** number of its event (number of an event in its file) */
   row: number;
-  /** number of the lane it stands on */
+  /** number of the lane it is on */
   lane: number;
   /** of the slice */
   name: string;
@@ -4180,7 +4180,7 @@ export interface SliceReference {
   start_ns: number;
   /** how long it lasts (nanoseconds) */
   duration_ns: number;
-  /** of a kernel its name without what does not tell what it does; null of all others */
+  /** for a kernel, the parts of its name that show what it does; null for all others */
   short_name: string | null;
 }
 
@@ -4210,11 +4210,11 @@ export interface Owner {
   reason: string | null;
   /** the owner in words */
   text: string;
-  /** its name alone; null for none */
+  /** only its name; null for none */
   name: string | null;
   /** the operator, annotation or frame; null for none, and for what is not drawn */
   slice: SliceReference | null;
-  /** of a node of a graph the call that captured it, of what is inferred the work it is like; else null */
+  /** for a node of a graph, the call that captured it; for an inferred owner, the work it is like; otherwise null */
   evidence: SliceReference | null;
 }
 
@@ -4256,7 +4256,7 @@ export interface SameName {
   longest_row: number;
   /** how many begin before this one */
   position: number;
-  /** of their durations; null when all are equally long */
+  /** of their durations; null if all are equally long */
   histogram: DurationHistogram | null;
 }
 
@@ -4268,19 +4268,19 @@ export interface DurationHistogram {
   counts: number[];
 }
 
-/** The arguments of an event, as they stand in the file. */
+/** The arguments of an event, as in the file. */
 export interface EventArguments {
   /** number of an event in its file */
   row: number;
-  /** JSON text, at most 200,000 characters; null when the event has none */
+  /** JSON text, at most 200,000 characters; null if the event has none */
   args: string | null;
-  /** how many characters all of it has */
+  /** how many characters the whole text has */
   length: number;
 }
 
 /** The slice of the same name that begins next, or before. */
 export interface Neighbour {
-  /** null when there is none */
+  /** null if there is none */
   slice: SliceReference | null;
 }
 
@@ -4318,7 +4318,7 @@ export interface FoundName {
 export interface HitColumns {
   /** event of each */
   row: number[];
-  /** number of the lane that each stands on */
+  /** number of the lane that each is on */
   lane: number[];
   /** number of each name */
   name_id: number[];
@@ -4338,7 +4338,7 @@ export interface HitDensity {
   counts: number[];
 }
 
-/** Sums of the parts of slices that lie in a window. */
+/** Sums over the parts of slices within a window. */
 export interface WindowTotals {
   /** where the window begins (nanoseconds) */
   from_ns: number;
@@ -4384,7 +4384,7 @@ export interface RestTotal {
   total_ns: number;
 }
 
-/** Slices of one category, whatever encloses what. */
+/** Slices of one category, nested ones included. */
 export interface CategoryTotal {
   /** name in small letters, as in `trace/schema.py` */
   category: string;
@@ -4440,11 +4440,11 @@ export interface DerivedAnswer {
   lanes: DerivedLaneAnswer[];
   /** what pieces are, by the codes that tiles have; most time first */
   parts: string[];
-  /** by the codes that tiles have: why what comes behind a piece could not come earlier; of phases how each is known */
+  /** by the codes in tiles: why what follows a piece could not come earlier; for phases, how each is known */
   edges: string[];
-  /** why there are none; null when there are */
+  /** why there are none; null if there are */
   refused: NoLanes | null;
-  /** share of the time of the steps that nothing in the trace explains; null where it is not known */
+  /** share of the time of the steps that nothing in the trace explains; null if it is not known */
   unexplained: number | null;
   /** how long the longest step takes; 0 without steps (nanoseconds) */
   longest_step_ns: number;
@@ -4456,7 +4456,7 @@ export interface DerivedAnswer {
 export interface DerivedLaneAnswer {
   /** number of the device, null for a lane of the whole trace */
   device: number | null;
-  /** how many stand on it */
+  /** how many are on it */
   pieces: number;
   /** where the first begins, where the last one ends (nanoseconds) */
   begin_ns: number;
@@ -4474,7 +4474,7 @@ export interface NoLanes {
 
 /** The event of the next or previous piece of the critical path. */
 export interface PieceFound {
-  /** null when there is none */
+  /** null if there is none */
   slice: SliceReference | null;
   /** of the piece, from where to go on; null without one */
   start_ns: number | null;
@@ -4492,7 +4492,7 @@ export interface RunOverview {
   begin_ns: number;
   /** where the first rank begins, where the last one ends (nanoseconds) */
   end_ns: number;
-  /** whether offsets come from the clocks of the files; else every rank begins at 0 */
+  /** whether offsets come from the clocks of the files; otherwise every rank begins at 0 */
   aligned: boolean;
   /** of those that can be asked */
   workers: RankOverview[];
@@ -4504,9 +4504,9 @@ export interface RunOverview {
 export interface RankOverview {
   /** name of the process that was recorded */
   worker: string;
-  /** number of its process, null when neither the trace nor its name says */
+  /** number of its process, null if neither the trace nor its name says */
   rank: number | null;
-  /** of its machine, as the trace says; empty when it does not */
+  /** of its machine, as the trace says; empty if it does not */
   host_name: string;
   /** always ready */
   state: "ready";
@@ -4560,9 +4560,9 @@ export interface SharedCollective {
 export interface CollectiveMember {
   /** name of the rank's worker */
   worker: string;
-  /** number of the event and of the lane of its first kernel, else of its call; null where that is no slice */
+  /** number of the event and of the lane of its first kernel, otherwise of its call; null if that is not a slice */
   row: number | null;
-  /** number of the event and of the lane of its first kernel, else of its call; null where that is no slice */
+  /** number of the event and of the lane of its first kernel, otherwise of its call; null if that is not a slice */
   lane: number | null;
   /** when it begins (nanoseconds) */
   start_ns: number;
@@ -4590,7 +4590,7 @@ export interface StatusAnswer {
 
 /** What a reason says, for saying it in another language. */
 export interface Why {
-  /** which reason it is; `other` is said in English alone */
+  /** which reason it is; `other` exists only in English */
   kind: string;
   /** what the sentence says beyond its kind */
   values: { [key: string]: string | number | boolean };
@@ -4600,7 +4600,7 @@ export interface Why {
 export interface RunProgress {
   /** of the run */
   name: string;
-  /** failed when all traces are, loading while one is not read, else ready */
+  /** failed if all traces are, loading while one is not yet read, otherwise ready */
   state: "failed" | "loading" | "ready";
   /** how many of its traces were read */
   ready: number;
@@ -4610,7 +4610,7 @@ export interface RunProgress {
   traces: TraceProgress[];
   /** JSON files of the run that are no traces, and why */
   skipped: SkippedFile[];
-  /** when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the file, else when that was written; null where neither is known */
+  /** when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the file, otherwise from its time of writing; null if neither is known */
   newest_ms: number | null;
 }
 
@@ -4630,7 +4630,7 @@ export interface TraceProgress {
   bytes_done: number;
   /** of the file (bytes) */
   bytes_total: number;
-  /** how many were read, null until something is known */
+  /** how many were read; null until this is known */
   events: number | null;
   /** why it failed, a sentence that goes on after the name of the file */
   reason: string | null;
@@ -4640,11 +4640,11 @@ export interface TraceProgress {
   notes: number;
   /** that have data */
   views: string[];
-  /** number of the process: as the trace says, else its name */
+  /** number of the process, as in the trace, otherwise its name */
   rank: number | null;
-  /** how many processes there were, null when the trace does not say */
+  /** how many processes there were, null if the trace does not contain it */
   world_size: number | null;
-  /** null when the trace does not say */
+  /** null if the trace does not contain it */
   host_name: string | null;
   /** whether it is a trace or a memory snapshot */
   kind: "snapshot" | "trace";
@@ -4672,9 +4672,9 @@ export interface QueryResult {
   rows: { [key: string]: Cell[] };
 }
 
-/** What stands beside the rows of a query. */
+/** The metadata of the rows of a query. */
 export interface QueryMeta {
-  /** why there may be further rows that are not here: rows (as many as are sent), bytes (as long as is sent); empty where all are here */
+  /** why there may be further rows that are not here: rows (as many as are sent), bytes (as long as is sent); empty if all are here */
   more: "" | "bytes" | "rows";
   /** how long tables were made that the query names, before it ran (nanoseconds) */
   prepared_ns: number;
@@ -4710,18 +4710,18 @@ export interface QueryColumn {
   name: string;
   /** of its values */
   type: "bool" | "number" | "string";
-  /** of its values; empty where they have none */
+  /** of its values; empty if they have none */
   unit: string;
   /** what it is */
   meaning: string;
-  /** when it is NULL; empty where it never is */
+  /** when it is NULL; empty if it never is */
   missing: string;
 }
 
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
   "api_calls": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4736,7 +4736,7 @@ export interface Answers {
   "compiled": CompiledAnswer;
   "critical_path": CriticalPathAnswer;
   "critical_path/pieces": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4752,7 +4752,7 @@ export interface Answers {
   "graphs": GraphsAnswer;
   "health": HealthAnswer;
   "kernels": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: KernelsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4764,7 +4764,7 @@ export interface Answers {
   "memory/curve": MemoryCurveAnswer;
   "memory/error_text": MemoryFailuresAnswer;
   "memory/events": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: MemoryEventsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4773,7 +4773,7 @@ export interface Answers {
   };
   "memory/failures": MemoryFailuresAnswer;
   "memory/modules": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: MemoryModulesMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4781,7 +4781,7 @@ export interface Answers {
     rows: Rows;
   };
   "memory/operators": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: MemoryOperatorsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4791,7 +4791,7 @@ export interface Answers {
   "modules": ModulesAnswer;
   "openapi.json": { [key: string]: unknown };
   "operators": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: OperatorsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4799,7 +4799,7 @@ export interface Answers {
     rows: Rows;
   };
   "operators/kernels": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: LaunchedMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4807,7 +4807,7 @@ export interface Answers {
     rows: Rows;
   };
   "operators/stacks": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: OperatorsMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4817,7 +4817,7 @@ export interface Answers {
   "overview": OverviewAnswer;
   "phases": PhasesAnswer;
   "range_calls": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4825,7 +4825,7 @@ export interface Answers {
     rows: Rows;
   };
   "ranges": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4839,7 +4839,7 @@ export interface Answers {
   "ranks/range": RangeOfRanks;
   "ranks/ranges": RangesOfRanks;
   "roofline": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: RooflineMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4850,7 +4850,7 @@ export interface Answers {
   "snapshot": SnapshotAnswer;
   "snapshot/against": AgainstAnswer;
   "snapshot/alive": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: AliveMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4860,7 +4860,7 @@ export interface Answers {
   "snapshot/alive_in_trace": LinkedAliveAnswer;
   "snapshot/figures": SnapshotFiguresAnswer;
   "snapshot/lifetimes": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TableMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4869,7 +4869,7 @@ export interface Answers {
   };
   "snapshot/link": SnapshotLinkAnswer;
   "snapshot/ranks": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TracesMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4903,7 +4903,7 @@ export interface Answers {
   "trace/slices": SlicesAnswer;
   "trace/window": { [key: string]: unknown };
   "traces": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: TracesMeta;
     /** the columns, in order */
     columns: Column[];
@@ -4911,7 +4911,7 @@ export interface Answers {
     rows: Rows;
   };
   "traces/names": {
-    /** what stands beside the table */
+    /** the metadata of the table */
     meta: NamesMeta;
     /** the columns, in order */
     columns: Column[];

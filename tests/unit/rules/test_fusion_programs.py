@@ -153,7 +153,7 @@ def test_the_line_behind_a_graph_break() -> None:
     ]
     (finding,) = found(events, "graph_breaks")
     assert finding.values["lines"] == "forward:17"
-    assert "behind forward:17" in finding.detail
+    assert "after forward:17" in finding.detail
 
 
 BLOCK = ("linear", "relu", "native_dropout", "linear", "add", "native_layer_norm")

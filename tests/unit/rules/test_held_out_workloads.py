@@ -61,7 +61,7 @@ def test_retries_of_the_allocator_are_told_as_such() -> None:
     found, _ = found_in(workloads.allocator_retries)
     first = found.findings[0]
     assert (first.values["why"], first.values["waits"]) == ("retried", 2)
-    assert first.title == "The allocator runs out of memory, and frees what it had cached"
+    assert first.title == "The allocator runs out of memory and frees its cache"
     assert "expandable_segments" in first.advice
     assert "sync_points" not in {each.id for each in found.findings}
 

@@ -132,7 +132,7 @@ def test_copies_into_another_order() -> None:
     copy = Op("aten::copy_", ((COPY, 100, {}),), inside=("aten::contiguous", "aten::clone"))
     slow = run(three(copy, add(500)))
     finding = found(slow, A100)["layout"]
-    assert finding.title == "Tensors are copied only to lie in another order"
+    assert finding.title == "Tensors are copied only to change their memory layout"
     assert finding.saving is not None
     bare = replace(copy, kernels=())
     assert finding.saving.alone_ns == pytest.approx(saved(slow, run(three(bare, add(500)))), rel=0.1)

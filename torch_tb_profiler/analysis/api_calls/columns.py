@@ -12,11 +12,15 @@ API_CALLS = by_key(
         "Caller",
         "string",
         None,
-        "The innermost operator around the call, else the innermost annotation; empty where there is neither.",
+        "The innermost operator around the call, otherwise the innermost annotation; empty if there is neither.",
     ),
     Definition("by_operator", "By an operator", "bool", None, "Whether the caller is an operator."),
     Definition(
-        "calls", "Calls", "number", "count", "How often. A call inside another call of the API is a part of that one."
+        "calls",
+        "Calls",
+        "number",
+        "count",
+        "How often it was called. A call inside another call of the API is part of that call.",
     ),
     Definition(
         "total_ns",

@@ -55,7 +55,7 @@ def saved_recording(figures: RecordingFigures) -> Recording:
 class Changed(msgspec.Struct, frozen=True):
     """Two sides compared.
 
-    parts      None where a side has no steps; without any work where a recording has none
+    parts      None if a side has no steps; without any work where a recording has none
     operators  by the time on devices of what they launch themselves; without devices on a side by their own host time
     kernels    by their durations
     """

@@ -51,9 +51,9 @@ def _versions(each: RecordingFigures) -> str:
 _RULES: tuple[tuple[str, Forbids, Callable[[RecordingFigures], str], str], ...] = (
     ("step_rule", "all", lambda each: each.fingerprint.step_rule, "Steps were found by different rules"),
     ("basis", "all", lambda each: each.basis, "Kernels of devices were recorded on one side only"),
-    ("devices", "across", _devices, "The devices are not the same"),
+    ("devices", "across", _devices, "The devices differ"),
     ("world_size", "across", lambda each: _number(each.fingerprint.world_size), "The number of processes differs"),
-    ("ranks", "across", lambda each: str(each.ranks), "Not the same number of ranks was recorded"),
+    ("ranks", "across", lambda each: str(each.ranks), "The number of recorded ranks differs"),
     *(
         (
             option,

@@ -48,8 +48,8 @@ Counts = Annotated[list[Count], Meta(description="how many in each step")]
 class Fingerprint(msgspec.Struct, frozen=True, kw_only=True):
     """What has to be alike for two recordings to be comparable.
 
-    devices     names of the devices that ran kernels, by number; null where the file does not name one
-    world_size  how many processes the program has; null where the file does not say
+    devices     names of the devices that ran kernels, by number; null if the file does not name one
+    world_size  how many processes the program has; null if the file does not contain it
     step_rule   by which the steps were found
     options     what of record_shapes, with_stack, profile_memory, with_modules and with_flops was recorded
     versions    of drivers and libraries, as the header says
@@ -90,18 +90,18 @@ class RecordingFigures(msgspec.Struct, frozen=True, kw_only=True):
     cut_off               how many steps the recording did not hold to their end; they are in no list
     step_ns               the step; of several ranks that of the slowest
     causes                by cause of the waterfall: Σ over `lanes`; of one process they add up to `lanes` × `step_ns`
-    communication_known   false where only calls on the host tell of communication: nothing is known of its exposure
+    communication_known   false if communication is known only from calls on the host: its exposure is then unknown
     kernel_calls          kernels that ran
-    sync_calls            calls that wait for a device, of the runtime's or driver's API; null where it was not recorded
+    sync_calls            calls that wait for a device, of the runtime's or driver's API; null if it was not recorded
     graph_breaks          calls of compiled code in compiled code; null without compiled code
     compilations          ranges in which something is compiled
-    peak_bytes            most memory in use at once on the device that used most; null where it was not recorded
+    peak_bytes            most memory in use at once on the device that used most; null if it was not recorded
     kernels               by name; time of device
     operators             by name; time on the host is their own, that of devices of what they launched themselves
     calls                 of the device's API by name
     notes                 what is wrong with the recording
     fingerprint           what has to be alike on both sides
-    sha256                of the files that it was made of, by worker, as they are stored; of remote files nothing
+    sha256                of the files it was made from, by worker, as stored; nothing for remote files
     """
 
     schema: int = SCHEMA

@@ -75,7 +75,7 @@ class CheckAnswer(Answer, frozen=True, kw_only=True):
     base         the baseline
     new          the new recordings
     differences  what is not alike on both sides
-    parts        of the waterfall, by change, the largest first; at most 8; empty where devices were recorded on one
+    parts        of the waterfall, by change, the largest first; at most 8; empty if devices were recorded on one
                  side only
     moved        kernels and operators that changed, the largest change first; at most 10 of each
     """

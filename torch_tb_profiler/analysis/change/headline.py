@@ -21,12 +21,12 @@ class Headline(msgspec.Struct, frozen=True, kw_only=True):
 
     cause         of the waterfall
     cause_ns      change of the cause, of a mean step
-    kind          what happened to the work that changed most in it; null where it has no kernel or operator that did
+    kind          what happened to the work that changed most in it; null if it has no kernel or operator that did
     delta_ns      change of that work; null likewise
     operator      what launches it in the experiment, in the baseline where it is gone; null likewise
     label         what to call it in the baseline: short name of its kernel, of several that with most time; of host
-                  time the operator; null where it is new
-    exp_label     the same in the experiment; null where it is gone
+                  time the operator; null if it is new
+    exp_label     the same in the experiment; null if it is gone
     is_kernel     whether the labels are of kernels, copies or fills
     """
 
@@ -41,7 +41,7 @@ class Headline(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def headline(parts: StepChange) -> Headline | None:
-    """None where no cause moved with the step."""
+    """None if no cause moved with the step."""
     change = parts.change
     moved = [each for each in parts.causes if each.change * change > 0]
     if not moved:

@@ -38,16 +38,16 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     new         the same of the new recordings
     scale       relative: change, lower, upper and detectable are parts of the baseline, 0.05 is 5 % more; absolute:
                 they are differences in the unit
-    change      how much more; null where that is not known
+    change      how much more; null if that is not known
     lower       95 % interval of the change, or the change itself where it is exact; null without verdict
     upper       its other end
     detectable  the smallest change that this data shows in 80 of 100 cases; 0 where it is exact; null without verdict
-    needed      what would decide; null where it is decided, or cannot be said
+    needed      what would decide; null if it is decided, or cannot be said
     test        how it was compared: steps, recordings (a median each), exact, or cases (Fisher's exact test)
     counts      how many values there are on each side
     threshold   the limit in the unit, of this baseline; null without one
     verdict     regressed, improved, unchanged, inconclusive, or unknown where there is none
-    reason      why there is no verdict; null where there is one
+    reason      why there is no verdict; null if there is one
     """
 
     rule: GateRule

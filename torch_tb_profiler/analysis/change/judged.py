@@ -43,7 +43,7 @@ class ChangedFigure(msgspec.Struct, frozen=True, kw_only=True):
 def judged(
     base: Sequence[RecordingFigures], new: Sequence[RecordingFigures], key: str, threshold: float
 ) -> ChangedFigure | None:
-    """Judge one metric by its key. None where a side lacks it, or has a step without a value."""
+    """Judge one metric by its key. None if a side lacks it, or has a step without a value."""
     metric = metric_of(key)
     assert metric is not None, key
     sides = [_series(side, metric.values) for side in (base, new)]

@@ -49,7 +49,7 @@ class NameChange(msgspec.Struct, frozen=True):
     before, after        mean time per step
     calls, exp_calls     mean calls per step
     calls_changed        whether the number of calls is the same in all steps of each side, and another one on the other
-    shift, low, high     of the typical time per step, with its 95 % interval; None where it is not tested
+    shift, low, high     of the typical time per step, with its 95 % interval; None if it is not tested
     q                    the least false discovery rate at which a change beyond the floor is shown; None likewise
     verdict              what that says
     """

@@ -28,7 +28,7 @@ Values = Callable[[RecordingFigures], Sequence[float] | None]
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """values: one for each step that is kept, in `unit`; None where the recording does not say.
+    """values: one for each step that is kept, in `unit`; None if the recording does not say.
 
     is_of_host  whether options that slow the host down change it
     between     spread between recordings, as part of the value; of the kind `part`: of the step
@@ -52,7 +52,7 @@ _NAMED = late_pattern(r"(calls|kernel|operator)\((.*)\)", re.DOTALL)
 
 
 def metric_of(key: str) -> Metric | None:
-    """None when there is none of this name."""
+    """None if there is none of this name."""
     if key in _FIXED:
         return _FIXED[key]
     named = _NAMED.fullmatch(key)
@@ -146,7 +146,7 @@ def _of_name(key: str, what: str, name: str) -> Metric | None:
 
 
 def _times(table: NamedTable, name: str, figures: RecordingFigures, on_device: bool) -> list[int] | None:
-    """Σ over lanes; 0 where it did not run, None where that is not known."""
+    """Σ over lanes; 0 where it did not run, None if that is not known."""
     found = table.of(name)
     if found is None:
         return None if table.left_out else [0] * len(figures.steps[figures.kept])

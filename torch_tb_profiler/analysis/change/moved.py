@@ -26,10 +26,10 @@ class MovedName(msgspec.Struct, frozen=True, kw_only=True):
     change_ns  new − base
     base_calls calls in the baseline
     new_calls  calls in the new recordings
-    change     of a typical step, relative, 0.05 is 5 % more; null where it was not tested
+    change     of a typical step, relative, 0.05 is 5 % more; null if it was not tested
     lower      95 % interval of it
     upper      its other end
-    q          the least false discovery rate at which a change beyond 2 % is shown; null where it was not tested
+    q          the least false discovery rate at which a change beyond 2 % is shown; null if it was not tested
     verdict    slower, faster, new, gone, or of which only the number of calls says something
     """
 

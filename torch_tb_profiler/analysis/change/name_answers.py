@@ -24,7 +24,7 @@ class ChangedName(msgspec.Struct, frozen=True, kw_only=True):
     calls          how often in a mean step of the baseline
     exp_calls      how often in a mean step of the experiment
     calls_changed  whether each side has the same number of calls in all steps, and the other side another: a fact
-    shift          relative change of the typical time per step, 0.05 is 5 % more; null where it was not tested
+    shift          relative change of the typical time per step, 0.05 is 5 % more; null if it was not tested
     low            lower bound of its 95 % interval
     high           upper bound
     q              least false discovery rate at which a change beyond 2 % is shown

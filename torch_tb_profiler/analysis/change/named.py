@@ -30,7 +30,7 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     """What one name did in each step.
 
     name       of the kernel, operator or call
-    owner      of a kernel: what launched most of its time, an operator by its name; else null
+    owner      for a kernel: what launched most of its time, an operator by its name; otherwise null
     calls      how often it ran
     device_ns  Σ durations of the kernel, or of all that the operator launched itself; 0 of a call
     host_ns    Σ of the operator's own time on the host, or of the call; 0 of a kernel
@@ -56,11 +56,11 @@ class NamedTable(msgspec.Struct, frozen=True, kw_only=True):
     rest: Named | None
 
     def of(self, name: str) -> Named | None:
-        """None where nothing of this name is known."""
+        """None if nothing of this name is known."""
         return next((each for each in self.names if each.name == name), None)
 
     def calls_of(self, name: str, steps: int) -> list[int] | None:
-        """How often in each step; 0 of a name that did not occur, None where it may be among those left out."""
+        """How often in each step; 0 of a name that did not occur, None if it may be among those left out."""
         found = self.of(name)
         if found is not None:
             return found.calls

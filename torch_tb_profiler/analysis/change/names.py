@@ -81,9 +81,9 @@ def one_name(operator: str) -> str:
 
 
 class Match(msgspec.Struct, frozen=True):
-    """What is the same work on both sides; one of them is empty where the other side has nothing like it.
+    """What is the same work on both sides; one of them is empty if the other side has nothing like it.
 
-    how     None where a side is empty
+    how     None if a side is empty
     """
 
     before: tuple[Share, ...]

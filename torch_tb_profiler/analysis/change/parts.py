@@ -41,7 +41,7 @@ class WorkChange(msgspec.Struct, frozen=True):
     """Some work on both sides, and what the change of its exposed time is made of, ns of the mean step.
 
     before, after          shares of both sides, as `names.matches` put them together; one may be empty
-    how                    how both sides were found to belong together; None where one has nothing
+    how                    how both sides were found to belong together; None if one has nothing
     amounts                of both sides
     parts                  by kind; they add up to the change exactly
     """

@@ -80,14 +80,14 @@ class ChangedWork(msgspec.Struct, frozen=True, kw_only=True):
 
     kind           what most of the change is: calls, speed, new, gone or replaced
     how            how both sides were found to belong together: name, place (the same kernel of a call of the same
-                   operator), launch (names that differ by configuration alone), renamed, parent; null where one side
+                   operator), launch (names that differ by configuration alone), renamed, parent; null if one side
                    has nothing
     causes         of the waterfall, on either side
     operator       what launched most of it in the baseline; of host time the operator. Null where there is nothing
     exp_operator   the same in the experiment
     kernels        names in the baseline, at most 20; empty of host time, and where there is nothing
     exp_kernels    the same in the experiment
-    label          what to call it in the baseline: short name of the kernel with most time, or the operator; null where
+    label          what to call it in the baseline: short name of the kernel with most time, or the operator; null if
                    there is nothing
     exp_label      the same in the experiment
     names          how many names are put together on the side that has more
@@ -100,8 +100,8 @@ class ChangedWork(msgspec.Struct, frozen=True, kw_only=True):
     speed_ns       what slower or faster calls make of it
     full_ns        durations in the baseline, hidden or not
     exp_full_ns    the same in the experiment
-    verdict        of the test of its durations beyond 2 %, of a kernel of one name on both sides that has no other row;
-                   else null
+    verdict        of the test whether its durations differ by more than 2 %, for a kernel that has one name on both
+                   sides and no other row; otherwise null
     """
 
     kind: Kind
@@ -135,9 +135,9 @@ class ChangeAnswer(Answer, frozen=True, kw_only=True):
     experiment  those of the experiment
     delta_ns    change of the mean step; null without steps on a side
     step        the step, judged; null without steps on a side
-    busy        time in which any kernel, copy or fill ran, judged; null where a side has none
-    differences  what is not alike on both sides, and what that forbids to judge
-    headline    the largest contributor; null where nothing moved with the step
+    busy        time in which any kernel, copy or fill ran, judged; null if a side has none
+    differences  differences between the sides, and what cannot be judged because of them
+    headline    the largest contributor; null if nothing moved with the step
     causes      the largest change first; the changes add up to delta_ns exactly
     kinds       change of all work by kind; with unnamed_ns they add up to delta_ns exactly
     unnamed_ns  change of causes without kernels or operators, such as waiting for data
@@ -326,5 +326,5 @@ CHANGE = PairQuestion(
     answer=ChangeAnswer,
     parameters=HowManyRows,
     compute=_change,
-    more="How the change is taken apart, and which names belong together: docs/compare-two-runs.md.",
+    more="How the change is divided, and which names are paired: docs/compare-two-runs.md.",
 )

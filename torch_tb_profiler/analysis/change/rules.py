@@ -62,7 +62,7 @@ def parse_rule(text: str, severity: Severity = "fail", is_default: bool = False)
     """
     match = _RULE.fullmatch(text.strip())
     if match is None:
-        raise RuleError(f"{text!r} is no rule: write METRIC > NUMBER and a unit, as in 'step_time > 5%'")
+        raise RuleError(f"{text!r} is not a rule: write METRIC > NUMBER and a unit, as in 'step_time > 5%'")
     key, sign, number, unit = match.groups()
     key = key.rstrip()
     metric = metric_of(key)
@@ -71,10 +71,10 @@ def parse_rule(text: str, severity: Severity = "fail", is_default: bool = False)
         meant = f", perhaps {near[0]}" if near else ""
         raise RuleError(f"{text!r}: there is no metric {key!r}{meant}; there are {', '.join(known_metrics())}")
     if sign not in (">", ">="):
-        raise RuleError(f"{text!r}: a rule says what is too much, so its sign is >")
+        raise RuleError(f"{text!r}: a rule says what is too much, so use >")
     limit, relative = float(number), unit == "%"
     if limit < 0:
-        raise RuleError(f"{text!r}: the limit of a rise cannot be below 0")
+        raise RuleError(f"{text!r}: the limit for an increase cannot be below 0")
     if relative:
         limit /= 100
     else:

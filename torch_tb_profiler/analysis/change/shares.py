@@ -35,11 +35,11 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     """What things of one name have of a cause, summed over the steps and devices of a recording.
 
     cause       of the waterfall
-    operator    the operator, or what else launched the kernel; of host time the outermost operator. Empty where not
+    operator    the operator, or what else launched the kernel; of host time the outermost operator. Empty if not
                 known
     is_operator whether it is an operator
-    outermost   the outermost operator around it; empty where there is none
-    shapes      of the inputs of the operator, as the trace writes them; empty where not recorded
+    outermost   the outermost operator around it; empty if there is none
+    shapes      of the inputs of the operator, as the trace writes them; empty if not recorded
     kernel      name of the kernel, copy or fill; empty of host time
     place       which of the kernels of a call of the operator it is, 0 for the first; the least of all calls
     calls       how many of them touch the steps

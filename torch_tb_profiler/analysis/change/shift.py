@@ -114,7 +114,7 @@ def shift(base: Sequence[Series], new: Sequence[Series], scale: Scale) -> Shift:
 
 
 def hodges_lehmann(base: Float64, new: Float64, level: float = LEVEL) -> tuple[float, float | None, float | None]:
-    """The median of all differences new − base, and the bounds of its interval; None where there are too few.
+    """The median of all differences new − base, and the bounds of its interval; None if there are too few.
 
     base, new   shape (n,) and (m,), at least one value each
     level       how often the interval may miss: 0.05 for one of 95 %; with more than 50 values on a side it is 95 %

@@ -34,7 +34,7 @@ BEFORE, LAST = 8, 3
 class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
     """A recording in a trend. Relative changes: 0.05 is 5 % more.
 
-    value          typical value: the median of the steps that count; null where it was not recorded
+    value          typical value: the median of the steps that count; null if it was not recorded
     shift          against the baseline: the median of all pairs of steps; null for the baseline itself, and where
                    nothing can be compared
     low            lower bound of its 95 % interval; null with fewer than four steps on a side
@@ -44,7 +44,7 @@ class TrendPoint(msgspec.Struct, frozen=True, kw_only=True):
     since          against the recording before: the shift; null likewise
     since_low      lower bound of its 95 % interval
     since_high     upper bound
-    since_verdict  the same, of this pair alone
+    since_verdict  the same, for this pair only
     """
 
     value: NsMean | None
@@ -87,9 +87,9 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     unit          of the values
     threshold     from which relative change on it is judged, 0…1
     points        of each recording, in their order
-    last          the last three against up to eight before them; null where they are too few for an interval, or a
+    last          the last three against up to eight before them; null if they are too few for an interval, or a
                   recording cannot be compared with them
-    change_point  where the level changed by the threshold or more for certain, by most; null where nowhere
+    change_point  where the level changed by the threshold or more for certain, by most; null if nowhere
     """
 
     metric: str
@@ -103,10 +103,10 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 class TrendRecording(msgspec.Struct, frozen=True, kw_only=True):
     """A recording.
 
-    name         run, worker and span, as far as they differ
+    name         run, worker and span, where they differ
     steps        how many count
     left_out     how many first steps do not
-    differences  what is not alike here and in the baseline, and what that forbids to judge
+    differences  differences from the baseline, and what cannot be judged because of them
     """
 
     name: str
@@ -156,7 +156,7 @@ def numbered(recordings: Sequence[RecordingFigures]) -> list[str]:
 def _trend(
     recordings: Sequence[RecordingFigures], baseline: int, key: str, threshold: float, across: bool
 ) -> Trend | None:
-    """None where no recording has it."""
+    """None if no recording has it."""
     metric = metric_of(key)
     assert metric is not None, key
     values = [_positive(metric.values(each)) for each in recordings]
@@ -164,7 +164,7 @@ def _trend(
         return None
 
     def compared(left: int, right: int) -> Shift | None:
-        """None where it cannot be compared."""
+        """None if it cannot be compared."""
         alike = _are_alike(recordings[left], recordings[right], metric, across)
         if left == right or not alike or not values[left] or not values[right]:
             return None
@@ -264,7 +264,7 @@ def _change_point(levels: Float64, limit: float) -> LevelChange | None:
 
 
 def _level_change(levels: Float64, at: int, after: int, level: float) -> LevelChange | None:
-    """None where so few recordings have no interval of that level."""
+    """None if so few recordings have no interval of that level."""
     windows = levels[max(at - BEFORE, 0) : max(at, 0)], levels[max(at, 0) : at + after]
     if at < 1 or not len(windows[1]):
         return None

@@ -20,8 +20,8 @@ MOST_STEPS, MOST_RECORDINGS = 10_000, 100
 class Need(msgspec.Struct, frozen=True, kw_only=True):
     """What would decide, if the change stays what it seems to be.
 
-    steps       on each side, with as many recordings as there are; null where no number of steps can
-    recordings  on each side, with as many steps as there are; null where too many
+    steps       on each side, with as many recordings as there are; null if no number of steps can
+    recordings  on each side, with as many steps as there are; null if too many
     """
 
     steps: Count | None

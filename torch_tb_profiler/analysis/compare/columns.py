@@ -44,15 +44,15 @@ COMPARE_PARTS = {
             "Path",
             "string",
             None,
-            "Where the part is: 0 is everything, 0-2 its third part; empty where there is nothing to open.",
+            "Where the part is: 0 is the root, 0-2 its third part; empty if there is nothing to open.",
         ),
         Definition(
             "name",
             "Baseline",
             "string",
             None,
-            "Name of the part in the baseline; of several that stand between two pairs the first and the last; "
-            "empty when the baseline has nothing there.",
+            "Name of the part in the baseline; for several between two pairs, the first and the last; empty if the "
+            "baseline has nothing there.",
         ),
         Definition("exp_name", "Experiment", "string", None, "The same in the experiment."),
         Definition(
@@ -60,11 +60,11 @@ COMPARE_PARTS = {
             "Kind",
             "string",
             None,
-            "What it is on both sides (module, backward, dataloader, optimizer, step, label, communication, operator), "
-            "or group. At last, of everything: before (work launched before the recording) and rest (what is in no "
-            "part).",
+            "What it is on both sides (module, backward, dataloader, optimizer, step, label, communication, "
+            "operator), or group. At the end of the root: before (work launched before the recording) and rest "
+            "(everything that is in no part).",
         ),
-        Definition("has_parts", "Has parts", "bool", None, "Whether it consists of parts that belong together."),
+        Definition("has_parts", "Has parts", "bool", None, "Whether it consists of parts that can be paired."),
     ),
     **_of_both(
         Definition("duration_ns", "Host", "number", "ns", "Σ durations on the host."),
@@ -72,7 +72,7 @@ COMPARE_PARTS = {
             "device_ns", "Device", "number", "ns", "Σ durations of the kernels, copies and fills launched in it."
         ),
         Definition(
-            "total_ns", "Time", "number", "ns", "Σ of the device time of each node, of nodes without any the duration."
+            "total_ns", "Time", "number", "ns", "Σ of the device time of each node, or of its duration if it has none."
         ),
     ),
 }

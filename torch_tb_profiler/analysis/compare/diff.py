@@ -211,7 +211,7 @@ class Comparison:
         return trail[-1] if trail else None
 
     def trail(self, path: str) -> list[Node]:
-        """The nodes from the root to that of a path; empty when there is none."""
+        """The nodes from the root to that of a path; empty if there is none."""
         turns = turns_of(path)
         if turns is None:
             return []
@@ -224,7 +224,7 @@ class Comparison:
         return found
 
     def children(self, node: Node) -> list[Node]:
-        """What the two sides of a node consist of, aligned; empty when nothing in them belongs together."""
+        """What the two sides of a node consist of, aligned; empty if nothing in them belongs together."""
         inside = self._inside(node)
         if inside is None:
             return []

@@ -38,8 +38,8 @@ class ComparePart(msgspec.Struct, frozen=True, kw_only=True):
     """A part around the one that is asked for.
 
     path      where it is: 0-2 is the third part of everything
-    name      in the baseline, null when it has nothing there
-    exp_name  in the experiment, null when it has nothing there
+    name      in the baseline, null if it has nothing there
+    exp_name  in the experiment, null if it has nothing there
     kind      what it is on both sides, or group
     """
 

@@ -48,7 +48,7 @@ class RooflineDelta(Tabular, frozen=True):
     cause         what differs
     steps         of both sides
     flops         of both sides
-    change        of MFU; None where one side has none
+    change        of MFU; None if one side has none
     """
 
     name: tuple[str, ...]
@@ -144,7 +144,7 @@ class RooflineSide(Answer, frozen=True, kw_only=True):
     hfu       hardware FLOP utilization
     busy_mfu  the same while a compute kernel ran
     total_ns  of an average step, all kernels, copies and fills without communication
-    lost_ns   of an average step, lost below the roofline; null where no time at the roof is known
+    lost_ns   in an average step, lost below the roofline; null if no time at the roof is known
     """
 
     steps: Count
@@ -171,7 +171,7 @@ class CompareRooflineAnswer(Answer, frozen=True, kw_only=True):
     meta      which traces
     baseline  one of them
     exp       the experiment
-    change    what the difference of MFU is made of; null where one side has none
+    change    what the difference of MFU is made of; null if one side has none
     calls     operators by their shapes, of both sides
     """
 

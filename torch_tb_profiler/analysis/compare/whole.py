@@ -72,7 +72,7 @@ def whole(comparison: Comparison, most: int) -> Whole:
 
 
 def family(comparison: Comparison, turns: Sequence[int]) -> Whole | None:
-    """An entry and its children; `turns` are the places of children from the root on. None when there is no such."""
+    """An entry and its children; `turns` are the places of children from the root on. None if there is no such."""
     pairing = _Pairing(comparison)
     left, right = pairing.beginning()
     for turn in turns:

@@ -167,7 +167,7 @@ class Arguments(msgspec.Struct, frozen=True):
         """One for each dimension, as strides of a convolution are."""
         found = self.value(at)
         if not isinstance(found, list) or not all(isinstance(each, int) for each in found):
-            raise ValueError(f"argument {at} is no list")
+            raise ValueError(f"argument {at} is not a list")
         found = found * count if len(found) == 1 else found
         if len(found) != count:
             raise ValueError(f"argument {at} is not of {count} dimensions")

@@ -122,7 +122,7 @@ def seen(queries: int, keys: int, before: int, behind: int) -> Fraction:
 
 
 def _causal_place(how: _Attention, given: Arguments) -> int | None:
-    """Where the truth value stands that says it; None where none was recorded."""
+    """Where the truth value stands that says it; None if none was recorded."""
     flags = [at for at, _ in given.flags()]
     behind = next((at for at in flags if at and _NUMBER.fullmatch(given.concrete[at - 1])), None)
     if behind is not None or how.causal is None:

@@ -21,10 +21,10 @@ class Coverage(msgspec.Struct, frozen=True):
 
     time_ns          all of it
     flops            of what matrix FLOP are known, also where there are none
-    matrix           time with FLOP ÷ the same with that of which FLOP are not known; None where there is neither
+    matrix           time with FLOP ÷ the same with that of which FLOP are not known; None if there is neither
     bytes            of what bytes are known by arguments, or recorded
     bytes_estimated  a further part, of which bytes are estimated by the grids of kernels
-    unknown          parts of which FLOP or bytes are not known, by why
+    unknown          parts whose FLOP or bytes are not known, by reason
     """
 
     time_ns: int
@@ -67,7 +67,7 @@ def known_pieces(model: Model) -> Known:
 
 @remembered
 def coverage(model: Model) -> Coverage | None:
-    """None where nothing took time."""
+    """None if nothing took time."""
     pieces, is_known = counted(model).pieces, known_pieces(model)
     whole = int(pieces.duration.sum())
     if not whole:

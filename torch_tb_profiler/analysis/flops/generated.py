@@ -30,12 +30,12 @@ _BY_CONTENTS = late_pattern(r"fbgemm::|torch::autograd::CppNode<Split")
 
 
 def all_tensors(given: Arguments) -> int | None:
-    """Σ bytes of the tensors; each element of an expanded one counts once. None where there are none."""
+    """Σ bytes of the tensors; each element of an expanded one counts once. None if there are none."""
     return sum(each.bytes for each in given.tensors()) or None
 
 
 def tensor_bytes(dims: str, types: str, strides: str) -> int | None:
-    """The same of recorded arguments; None where it is not known. Arguments as in `read_arguments`."""
+    """The same of recorded arguments; None if it is not known. Arguments as in `read_arguments`."""
     try:
         return all_tensors(read_arguments(dims, types, "", strides))
     except (NotKnown, *ERRORS):

@@ -30,7 +30,7 @@ def _of_lists(written: Callable[[list[int]], list[int]]) -> Reader:
         places = _lists(given)
         if not places:
             raise ValueError("no lists")
-        # later lists may be empty where they are not used; the first is not
+        # later lists may be empty if they are not used; the first is not
         sizes = {at: sum(t.bytes for t in given.listed(at)) for at in places if at == places[0] or given.dims[at]}
         return moves(sum(sizes.values()) + sum(sizes.get(at, 0) for at in written(places)), given.sure_of_lists)
 

@@ -43,7 +43,7 @@ def of_packed(
 def _pairs(
     given: Arguments, lengths: int, q: Tensor, k: Tensor, causal: bool | None, window: tuple[int, int] | None
 ) -> tuple[int, int] | None:
-    """How many pairs of a query and a key there are at least and at most; None where nothing can be said.
+    """How many pairs of a query and a key there are at least and at most; None if nothing can be said.
 
     Of sequences that attend to themselves the sum of squares is least where all are of one length, if no row is left
     over at the end. Where queries and keys differ there may be none.

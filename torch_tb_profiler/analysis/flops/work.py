@@ -104,11 +104,11 @@ class Work(msgspec.Struct, frozen=True):
     model     those that the model needs: without what attention computes again in its backward pass
     dense     as `flops`, attention counted as if nothing were masked
     bytes     the least that is read and written, each different element once; None: not known
-    data      what the inputs hold, as `Product.data`; empty where that does not matter
+    data      what the inputs hold, as `Product.data`; empty if that does not matter
     sure      how FLOP and bytes are known
     product   of products of matrices and convolutions
     why       why one of them is not known
-    between   what FLOP lie between; None where they are known, or nothing can be said
+    between   what FLOP lie between; None if they are known, or nothing can be said
     """
 
     flops: int | None

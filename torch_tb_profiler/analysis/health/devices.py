@@ -20,7 +20,7 @@ _GRAPH_NAME = late_pattern(r"GraphLaunch")
 #: CUDA 12.6 Update 2, whose number does not tell it from 12.6, up to the last before 13.1
 _ZERO_TIMESTAMPS = range(12060, 13010)
 _ZERO_TIMESTAMPS_TEXT = (
-    "CUDA 12.6 Update 2 to 13.0 gives kernels a timestamp of zero now and then, and the profiler drops them "
+    "CUDA 12.6 Update 2 to 13.0 occasionally gives kernels a timestamp of zero, and the profiler drops them "
     "(pytorch#192021)."
 )
 _NEWER_CUDA = "CUDA 13.1 or newer"
@@ -98,7 +98,7 @@ def _before_launch(model: Model) -> Iterator[Note]:
         yield Note(
             "before_launch",
             "warning",
-            "Kernels and copies that begin before they were launched: the clocks of host and device do not agree, so "
+            "Some kernels and copies begin before they were launched: the clocks of host and device do not agree, so "
             "delays and idle times are wrong.",
             count=int(early.sum()),
             touches=("overview", "kernels"),

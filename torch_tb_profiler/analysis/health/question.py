@@ -28,7 +28,7 @@ class RecordedCapture(Capture, frozen=True, kw_only=True):
 
 
 class HealthAnswer(Answer, frozen=True, kw_only=True):
-    """What was recorded, and what is wrong with it.
+    """What was recorded, and what problems it has.
 
     meta     which trace
     notes    all there are, also of what was not recorded
@@ -57,7 +57,7 @@ def _health(subject: Subject, _: NoParameters) -> HealthAnswer:
 
 HEALTH = TraceQuestion(
     name="health",
-    summary="What was recorded, and what is wrong with it",
+    summary="What was recorded, and what problems it has",
     answer=HealthAnswer,
     compute=_health,
     about="any",

@@ -16,7 +16,7 @@ _ACTIVITIES = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
 NO_KERNELS = Note(
     "no_kernels",
     "info",
-    "The trace holds no kernels: the profiler did not record a GPU, or the program did not use one.",
+    "The trace contains no kernels: the profiler did not record a GPU, or the program did not use one.",
     touches=("kernels",),
     remedy=_ACTIVITIES,
 )
@@ -59,7 +59,7 @@ def _no_operators(model: Model) -> Iterator[Note]:
         yield Note(
             "no_operators",
             "info",
-            "The trace holds no operators: the host was not recorded, so device work belongs to none.",
+            "The trace contains no operators: the host was not recorded, so device work belongs to none.",
             touches=("overview", "operators"),
             remedy=_ACTIVITIES,
         )
@@ -88,7 +88,7 @@ def _no_shapes(model: Model) -> Iterator[Note]:
         yield Note(
             "no_shapes",
             "info",
-            "The shapes of the inputs of operators are not recorded: operators cannot be told apart by shape.",
+            "The shapes of the inputs of operators are not recorded: operators cannot be grouped by shape.",
             touches=("operators",),
             remedy="profile(record_shapes=True)",
         )

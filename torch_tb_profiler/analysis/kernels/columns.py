@@ -12,8 +12,8 @@ KERNELS = by_key(
         "Short name",
         "string",
         None,
-        "The name without parameters and most template arguments. What tells what the kernel does is kept: functor, "
-        "tile, element type.",
+        "The name without parameters and most template arguments. The parts that show what the kernel does are "
+        "kept: functor, tile, element type.",
     ),
     Definition(
         "kind",
@@ -21,22 +21,22 @@ KERNELS = by_key(
         "string",
         None,
         "Kind of work, by the kernel's name: gemm, conv, attention, communication, norm, pointwise and others. A "
-        "helper prepares or finishes the work of another kernel. Empty where the name is not known.",
+        "helper prepares or finishes the work of another kernel. Empty if the name is not known.",
     ),
     Definition(
         "library",
         "Library",
         "string",
         None,
-        "The library that the kernel comes from, by its name; several where their kernels have the same names. Empty "
-        "where the name does not tell.",
+        "The library that the kernel comes from, by its name; several if their kernels have the same names. Empty "
+        "if the name does not show it.",
     ),
     Definition(
         "operator",
         "Operator",
         "string",
         None,
-        "The innermost operator that launched it; in parentheses what else owns it: who captured it into a graph, an "
+        "The innermost operator that launched it; in parentheses another owner: what captured it into a graph, an "
         "annotation, a module, a Python frame, a thread.",
     ),
     Definition("grid", "Grid", "string", None, "Blocks of the launch, [x, y, z]."),
@@ -55,8 +55,8 @@ KERNELS = by_key(
         "Tensor cores used",
         "bool",
         None,
-        "Whether the kernel uses tensor cores, judged by its name. Where the name leaves it open: no, if the device "
-        "has none for the types of the operator's inputs, else unknown.",
+        "Whether the kernel uses tensor cores, judged by its name. If the name does not show it: no, if the device "
+        "has none for the types of the operator's inputs, otherwise unknown.",
     ),
     Definition("calls", "Calls", "number", "count", "How often it ran."),
     Definition("total_ns", "Total", "number", "ns", "Σ durations of its calls."),
@@ -76,9 +76,9 @@ KERNELS = by_key(
         "Mean est. achieved occupancy",
         "number",
         "percent",
-        "Active warps ÷ most warps an SM can hold, as estimated by the profiler. Mean over the calls of which it is "
-        "known, weighted by duration. Empty where it is known of none: the profiler writes 0 instead of computing it "
-        "for kernels with more than 48 KiB of shared memory in a block.",
+        "Active warps ÷ the maximum number of warps of an SM, as estimated by the profiler. Mean over the calls "
+        "for which it is known, weighted by duration. Empty if it is known for none: the profiler writes 0 instead "
+        "of computing it for kernels with more than 48 KiB of shared memory in a block.",
     ),
     Definition(
         "occupancy_known_share",
@@ -92,15 +92,15 @@ KERNELS = by_key(
         "FLOP/s",
         "number",
         "flop_per_second",
-        "Matrix FLOP of the calls that launched it, by their shapes, its share by time ÷ its time. Empty for kernels "
-        "without FLOP, and where shapes do not tell.",
+        "Its share, by time, of the matrix FLOP of the calls that launched it ÷ its time. Empty for kernels "
+        "without FLOP, or if the shapes do not determine them.",
     ),
     Definition(
         "byte_rate",
         "Bytes/s",
         "number",
         "bytes_per_second",
-        "The least that its calls read and write, by their shapes, its share by time ÷ its time. Empty where shapes do "
-        "not tell.",
+        "Its share, by time, of the minimum that the calls that launched it read and write ÷ its time. Empty if "
+        "the shapes do not determine it.",
     ),
 )

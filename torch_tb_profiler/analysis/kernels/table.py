@@ -45,7 +45,7 @@ class Transfers(msgspec.Struct, frozen=True):
     name      of the copy, fill or wait
     calls     how many there were
     total_ns  Σ of their durations
-    bytes     Σ of their sizes in bytes, None when the trace does not say
+    bytes     Σ of their sizes in bytes, None if the trace does not contain it
     """
 
     name: str
@@ -70,10 +70,10 @@ class KernelTable(Tabular, frozen=True):
     """Kernels grouped; parallel columns, by total time, descending.
 
     Keys, units and definitions of the columns: `columns.KERNELS`. Columns from `operator` to
-    `operator_tensor_core_eligible` are None when grouped by name alone; `mean_blocks_per_sm`,
-    `mean_achieved_occupancy` and `occupancy_known_share` are None when the trace records no such value, `flop_rate` and
+    `operator_tensor_core_eligible` are None if grouped by name alone; `mean_blocks_per_sm`,
+    `mean_achieved_occupancy` and `occupancy_known_share` are None if the trace records no such value, `flop_rate` and
     `byte_rate` when shapes tell neither; the means and rates are NaN for groups of which it is not known.
-    Missing registers or shared memory: -1. `kind` and `library` are None where the name is of no known family, and
+    Missing registers or shared memory: -1. `kind` and `library` are None if the name is of no known family, and
     `library` where several have such kernels.
     """
 

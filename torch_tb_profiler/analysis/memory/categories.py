@@ -71,7 +71,7 @@ class MemoryCategories(msgspec.Struct, frozen=True):
     curve     of the device
     category  of each block of `memory_blocks` index into `CATEGORIES`; shape (blocks,)
     at_peak   bytes of each category at the peak: they add up to what is allocated then
-    blocks    how many blocks that is; of what was there before the recording none is known
+    blocks    how many blocks that is; unknown for memory from before the recording
     phases    whether the trace tells parts of a step apart; else all is `in_use`
     """
 

@@ -19,7 +19,7 @@ class CategoryOfMemory(msgspec.Struct, frozen=True, kw_only=True):
 
     category  what it is for
     at_peak   bytes at the peak of the device
-    blocks    how many blocks that is; of what was there before the recording none is known
+    blocks    how many blocks that is; unknown for memory from before the recording
     bytes     bytes at each time
     """
 
@@ -33,10 +33,10 @@ class DeviceCategories(msgspec.Struct, frozen=True, kw_only=True):
     """The memory of one device by what it is for; categories without any are left out.
 
     device      name of the device
-    phases      whether the trace tells forward, backward and optimizer apart
+    phases      whether the trace distinguishes forward, backward and optimizer
     peak        most in use: Σ categories at the peak
     time_ns     since the start of the trace
-    categories  in the order in which they are stacked; at each time they add up to what is in use
+    categories  in stacking order; at each time they add up to the memory in use
     """
 
     device: str

@@ -49,14 +49,14 @@ MEMORY = by_key(
         "Allocated size",
         "number",
         "bytes",
-        "Σ bytes allocated by the operator and everything it called; releases are not taken away.",
+        "Σ bytes allocated by the operator and everything it called; releases are not subtracted.",
     ),
     Definition(
         "self_allocation_size",
         "Self allocated size",
         "number",
         "bytes",
-        "Σ bytes allocated by the operator itself, not by operators it called; releases are not taken away.",
+        "Σ bytes allocated by the operator itself, not by operators it called; releases are not subtracted.",
     ),
     Definition(
         "unattributed",
@@ -72,15 +72,15 @@ MEMORY = by_key(
         "Operator",
         "string",
         None,
-        "The innermost operator that made the allocation; empty when it was made outside operators, or before "
-        "the recording began.",
+        "The innermost operator that made the allocation; empty if it was made outside operators, or before the "
+        "recording began.",
     ),
     Definition(
         "parent",
         "Called by",
         "string",
         None,
-        "The operator or annotation that encloses that operator; tells what an aten::empty was for.",
+        "The operator or annotation that encloses that operator; it shows what an aten::empty was for.",
     ),
     Definition("bytes", "Size", "number", "bytes", "Bytes of the allocation, as the allocator counts them."),
     Definition(
@@ -88,15 +88,15 @@ MEMORY = by_key(
         "Allocated at",
         "number",
         "ns",
-        "Time of the allocation since the start of the trace; empty when it happened before the recording began.",
+        "Time of the allocation since the start of the trace; empty if it was before the recording began.",
     ),
     Definition(
         "release_ns",
         "Released at",
         "number",
         "ns",
-        "Time of the release since the start of the trace; empty when it was not recorded. The allocator may keep "
-        "what is released as reserved memory.",
+        "Time of the release since the start of the trace; empty if it was not recorded. The allocator may keep "
+        "released memory as reserved memory.",
     ),
     Definition("duration_ns", "Lifetime", "number", "ns", "Released at − allocated at."),
     Definition("time_ns", "Time", "number", "ns", "Time since the start of the trace."),
@@ -113,14 +113,15 @@ MEMORY = by_key(
         "Reserved",
         "number",
         "bytes",
-        "Memory that the caching allocator holds of the device, in use or not; 0 on the CPU, where nothing is kept.",
+        "Memory that the caching allocator has reserved on the device, in use or not; 0 on the CPU, which has no "
+        "caching allocator.",
     ),
     Definition(
         "device_bytes",
         "Device total",
         "number",
         "bytes",
-        "Memory the device has (totalGlobalMem of the trace's deviceProperties).",
+        "Memory of the device (totalGlobalMem of the trace's deviceProperties).",
     ),
     Definition(
         "peak",
@@ -151,7 +152,7 @@ MEMORY = by_key(
         "Allocated before the recording",
         "number",
         "bytes",
-        "Memory in use at the time − Σ of the blocks known to be alive: what was allocated before the recording began.",
+        "Memory in use at the time − Σ of the blocks known to be alive: memory allocated before the recording began.",
     ),
 )
 
@@ -171,7 +172,7 @@ MEMORY_MODULES = by_key(
         "outside modules.",
     ),
     Definition("bytes", "Size", "number", "bytes", "Σ bytes of its blocks in use at the peak."),
-    Definition("blocks", "Blocks", "number", "count", "How many blocks that is."),
+    Definition("blocks", "Blocks", "number", "count", "The number of these blocks."),
     _category("gradient", "Gradients", "allocated in backward and not released in it"),
     _category("optimizer_state", "Optimizer state", "allocated in a step of the optimizer and not released in one"),
     _category("saved_for_backward", "Saved for backward", "allocated in forward and released in backward"),
@@ -181,5 +182,5 @@ MEMORY_MODULES = by_key(
     _category("forward_temporary", "Forward, temporary", "allocated and released in forward"),
     _category("backward_temporary", "Backward, temporary", "allocated and released in backward"),
     _category("optimizer_temporary", "Optimizer, temporary", "allocated and released in a step of the optimizer"),
-    _category("in_use", "In use", "of a trace that tells neither backward nor optimizer"),
+    _category("in_use", "In use", "in a trace with neither backward nor optimizer"),
 )

@@ -36,7 +36,7 @@ class MemoryCurve(Tabular, frozen=True):
     baseline   in use before the first record
     unrecorded what changed without a record: allocated[-1] = baseline + Σ bytes + unrecorded, exactly
     peak       most memory in use, and when it was first reached
-    device_bytes   what the device has, None where the file does not say and on the CPU
+    device_bytes   what the device has, None if the file does not contain it and on the CPU
     """
 
     device: MemoryDevice

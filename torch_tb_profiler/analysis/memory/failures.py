@@ -32,12 +32,12 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """One failed allocation. Bytes; null is not known.
 
     reason         what decides
-    requested      what was asked for: of a text the segment that it would have taken of the device
+    requested      what was asked for: of a text the segment that it would have allocated from the device
     allocated      in use by tensors
     unallocated    reserved by PyTorch, and not in use
     device_free    that the device had free
     device_total   that the device has
-    of_process     that the process held of the device, PyTorch's allocator and everything else
+    of_process     device memory held by the process, for PyTorch's allocator and everything else
     of_others      that other processes held
     limit          that the process was allowed (`set_per_process_memory_fraction`)
     private_pools  of `allocated`, in pools of CUDA graphs
@@ -172,7 +172,7 @@ _OTHER_PROCESS = late_pattern(rf"[Pp]rocess [0-9]+ has {_SIZE} memory in use")
 
 
 def failure_of_text(text: str) -> Failure | None:
-    """What the text of an OutOfMemoryError says, of any version of PyTorch; None where it is no such text.
+    """What the text of an OutOfMemoryError says, of any version of PyTorch; None if it is no such text.
 
     Sizes in it are rounded to two decimals.
     """
@@ -242,7 +242,7 @@ def said_of_failure(failure: Failure) -> str:
         )
         return (
             f"Held outside PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
-            f"({whose}). End what else runs on the device."
+            f"({whose}). End other processes on the device."
         )
     if failure.reason == "full":
         return (

@@ -29,7 +29,7 @@ class RecordModules(msgspec.Struct, frozen=True):
     """The innermost module around each record, in forward or, through the operator it is the backward of, in backward.
 
     of     code in `names` of each of `memory_records`, -1 for none; shape (records,)
-    source who named modules; None where nobody did
+    source who named modules; None if nobody did
     """
 
     of: Int64

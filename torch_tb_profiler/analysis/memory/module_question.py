@@ -29,8 +29,8 @@ class OfMemory(msgspec.Struct, frozen=True):
 class MemoryModulesMeta(TableMeta, frozen=True, kw_only=True):
     """Beside what memory is for, by module.
 
-    device         which the table is about, null where no totals were recorded
-    source         who named modules, null where nobody did: then all is in one row
+    device         which the table is about, null if no totals were recorded
+    source         what named the modules; null if nothing did, and everything is then in one row
     peak           most in use: Σ rows + unknown_bytes
     unknown_bytes  of what was allocated before the recording began
     """

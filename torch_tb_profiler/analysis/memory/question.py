@@ -84,7 +84,7 @@ class MemoryHeld(msgspec.Struct, frozen=True, kw_only=True):
     """How much memory is in use and reserved.
 
     allocated  in use by tensors
-    reserved   what the caching allocator holds of the device, in use or not
+    reserved   memory that the caching allocator has reserved on the device, in use or not
     """
 
     allocated: Bytes
@@ -107,8 +107,8 @@ class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
     records        how many allocations and releases the whole trace has
     peak           when most was in use in the whole trace
     peak_in_range  when most was in use in the window
-    before         what holds until the first piece
-    device_bytes   what the device has, null where the file does not say and for the CPU
+    before         the values until the first piece
+    device_bytes   memory of the device; null if the file does not contain it, and for the CPU
     baseline       in use before the first record
     unrecorded     what changed without a record
     time_ns        where each piece begins
@@ -175,7 +175,7 @@ class MemoryOperatorsMeta(TableMeta, frozen=True, kw_only=True):
 
     devices       whose memory was recorded: accelerators, then the CPU
     group_by      what makes a row: always name
-    device        which the table is about, null where no memory was recorded
+    device        which the table is about, null if no memory was recorded
     unattributed  what happened outside operators; not there where no memory was recorded
     all           everything that happened on the device; not there where no memory was recorded
     """
@@ -190,7 +190,7 @@ class MemoryOperatorsMeta(TableMeta, frozen=True, kw_only=True):
 class MemoryAliveMeta(MemoryMeta, frozen=True, kw_only=True):
     """Beside the blocks in use at a time; the last three fields are not there where no memory was recorded.
 
-    device         which the answer is about, null where no memory was recorded
+    device         which the answer is about, null if no memory was recorded
     total          how many blocks are in use; the rows are the largest
     group_by       always null: a row is one block
     at             the time, and what was in use then

@@ -6,13 +6,17 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 
 MODULES = by_key(
     "modules",
-    Definition("id", "Id", "number", None, "Number of the entry; entries stand in the order of first calls."),
+    Definition("id", "Id", "number", None, "Number of the entry; entries are in the order of their first calls."),
     Definition("parent", "Parent", "number", None, "Id of the module that calls it; -1 at the top."),
     Definition(
         "name", "Module", "string", None, "Name of the module: its class and a number, or its path in Lightning."
     ),
     Definition(
-        "module_id", "Module id", "number", None, "Which of the modules of that name, as recorded; -1 if it is not."
+        "module_id",
+        "Module id",
+        "number",
+        None,
+        "Which of the modules of that name it is, as recorded; -1 if it was not recorded.",
     ),
     Definition("calls", "Calls", "number", "count", "How often its forward was called from there."),
     Definition("operators", "Operators", "number", "count", "Operators that it called itself, not nested modules."),
@@ -56,7 +60,7 @@ MODULES = by_key(
 
 HOOKS = by_key(
     "hooks",
-    Definition("name", "Hook", "string", None, "What Lightning called, as it names it."),
+    Definition("name", "Hook", "string", None, "Name of the hook that Lightning called."),
     Definition("calls", "Calls", "number", "count", "How often."),
     Definition("host_total_ns", "Total", "number", "ns", "Σ durations on the host."),
     Definition("host_self_ns", "Self", "number", "ns", "Total − Σ of the hooks called directly inside it."),

@@ -41,7 +41,7 @@ class ModulesAnswer(Columns, frozen=True, kw_only=True):
     """Modules as a tree in a table: `parent` is an `id`, -1 at the top.
 
     meta   which trace, and where the names come from
-    hooks  Lightning's hooks by name; null where none were recorded
+    hooks  Lightning's hooks by name; null if none were recorded
     """
 
     meta: ModulesMeta

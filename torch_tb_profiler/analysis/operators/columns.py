@@ -9,7 +9,7 @@ CALL_STACK = Definition(
     "Call stack",
     "string",
     None,
-    "The Python frames around the call, innermost first: as recorded with the operator, else from the Python "
+    "The Python frames around the call, innermost first: as recorded with the operator, otherwise from the Python "
     "functions that enclose it on the same thread.",
 )
 
@@ -83,39 +83,39 @@ OPERATORS = by_key(
         "Tensor cores eligible",
         "bool",
         None,
-        "Whether the operator multiplies matrices or convolves and so can use tensor cores, or launched kernels that "
-        "do, or calls an operator of which this is true.",
+        "Whether the operator multiplies matrices or convolves, so that it can use tensor cores, or launched "
+        "kernels that do, or calls an operator for which this is true.",
     ),
     Definition(
         "tensor_core_self",
         "Tensor cores self",
         "number",
         "percent",
-        "Duration of its own kernels known to use tensor cores ÷ device self; empty where it is known of none of them.",
+        "Duration of its own kernels known to use tensor cores ÷ device self; empty if it is known for none of them.",
     ),
     Definition(
         "tensor_core_total",
         "Tensor cores total",
         "number",
         "percent",
-        "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total; empty "
-        "where it is known of none of them.",
+        "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total; "
+        "empty if it is known for none of them.",
     ),
     Definition(
         "flop_rate",
         "FLOP/s",
         "number",
         "flop_per_second",
-        "Matrix FLOP by the shapes of its inputs ÷ time of its own kernels. Empty for operators without FLOP, and "
-        "where shapes do not tell.",
+        "Matrix FLOP by the shapes of its inputs ÷ time of its own kernels. Empty for operators without FLOP, or "
+        "if the shapes do not determine them.",
     ),
     Definition(
         "byte_rate",
         "Bytes/s",
         "number",
         "bytes_per_second",
-        "The least that it reads and writes, by the shapes of its inputs ÷ time of its own kernels. Empty where shapes "
-        "do not tell.",
+        "The minimum that it reads and writes, by the shapes of its inputs ÷ time of its own kernels. Empty if the "
+        "shapes do not determine it.",
     ),
     Definition(
         "has_call_stack",

@@ -46,14 +46,14 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     """Beside a table of operators.
 
     group_by                what makes a row: name, name_shape or name_stack
-    device_ns               Σ of device work, null where none was recorded
+    device_ns               Σ of device work, null if none was recorded
     host_ns                 Σ of host time of operators
-    unattributed_device_ns  Σ of device work that no operator launched, null where none was recorded
+    unattributed_device_ns  Σ of device work that no operator launched, null if none was recorded
     unattributed            the same by why
     unlinked_backward       part of the time of autograd nodes whose forward is not known, 0…1: of their device time,
-                            else of their host time; null without any, and where one operator is told of
-    device_busy             share of step time in which devices were busy, 0…1; null without devices, and where one
-                            operator is told of
+                            otherwise of their host time; null without any, and in answers about one operator
+    device_busy             share of step time in which devices were busy, 0…1; null without devices, and in answers
+                            about one operator
     """
 
     group_by: str

@@ -69,10 +69,10 @@ OVERVIEW = by_key(
         "Step time",
         "number",
         "ns",
-        "The period of a step: from the end of the step before to its own end. A step ends when its mark on the host "
-        "has ended, the last device work launched in it, and the step before. The first begins with its mark, or when "
-        "the streams it uses are done with work launched before it. The categories of a step add up to its time "
-        "exactly.",
+        "The period of a step: from the end of the previous step to its own end. A step ends when its mark on the "
+        "host, the last device work launched in it, and the previous step have ended. The first begins with its "
+        "mark, or when the streams it uses have finished work launched before it. The categories of a step add up "
+        "to its time exactly.",
     ),
     Definition(
         "busy",
@@ -95,18 +95,18 @@ OVERVIEW = by_key(
         "Communicating",
         "number",
         "fraction",
-        "Time of the steps in which at least one communication kernel ran on the device ÷ time of the steps, hidden "
-        "behind compute or not; mean over the devices that ran kernels. Empty where communication is only known from "
-        "calls on the host (gloo, MPI).",
+        "Time of the steps in which at least one communication kernel ran on the device ÷ time of the steps, "
+        "hidden behind compute or not; mean over the devices that ran kernels. Empty if communication is known "
+        "only from calls on the host (gloo, MPI).",
     ),
     Definition(
         "exposed_communication",
         "Exposed communication",
         "number",
         "fraction",
-        "Time of the steps in which communication kernels ran on the device and no compute kernel did ÷ time of the "
-        "steps; mean over the devices that ran kernels. Copies do not hide communication. Empty where communication is "
-        "only known from calls on the host (gloo, MPI).",
+        "Time of the steps in which communication kernels ran on the device and no compute kernel did ÷ time of "
+        "the steps; mean over the devices that ran kernels. Copies do not hide communication. Empty if "
+        "communication is known only from calls on the host (gloo, MPI).",
     ),
     Definition(
         "sm_efficiency",
@@ -122,8 +122,8 @@ OVERVIEW = by_key(
         "Est. achieved occupancy",
         "number",
         "fraction",
-        "Active warps ÷ most warps an SM can hold, as estimated by the profiler for each kernel; mean over the compute "
-        "kernels of which it is known, weighted by duration.",
+        "Active warps ÷ the maximum number of warps of an SM, as estimated by the profiler for each kernel; mean "
+        "over the compute kernels for which it is known, weighted by duration.",
     ),
     Definition(
         "occupancy_known_share",
@@ -152,7 +152,7 @@ OVERVIEW = by_key(
         "Tensor cores unknown",
         "number",
         "fraction",
-        "Duration of the compute kernels whose name leaves open whether they use tensor cores ÷ duration of all "
+        "Duration of the compute kernels whose name does not show whether they use tensor cores ÷ duration of all "
         "compute kernels.",
     ),
 )

@@ -78,11 +78,11 @@ class TopOperator(msgspec.Struct, frozen=True):
 
 
 class TopKernel(msgspec.Struct, frozen=True):
-    """A kernel that took much time.
+    """A kernel that took a lot of time.
 
     name        of the kernel
     short_name  the name that a page has room for
-    kind        what it computes, as among kernels; null where the name is of no known family
+    kind        what it computes, as among kernels; null if the name is of no known family
     total_ns    Σ of its durations
     calls       how often it ran
     """

@@ -9,13 +9,23 @@ MICRO_BATCHES = by_key(
     Definition("step", "Step", "number", None, "Index into the steps."),
     Definition("number", "Pass", "number", None, "Which backward pass of its step, from 0."),
     Definition("start_ns", "Backward begins", "number", "ns", "When its first autograd node began."),
-    Definition("data_ns", "Data", "number", "ns", "Time of the main thread in data since the pass before."),
+    Definition("data_ns", "Data", "number", "ns", "Time of the main thread in data since the previous pass."),
     Definition("forward_ns", "Forward", "number", "ns", "Time of the main thread in forward and loss since then."),
     Definition("backward_ns", "Backward", "number", "ns", "Time of the main thread in backward, with recomputation."),
     Definition(
-        "forward_device_ns", "Forward on devices", "number", "ns", "Σ durations of what forward and loss launched."
+        "forward_device_ns",
+        "Forward on devices",
+        "number",
+        "ns",
+        "Σ durations of device work that forward and loss launched.",
     ),
-    Definition("backward_device_ns", "Backward on devices", "number", "ns", "Σ durations of what backward launched."),
+    Definition(
+        "backward_device_ns",
+        "Backward on devices",
+        "number",
+        "ns",
+        "Σ durations of device work that backward launched.",
+    ),
     Definition(
         "synchronises", "Joins gradients", "bool", None, "Whether gradients are joined over ranks in this pass."
     ),
@@ -23,7 +33,9 @@ MICRO_BATCHES = by_key(
 
 OPTIMIZERS = by_key(
     "optimizers",
-    Definition("name", "Optimizer", "string", None, "Class, with its turn where a class has several in a step."),
+    Definition(
+        "name", "Optimizer", "string", None, "Class, with a number if a class has several optimizers in a step."
+    ),
     Definition("calls", "Calls", "number", "count", "Calls of step() in the steps."),
     Definition("host_ns", "Host", "number", "ns", "Σ durations of the calls."),
     Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched in them."),
@@ -34,7 +46,7 @@ RANGES = by_key(
     Definition("id", "Id", "number", None, "Number of the entry in the tree."),
     Definition("parent", "Inside", "number", None, "The entry around it; -1 at the top."),
     Definition("name", "Range", "string", None, "Name; digits, addresses and keys that differ are shown as …."),
-    Definition("writer", "Written by", "string", None, "Who writes ranges of this name; user where none is known."),
+    Definition("writer", "Written by", "string", None, "What writes ranges of this name; user if it is not known."),
     Definition("names", "Names", "number", "count", "How many different names the entry stands for."),
     Definition("calls", "Calls", "number", "count", "How often it began in the steps."),
     Definition("host_total_ns", "Host", "number", "ns", "Σ durations; what overlaps counts each time."),
@@ -45,7 +57,7 @@ RANGES = by_key(
         "Exposed",
         "number",
         "ns",
-        "Of the time of the steps: device work that it launched runs and was launched first of all that runs, or no "
+        "Time of the steps in which its device work is the running work that was launched first, or in which no "
         "device works while it runs on the main thread.",
     ),
     Definition("mean_ns", "Mean", "number", "ns", "Mean duration on the host."),
@@ -69,7 +81,9 @@ CALLS_OF_RANGE = by_key(
     Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
     Definition("duration_ns", "Duration", "number", "ns", "On the host."),
     Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched inside, on its thread."),
-    Definition("between_ns", "Since the one before", "number", "ns", "From the end of the call before, same thread."),
+    Definition(
+        "between_ns", "Since the previous one", "number", "ns", "From the end of the previous call on the same thread."
+    ),
 )
 
 ENGINE_STEPS = by_key(
@@ -78,7 +92,7 @@ ENGINE_STEPS = by_key(
     Definition("row", "Event", "number", None, "Number of its event in the file."),
     Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
     Definition("host_ns", "Host", "number", "ns", "Its duration on the host."),
-    Definition("period_ns", "To the next", "number", "ns", "From its begin to the beginning of the next step."),
+    Definition("period_ns", "To the next", "number", "ns", "From its beginning to the beginning of the next step."),
     Definition("gap_ns", "Gap", "number", "ns", "From its end on the host to the beginning of the next step."),
     Definition("device_ns", "Device", "number", "ns", "Σ durations of device work that was launched in it."),
     Definition("graph_ns", "In graphs", "number", "ns", "The part of that which replays of graphs ran."),
@@ -107,7 +121,7 @@ REGIONS = by_key(
 
 EAGER = by_key(
     "eager",
-    Definition("name", "Operator", "string", None, "Outermost operator; empty for work that none launched."),
+    Definition("name", "Operator", "string", None, "Outermost operator; empty for work that no operator launched."),
     Definition("calls", "Calls", "number", "count", "Calls outside compiled code in the steps."),
     Definition("host_ns", "Host", "number", "ns", "Σ durations of these."),
     Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched in them."),
@@ -116,7 +130,7 @@ EAGER = by_key(
 
 COMPILATIONS = by_key(
     "compilations",
-    Definition("id", "Code", "string", None, "Frame / code that is compiled; empty where torch does not say it."),
+    Definition("id", "Code", "string", None, "Frame / code that is compiled; empty if torch does not record it."),
     Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
     Definition("duration_ns", "Duration", "number", "ns", "On the host."),
     Definition("again", "Again", "bool", None, "Whether the frame had been compiled before, for other inputs."),
@@ -127,12 +141,12 @@ GENERATED = by_key(
     "generated",
     Definition("name", "Kernel", "string", None, "Name of the kernel."),
     Definition("backend", "Language", "string", None, "triton or cpp."),
-    Definition("kind", "Kind", "string", None, "What kind of Triton kernel; empty where the name does not say it."),
+    Definition("kind", "Kind", "string", None, "Kind of Triton kernel; empty if the name does not show it."),
     Definition("operators", "Fused operators", "string", None, "The operators in its name, joined by _."),
     Definition("calls", "Calls", "number", "count", "How often it ran in the steps."),
     Definition("total_ns", "Total", "number", "ns", "Σ durations."),
     Definition("config", "Configuration", "string", None, "Blocks, warps and stages of a Triton kernel."),
-    Definition("file", "File", "string", None, "Where Inductor wrote it, where it was recorded."),
+    Definition("file", "File", "string", None, "File that Inductor wrote, if it was recorded."),
     Definition("row", "First call", "number", None, "Event of its first run."),
 )
 
@@ -158,26 +172,26 @@ GRAPH_NODES = by_key(
     Definition("mean_ns", "Mean", "number", "ns", "Mean duration over the replays."),
     Definition("spread", "Spread", "number", "fraction", "Standard deviation ÷ mean over the replays."),
     Definition("share", "Share", "number", "fraction", "Part of the time of all nodes."),
-    Definition("owner", "Belongs to", "string", None, "Operator of its capture, else what replayed it."),
+    Definition("owner", "Belongs to", "string", None, "Operator of its capture, otherwise what replayed it."),
     Definition("row", "First run", "number", None, "Event of its first run."),
 )
 
 GRAPH_GAPS = by_key(
     "graph_gaps",
     Definition("where", "Where", "string", None, "inside a replay, or between one and the next on the device."),
-    Definition("graph", "Graph", "number", None, "Number of the graph that it is in, or behind."),
-    Definition("duration_ns", "Gap", "number", "ns", "How long no node of the replay runs, or none of any replay."),
-    Definition("after", "After", "string", None, "The node that ends where it begins."),
-    Definition("before", "Before", "string", None, "The node that begins where it ends."),
+    Definition("graph", "Graph", "number", None, "Number of the graph that the gap is in, or after."),
+    Definition("duration_ns", "Gap", "number", "ns", "Time in which no node of the replay runs, or of any replay."),
+    Definition("after", "After", "string", None, "The node that ends where the gap begins."),
+    Definition("before", "Before", "string", None, "The node that begins where the gap ends."),
     Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
-    Definition("row", "Node", "number", None, "Event of the node that begins where it ends."),
+    Definition("row", "Node", "number", None, "Event of the node that begins where the gap ends."),
 )
 
 OUTSIDE_GRAPHS = by_key(
     "outside_graphs",
     Definition("name", "Work", "string", None, "Name of the kernel, copy or fill."),
-    Definition("owner", "Belongs to", "string", None, "Operator that launched most of it; empty where unknown."),
-    Definition("calls", "Calls", "number", "count", "How often it ran in the steps in no replay."),
+    Definition("owner", "Belongs to", "string", None, "Operator that launched most of it; empty if unknown."),
+    Definition("calls", "Calls", "number", "count", "How often it ran in the steps outside replays."),
     Definition("total_ns", "Total", "number", "ns", "Σ durations of these."),
     Definition("replayed", "In replays", "number", "count", "How often work of the same name ran in replays."),
     Definition("row", "First run", "number", None, "Event of the first of these."),

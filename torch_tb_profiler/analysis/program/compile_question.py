@@ -37,17 +37,17 @@ class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
     """Over all compiled regions of the steps that are chosen. Device times are Σ of durations.
 
     calls              how many calls of outermost regions
-    outer_ns           host time of these: what they hold is in it
+    outer_ns           host time of these, including what is inside them
     lookup_ns          checking guards before regions
     lookup_row         the longest of these checks (number of an event in its file); null without any
     compile_ns         compiling
     compilations       how many, frame by frame
-    again              how many of these compile a frame again; null where a trace does not name them
+    again              how many of these compile a frame again; null if a trace does not name them
     inside_device_ns   device work that was launched in compiled code: regions, and backward passes of their graphs
     outside_device_ns  the eager remainder: device work launched elsewhere
     breaks             how often a call of compiled code goes on in other compiled code: each is a graph break
     lines              `function:line` at which it goes on; only with Python frames
-    restarts           how often tracing began anew, as it does at a break
+    restarts           how often tracing started again, as it does at a break
     """
 
     calls: Count
@@ -68,11 +68,11 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
     """What torch.compile did.
 
     meta          which trace
-    totals        over all regions; null where neither a region nor a compilation was recorded
+    totals        over all regions; null if neither a region nor a compilation was recorded
     regions       a row for each compiled code
     compilations  a row for each compilation
     kernels       a row for each kernel that Inductor generated
-    eager         a row for each operator outside compiled code; empty where nothing compiled runs
+    eager         a row for each operator outside compiled code; empty if nothing compiled runs
     """
 
     meta: TraceMeta
@@ -129,10 +129,10 @@ class GraphsAnswer(Answer, frozen=True, kw_only=True):
     outside_ns   the same of all other device work
     graphs       a row for each graph that was replayed
     captures     a row for each capture, in the whole recording
-    outside      a row for each name of device work that ran in no replay; empty where nothing was replayed
+    outside      a row for each name of device work that ran in no replay; empty if nothing was replayed
     nodes        of the graph that was asked for; null without one
-    gaps         the longest times in which a device waits in the replays of that graph and behind them; of all graphs
-                 without one
+    gaps         the longest times for which a device waits in and after the replays of that graph; without one, of all
+                 graphs
     gap_count    how many such gaps there are
     """
 

@@ -115,7 +115,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 @remembered
 def engine(model: Model) -> Engine | None:
-    """Of what is selected; None where nothing says that the program infers."""
+    """Of what is selected; None if nothing says that the program infers."""
     for find in (_by_names, _by_ranges, _by_stages, _by_modules, _by_embedding):
         found = find(model)
         if found is not None and len(found.row):

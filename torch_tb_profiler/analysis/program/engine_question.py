@@ -47,7 +47,7 @@ _DETOKENISE = late_pattern(r"detokeni[sz]e", re.IGNORECASE)
 
 
 class EnginePhase(msgspec.Struct, frozen=True, kw_only=True):
-    """The steps of one phase. Means and medians are of one step; null where no step says it.
+    """The steps of one phase. Means and medians are of one step; null if no step says it.
 
     name       which phase
     steps      how many
@@ -55,7 +55,7 @@ class EnginePhase(msgspec.Struct, frozen=True, kw_only=True):
     host_ns    mean duration on the host
     device_ns  mean Σ of durations of the device work launched in it
     requests   mean number of requests
-    tokens     how many new tokens, over the steps that tell them
+    tokens     how many new tokens, over the steps for which this is known
     """
 
     name: PhaseName
@@ -93,15 +93,15 @@ class EngineSummary(msgspec.Struct, frozen=True, kw_only=True):
                        model), diffusion
     how                how its steps were found
     steps              the phases that occur
-    tokens             how many new tokens all steps compute; null where some step does not tell
-    generated          how many tokens steps generate, one for each request; null where some step does not tell, or
-                       checks tokens that were guessed
+    tokens             how many new tokens all steps compute; null if it is unknown for some step
+    generated          how many tokens steps generate, one for each request; null if it is unknown for some step,
+                       or a step checks draft tokens
     tokens_per_second  generated, without the last step ÷ time from the first step to the last; null like it, and with
                        one step
     tpot_ns            time per output token: mean from the beginning of a step that generates to that of the next,
-                       weighted by its requests where all tell them; null with fewer than two steps, and where tokens
-                       are guessed and checked: how many of them were kept is not told
-    gap_ns             Σ of the gaps between steps, on the host; null where their ends are not told, and with one step
+                       weighted by its requests if they are known for all steps; null with fewer than two steps,
+                       and with draft tokens, because it is not recorded how many of them were accepted
+    gap_ns             Σ of the gaps between steps, on the host; null if their ends are not known, and with one step
     graph_share        part of the device time of the steps that replays of graphs have, 0…1; null without device time
     """
 
@@ -117,11 +117,11 @@ class EngineSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineAnswer(Answer, frozen=True, kw_only=True):
-    """How a program infers; all but meta is null or empty where nothing says that it does.
+    """How a program infers; all but meta is null or empty if nothing shows that it does.
 
     meta      which trace
     engine    figures of all steps
-    gaps      the time between steps, by what the host did; null where it is not known
+    gaps      the time between steps, by what the host did; null if it is not known
     families  Σ durations of device work by phase and kind of kernel
     steps     a row for each step
     """
@@ -268,6 +268,6 @@ PROGRAM_ENGINE = TraceQuestion(
     summary="How the program infers: its steps by phase, time per output token, gaps, kinds of kernels",
     answer=EngineAnswer,
     compute=_engine,
-    more="What steps are and how they are told apart: docs/views/program.md.",
+    more="What steps are, and how they are found: docs/views/program.md.",
     report=({},),
 )

@@ -70,7 +70,7 @@ def phase_times(model: Model) -> PhaseTimes:
 
 
 class PhaseAmounts(msgspec.Struct, frozen=True):
-    """What the steps that are chosen allocate and compute, by phase; None where nothing of it was recorded.
+    """What the steps that are chosen allocate and compute, by phase; None if nothing of it was recorded.
 
     allocated_bytes   Σ of allocations, on whatever device
     flops             FLOP of operators that begin in the steps

@@ -54,7 +54,7 @@ class PhaseMean(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PhaseRow(PhaseMean, frozen=True, kw_only=True):
-    """A phase of the average step, with all that is known of it.
+    """A phase of the average step, with everything known about it.
 
     name              which one
     host_ns           time of the main thread, mean over the steps
@@ -62,8 +62,8 @@ class PhaseRow(PhaseMean, frozen=True, kw_only=True):
     exposed_ns        its part of the step: over all phases they add up to the mean step time exactly
     inferred_ns       the part of `host_ns` that no range, frame or autograd node marks
     communication_ns  the part of `exposed_ns` in which a collective runs and no compute kernel
-    allocated_bytes   Σ of its allocations over all steps; null where none were recorded
-    flops             number of FLOP of its operators over all steps; null where none are known
+    allocated_bytes   Σ of its allocations over all steps; null if none were recorded
+    flops             number of FLOP of its operators over all steps; null if none are known
     """
 
     communication_ns: NsMean
@@ -100,8 +100,8 @@ class Recomputation(Answer, frozen=True, kw_only=True):
 class BackwardShare(Answer, frozen=True, kw_only=True):
     """A part of the time of autograd nodes.
 
-    link    linked: it is known which operator they are the backward of; else why not: script (TorchScript), no_number
-            (none was recorded), no_forward (it is not in the trace)
+    link    linked: it is known which operator they are the backward of; otherwise why not: script (TorchScript),
+            no_number (none was recorded), no_forward (it is not in the trace)
     host    part of their host time, 0…1; null without any
     device  part of the time of the device work that they launched, 0…1; null without any
     """
@@ -159,7 +159,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     micro_batches   a row for each backward pass
     per_step        how many backward passes each step has
     optimizers      by class and turn in the step
-    peaks           of the memory of each device, in the whole trace; empty where none was recorded
+    peaks           of the memory of each device, in the whole trace; empty if none was recorded
     stretches       the longest of the phase that was asked for; empty without one
     """
 
@@ -305,6 +305,6 @@ PROGRAM_PHASES = TraceQuestion(
     answer=PhasesAnswer,
     parameters=WhichPhase,
     compute=_phases,
-    more="Phases and how they are told: docs/views/program.md.",
+    more="Phases, and how they are found: docs/views/program.md.",
     report=({},),
 )

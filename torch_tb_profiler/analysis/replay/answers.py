@@ -21,7 +21,7 @@ class ReplayMeta(TraceMeta, frozen=True, kw_only=True):
 
     explained   share of the time of the steps whose cause is in the trace; null without steps
     confidence  low: 10 % or more is not explained; none: 40 % or more, and savings are refused
-    refused     what is not answered, and why
+    refused     what could not be answered, and why
     """
 
     explained: Fraction | None
@@ -46,7 +46,7 @@ class StepsOnPath(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Saved(msgspec.Struct, frozen=True, kw_only=True):
-    """What a change saves in all steps together, replayed; null where that is refused or means nothing.
+    """What a change saves in all steps together, replayed; null if that is refused or means nothing.
 
     saved_ns  after the change the steps take so much less
     low_ns    the least, with the spread of the steps and the error of the model; null with fewer than two steps
@@ -70,7 +70,7 @@ class ResourceOnPath(msgspec.Struct, frozen=True, kw_only=True):
     on_path_ns   time of the path; those of all resources add up to the steps
     if_free      were it free; null for unknown
     if_faster    were it 20 % faster; null for unknown
-    next         the resource with most time on the path when this one is free; null where nothing would be saved
+    next         the resource with most time on the path when this one is free; null if nothing would be saved
     next_share   its share of that path
     """
 
@@ -87,7 +87,7 @@ class NameOnPath(msgspec.Struct, frozen=True, kw_only=True):
     """What the path spends on an operator, a kernel, a function or a module, in all steps together.
 
     name       its name
-    short_name  of a kernel, copy or communication as among kernels; else the name
+    short_name  for a kernel, copy or communication, its short name; otherwise the name
     what       operator, annotation, kernel, copy, communication, function or module
     total_ns   time of the path: host_ns + device_ns
     host_ns    host time inside it, without what lies deeper and has a row of its own
@@ -95,7 +95,7 @@ class NameOnPath(msgspec.Struct, frozen=True, kw_only=True):
     calls      how many of its calls, or pieces of work, are on the path for some time
     all_calls  how many there are
     slack_ns   median over all of them: how much later one could come, or how much longer the host could take for it,
-               without the end of any step moving; null where it is not known
+               without the end of any step moving; null if it is not known
     """
 
     name: str
@@ -142,9 +142,9 @@ class ChangeAsked(msgspec.Struct, frozen=True, kw_only=True):
     text     as the parameter `changes` has it, in its normal form
     kind     what is changed
     name     the operator, annotation, module, function, kernel or copy that it is about; null for everything
-    factor   what durations are multiplied with (0: they vanish; 1: 100 %); null where something is taken away
+    factor   the factor of durations (0: they take no time; 1: 100 %); null if something is removed
     found    how many events have the name; null without one. A change whose name nothing has is left out.
-    refused  id of the reason in meta.refused; null where the change is made
+    refused  id of the reason in meta.refused; null if the change is made
     """
 
     text: str
@@ -164,12 +164,12 @@ class WhatIfAnswer(Answer, frozen=True, kw_only=True):
     with_waiting    the time of collectives is changed, and holds the waiting for other ranks
     names           of the steps
     step_before_ns  how long each step takes, as recorded
-    step_after_ns   after the changes; null where they are refused
+    step_after_ns   after the changes; null if they are refused
     before_ns       all steps together
-    after_ns        all of them after the changes; null where they are refused
+    after_ns        all of them after the changes; null if they are refused
     saved           what the changes save together
     parts_before    time of the recorded path by part
-    parts_after     time of the path after the changes by part; null where they are refused
+    parts_after     time of the path after the changes by part; null if they are refused
     limit_before    the resource with most time on the recorded path
     limit_after     the resource with most time on the path after the changes
     """

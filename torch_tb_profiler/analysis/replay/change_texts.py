@@ -99,7 +99,7 @@ class AskedChange(msgspec.Struct, frozen=True):
     text      in its normal form: two texts that mean the same are the same
     kind      key of the kind
     name      what it is about, None for everything of the kind
-    factor    None where it has none
+    factor    None if it has none
     changes   what the replay does
     """
 
@@ -111,7 +111,7 @@ class AskedChange(msgspec.Struct, frozen=True):
 
 
 class BadChanges(ValueError):
-    """A text that is no list of changes. The message is for a person."""
+    """A text that is not a list of changes. The message is for a person."""
 
 
 def parse_changes(text: str) -> tuple[AskedChange, ...]:
@@ -158,7 +158,7 @@ def _parse(part: str) -> AskedChange:
     key = re.split(r"[.:]", part, maxsplit=1)[0]
     kind = _BY_KEY.get(key)
     if kind is None:
-        raise BadChanges(f"changes: {key!r} is no kind of change, only {', '.join(_BY_KEY)}")
+        raise BadChanges(f"changes: {key!r} is not a kind of change; kinds are {', '.join(_BY_KEY)}")
     rest, factor = part[len(key) :], None
     if kind.scales:
         rest, colon, number = rest.rpartition(":")
@@ -195,7 +195,7 @@ def _expected(kind: ChangeKind) -> str:
 
 
 def named_events(model: Model, kind: str, name: str | None) -> int | None:
-    """How many events of a trace a change of a kind is about by name; None where it has no name."""
+    """How many events of a trace a change of a kind is about by name; None if it has no name."""
     if name is None:
         return None
     if kind == "module":

@@ -12,8 +12,8 @@ PATH_PIECES = by_key(
         "Name",
         "string",
         None,
-        "What ran: the kernel or copy; on the host the innermost operator, annotation or call, where the interpreter "
-        "runs its Python function; of a delay what came after it.",
+        "What ran: the kernel or copy; on the host the innermost operator, annotation or call, or the Python "
+        "function while the interpreter runs; for a delay, what came after it.",
     ),
     Definition("part", "Part", "string", None, "What the time of the path is spent on there."),
     Definition("start_ns", "Start", "number", "ns", "Time since the start of the trace."),

@@ -39,7 +39,7 @@ class OnPath(msgspec.Struct, frozen=True):
     calls       how many of its calls, or pieces of work, are on the path for some time
     all_calls   how many there are
     slack_ns    median over all of them: how much later one could come, or how much longer the host could take for it,
-                without the end of any step moving; None where it is not known
+                without the end of any step moving; None if it is not known
     """
 
     name: str

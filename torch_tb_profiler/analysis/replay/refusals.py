@@ -53,7 +53,7 @@ class Quality(msgspec.Struct, frozen=True):
     refusals: tuple[Refusal, ...]
 
     def of(self, change: Change) -> Refusal | None:
-        """Why a change is refused; None when it is not."""
+        """Why a change is refused; None if it is not."""
         if isinstance(change, NoStraggler):
             return ONE_RANK
         scopes = ("everything", "savings", *scopes_of(change))
@@ -75,7 +75,7 @@ def scopes_of(change: Change) -> tuple[Scope, ...]:
 
 
 #: what one trace cannot say
-ONE_RANK = Refusal("one_rank", "everything", "Whether a rank is slower than others is seen only beside them.")
+ONE_RANK = Refusal("one_rank", "everything", "Whether a rank is slower than others is seen only by comparing ranks.")
 
 
 def quality_of(trace: Trace, graph: Graph, path: CriticalPath | None = None) -> Quality:

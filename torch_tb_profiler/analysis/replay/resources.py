@@ -78,7 +78,7 @@ RESOURCE_OF: Mapping[str, ResourceId] = {part: each.id for each in RESOURCES for
 class Effect(msgspec.Struct, frozen=True):
     """What a change saves in some steps together, ns.
 
-    saved, low, high   None where it is refused; low and high also where there are no two steps
+    saved, low, high   None if it is refused; low and high also where there are no two steps
     bound              the most that any remedy can save: something is made free
     refused            why there is no answer
     """

@@ -39,10 +39,10 @@ MOST_DRAWN, _Z = 1_000, 1.959964
 class WhatIf:
     """How long the steps take after some changes, ns.
 
-    before_ns, after_ns   all steps that were asked about, together; after_ns is None when the changes are refused
+    before_ns, after_ns   all steps that were asked about, together; after_ns is None if the changes are refused
     step_before_ns, step_after_ns   shape (steps,)
     low_ns, high_ns       what is saved in all steps together, with the error of the model and of the sample of steps;
-                          None where there are no two steps, or when the changes are refused
+                          None if there are no two steps, or when the changes are refused
     bound                 what is saved is the most that any remedy can: a change makes something free
     path                  the critical path after the changes: what limits the steps then
     confidence            "low": more than 10 % of the time of the steps is not explained by the trace
@@ -67,12 +67,12 @@ class WhatIf:
 
     @property
     def saved_ns(self) -> int | None:
-        """before_ns - after_ns; None when the changes are refused."""
+        """before_ns - after_ns; None if the changes are refused."""
         return None if self.after_ns is None else self.before_ns - self.after_ns
 
 
 class Saving(msgspec.Struct, frozen=True):
-    """What one of several changes saves, ns in all steps together; None where the change is refused.
+    """What one of several changes saves, ns in all steps together; None if the change is refused.
 
     place          of the change, among those given
     alone          when it is the only one

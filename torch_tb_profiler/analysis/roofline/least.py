@@ -7,7 +7,7 @@ from torch_tb_profiler.analysis.shared.peaks import ElementType, Peaks
 
 
 def minimal_ns(product: Product, peaks: Peaks, multiplied: ElementType, size: int | None = None) -> float | None:
-    """For a product, ns: the longer of multiplying and moving. None where the device has no such units.
+    """For a product, ns: the longer of multiplying and moving. None if the device has no such units.
 
     multiplied   the element type that it would multiply
     size         bytes that an element would have; by default as it is

@@ -34,16 +34,16 @@ class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
     """What a device can do at most.
 
     device        number of the device
-    name          as the trace has it; empty where it does not
-    flops         FLOP/s by element type; empty where nothing is known
-    bandwidth     of its memory, bytes/s; null where not known
-    link          to another device, bytes/s in each direction; null where not known
-    host          to the host, bytes/s in each direction; null where not known
+    name          as recorded; empty if it was not recorded
+    flops         FLOP/s by element type; empty if nothing is known
+    bandwidth     of its memory, bytes/s; null if not known
+    link          to another device, bytes/s in each direction; null if not known
+    host          to the host, bytes/s in each direction; null if not known
     tensor_cores  whether it has some
     reached_flops       FLOP/s by element type that long products of this trace reach; without those of fewer than 3
     reached_bandwidth   bytes/s that its large elementwise kernels reach; null with fewer than 10
     spread        how far `flops` may be off either way: of a device that is not listed they are an estimate
-    source        where the values are from; null where nothing is known
+    source        where the values are from; null if nothing is known
     """
 
     device: int
@@ -70,15 +70,15 @@ class FlopsAnswer(Answer, frozen=True, kw_only=True):
     busy_ns     while a compute kernel ran, in an average step
     per_step    FLOP that the model needs in an average step: without what is computed again in the backward pass
     executed    FLOP that are executed in an average step
-    packed      what attention over sequences behind one another needs beside per_step: their lengths were not recorded,
-                so it lies between two numbers; null without such attention
+    packed      what attention over concatenated sequences needs in addition to per_step: their lengths were not
+                recorded, so it lies between two numbers; null without such attention
     mfu         model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices
-    hfu         hardware FLOP utilization: the same of what is executed
+    hfu         hardware FLOP utilization: the same for the FLOP executed
     busy_mfu    per_step ÷ peak ÷ busy: what kernels reach while they run
     elements    by element type, the most FLOP first
-    phases      what of it is in which phase; empty where nothing tells phases apart
-    coverage    how much of the time is known; null where nothing took time
-    remedies    code that would record what is not known, by why
+    phases      its parts by phase; empty if phases are not known
+    coverage    how much of the time is known; null if nothing took time
+    remedies    code that would record what is unknown, by reason
     devices     what they can do
     """
 
@@ -104,7 +104,7 @@ class RooflineMeta(TableMeta, frozen=True, kw_only=True):
 
     group_by  what makes a row
     total_ns  Σ of all kernels, copies and fills without communication; on the host of operators by themselves
-    lost_ns   Σ of what is lost; null where the time at the roof is known of nothing
+    lost_ns   Σ of what is lost; null if the time at the roof is known for nothing
     devices   what they can do
     modules   whether the trace has modules to group by
     lines     whether it has Python frames to group by
@@ -200,7 +200,7 @@ FLOPS = TraceQuestion(
 )
 ROOFLINE = TraceQuestion(
     name="roofline",
-    summary="Time beside the least time that devices need",
+    summary="Time compared with the least time that devices need",
     answer=Table[RooflineMeta],
     parameters=RooflineGrouped,
     compute=_roofline,

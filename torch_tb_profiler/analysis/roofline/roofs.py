@@ -45,7 +45,7 @@ class Roofs(msgspec.Struct, frozen=True):
     source: Source | None
 
     def rate(self, element: str) -> float | None:
-        """FLOP/s of an element type; None where it is not known."""
+        """FLOP/s of an element type; None if it is not known."""
         return rate_of(self.flops, element)
 
 

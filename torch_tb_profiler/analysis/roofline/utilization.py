@@ -43,11 +43,11 @@ NoUtilization = Literal["no_steps", "no_device", "no_peak", "no_products", "cove
 class Utilization(msgspec.Struct, frozen=True):
     """A part of the peak, 0…1.
 
-    value  what is known of it; None where that says nothing
+    value  what is known about it; None if that is nothing
     low    not less than that; None: not known
     high   not more than that, if all that is not known ran at the peak; None: not known
     shown  how to say it
-    why    why there is no value; None where there is one
+    why    why there is no value; None if there is one
     """
 
     value: Fraction | None
@@ -73,7 +73,7 @@ class OfElement(msgspec.Struct, frozen=True):
 
 
 class PackedFlops(msgspec.Struct, frozen=True):
-    """FLOP of attention over sequences behind one another, whose lengths were not recorded.
+    """FLOP of attention over concatenated sequences whose lengths were not recorded.
 
     least   FLOP there are at least
     most    FLOP there are at most
@@ -106,12 +106,12 @@ class StepFlops(msgspec.Struct, frozen=True):
     busy_ns     while a compute kernel ran on any device
     per_step    FLOP that the model needs, of an average step
     executed    FLOP that are executed, of an average step
-    packed      what the model needs beside `per_step`, of an average step; None where nothing is
+    packed      what the model needs beside `per_step`, of an average step; None if nothing is
     mfu, hfu    of `time_ns`
     busy_mfu    the same of `busy_ns`: what kernels reach while they run
     elements    by element type, the most FLOP first
-    phases      of the average step; empty where nothing tells phases apart
-    coverage    of the steps; None where nothing took time in them
+    phases      of the average step; empty if nothing tells phases apart
+    coverage    of the steps; None if nothing took time in them
     """
 
     steps: int
@@ -330,7 +330,7 @@ def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int
 
 
 def _by_phase(model: Model, found: Counted, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
-    """Those that occur, in the order of `Phase`; together all FLOP and all time. Empty where no phase is known."""
+    """Those that occur, in the order of `Phase`; together all FLOP and all time. Empty if no phase is known."""
     calls, pieces = call_phase(model), piece_phase(model)[inside]
     if not tells_phases(pieces).any():
         return ()

@@ -7,12 +7,12 @@ from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 
 TRACES = by_key(
     "traces",
-    Definition("trace", "Trace", "string", None, "Run, worker, and the span where there are several."),
+    Definition("trace", "Trace", "string", None, "Run, worker, and the span if there are several."),
     Definition("run", "Run", "string", None, "The directory of the trace."),
     Definition("worker", "Worker", "string", None, "The process that was recorded."),
     Definition("span", "Span", "string", None, "Which recording of the worker it is."),
     Definition("devices", "Devices", "string", None, "The devices that ran kernels."),
-    Definition("steps", "Steps", "number", "count", "How many steps the averages are made of."),
+    Definition("steps", "Steps", "number", "count", "How many steps are averaged."),
     OVERVIEW["step"],
     Definition("slowest_step_ns", "Slowest step", "number", "ns", "The longest of the steps."),
     *(
@@ -40,10 +40,10 @@ TRACES = by_key(
         "Memory peak",
         "number",
         "bytes",
-        "Most memory in use at once on the device that used most; on the host where no device was recorded.",
+        "The most memory in use at once on the device that used most; on the host if no device was recorded.",
     ),
-    Definition("top_operator", "Largest operator", "string", None, "The operator with most self time."),
-    Definition("top_kernel", "Largest kernel", "string", None, "The kernel with most time."),
+    Definition("top_operator", "Largest operator", "string", None, "The operator with the most self time."),
+    Definition("top_kernel", "Largest kernel", "string", None, "The kernel with the most time."),
 )
 
 TRACES_BY_NAME = by_key(

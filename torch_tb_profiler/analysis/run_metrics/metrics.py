@@ -17,7 +17,7 @@ from torch_tb_profiler.model import Model
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """One trace in a row of numbers; None where it does not say, or has no steps.
+    """One trace in a row of numbers; None if it is not in the trace, or the trace has no steps.
 
     Times are means over the steps, in ns; shares 0…1, see `analysis.device_use.DeviceSummary`. Definitions:
     `columns.TRACES`.

@@ -22,7 +22,7 @@ COMPUTED_SHARED_MEMORY = 49_152
 
 
 class TensorCores(msgspec.Struct, frozen=True):
-    """Parts of the time of compute kernels, 0…1; the three add up to 1. None without such time.
+    """Parts of the time of compute kernels, 0…1; the three add up to 1. None if there is no such time.
 
     yes      part of kernels known to use tensor cores, 0…1
     no       part of kernels known not to, 0…1
@@ -37,7 +37,7 @@ class TensorCores(msgspec.Struct, frozen=True):
 class Occupancy(msgspec.Struct, frozen=True):
     """Estimated achieved occupancy of compute kernels, 0…1.
 
-    mean         over the kernels of which it is known, weighted by duration, 0…1; None when it is known of none
+    mean         over the kernels where it is known, weighted by duration, 0…1; None if it is known for none
     known_share  time of these ÷ time of all compute kernels, 0…1; None without compute kernels
     """
 

@@ -33,8 +33,8 @@ class OwnerName(msgspec.Struct, frozen=True):
 
     how       `How` in small letters
     name      an operator, annotation, module (`Linear_3`), frame (`train.py(12): main`) or thread; None for none
-    reason    `Why` in small letters; None where there is an owner
-    launcher  name of the API call that started the work; None where it is not in the trace
+    reason    `Why` in small letters; None if there is an owner
+    launcher  name of the API call that started the work; None if it is not in the trace
     text      the same in words; an operator's is its name
     """
 

@@ -82,7 +82,7 @@ class PeaksError(ValueError):
 
 
 def rate_of(flops: Mapping[ElementType, float], element: str) -> float | None:
-    """FLOP/s of an element type, or of the one that it is multiplied as instead; None where nothing is known."""
+    """FLOP/s of an element type, or of the one that it is multiplied as instead; None if nothing is known."""
     choices = (element, *_INSTEAD.get(element, ()))
     return next((flops[each] for each in choices if each in flops), None)  # type: ignore[index]
 
@@ -102,7 +102,7 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def peaks_of(device: Mapping[str, Any] | None) -> Peaks | None:
-    """The peaks of a device; None when it is not known.
+    """The peaks of a device; None if it is not known.
 
     device   an entry of `deviceProperties`, as in `Trace.header.devices`
 
@@ -213,7 +213,7 @@ def _read(text: str, of_user: bool) -> tuple[_Row, ...]:
     try:
         devices = toml_of(text).get("device", [])
     except TomlError as error:
-        raise PeaksError(f"The file of peaks is no TOML: {error}") from error
+        raise PeaksError(f"The file of peaks is not valid TOML: {error}") from error
     if not isinstance(devices, list):
         raise PeaksError("device is a list of tables: [[device]]")
     return tuple(_row(each, of_user) for each in devices)

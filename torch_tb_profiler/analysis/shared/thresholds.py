@@ -29,7 +29,7 @@ class ThresholdError(ValueError):
 class Thresholds(msgspec.Struct, frozen=True):
     """Limits by rule and name, and the rules that are not shown.
 
-    digest   of what differs from the limits that come with the package; empty when nothing does
+    digest   of what differs from the limits that come with the package; empty if nothing does
     """
 
     limits: Mapping[str, Mapping[str, float]]
@@ -83,7 +83,7 @@ def _read(users: str) -> Thresholds:
     try:
         changed: dict[str, Any] = toml_of(users)
     except TomlError as error:
-        raise ThresholdError(f"The file of thresholds is no TOML: {error}") from error
+        raise ThresholdError(f"The file of thresholds is not valid TOML: {error}") from error
     for section, values in changed.items():
         if section == "mute":
             if not isinstance(values, list) or not all(isinstance(each, str) for each in values):

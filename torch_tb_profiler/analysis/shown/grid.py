@@ -30,7 +30,7 @@ class Grid(msgspec.Struct, frozen=True):
     size: int
 
     def first(self, count: int) -> dict[str, list[Any]]:
-        """The first rows as Python values, by column; None where a value is missing."""
+        """The first rows as Python values, by column; None if a value is missing."""
         found: dict[str, list[Any]] = {}
         for column in self.columns:
             values = self.values[column.key][:count]

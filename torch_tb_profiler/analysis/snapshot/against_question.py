@@ -37,7 +37,7 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
     """What is in use in a snapshot, the second of the two, and what was in another.
 
     meta      the snapshot that is looked at
-    before    the moment of the other: its peak where it has none of the kind that was asked for
+    before    the moment of the other side: its peak if it has none of the requested kind
     moment    the moment
     rows      what differs most first; Σ difference over all rows = the difference of `requested` of the moments
     left_out  how many more there are
@@ -52,7 +52,7 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
 
 def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
     if not is_snapshot(other.model.trace) or not is_snapshot(own.model.trace):
-        raise NotFound(Reason("no_snapshot", "this is no memory snapshot"))
+        raise NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
     theirs, ours = device_history(other.model, asked.device), device_history(own.model, asked.exp_device)
     # a program that ran out of memory is compared with one that did not
     before = find_moment(theirs, asked.at) or moment_of(theirs, "peak")
@@ -77,7 +77,7 @@ def _columns(found: AgainstRows, by: AgainstBy) -> Columns:
 
 SNAPSHOT_AGAINST_ANOTHER = PairQuestion(
     name="snapshot/against",
-    summary="What is in use in a memory snapshot and was not in another",
+    summary="Memory in use in a memory snapshot, but not in another",
     answer=AgainstAnswer,
     parameters=WhichTwo,
     compute=_against,

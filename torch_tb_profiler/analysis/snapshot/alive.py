@@ -30,7 +30,7 @@ NO_ANNOTATION = "(in no annotation)"
 class AliveRows(Tabular, frozen=True):
     """Allocations in use, a row for each stack, line, size, stream, module or annotation, the most bytes first.
 
-    group             the module (`file: function`) or the annotation; empty where it is grouped by something else
+    group             the module (`file: function`) or the annotation; empty if it is grouped by something else
     stack             row of stacks of the first of them, -1 where it has none
     line              innermost frame of the user's own code of the first of them
     size              bytes of each of them, -1 where they differ
@@ -102,7 +102,7 @@ class GroupNames(msgspec.Struct, frozen=True):
 
 
 def group_names(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> GroupNames | None:
-    """The module or annotation of some allocations; None where neither is asked for."""
+    """The module or annotation of some allocations; None if neither is asked for."""
     if by not in ("module", "annotation"):
         return None
     born, stack = history.lives.born[chosen], history.lives.stack[chosen]
@@ -152,7 +152,7 @@ def alive_stacks(
     """Bytes in use by call stack, as a tree: all that is called ns in the result is bytes, and calls are blocks.
 
     shown: python leaves out the frames of C++ where a stack has others; own those of libraries, too
-    None when there is no entry `root`.
+    None if there is no entry `root`.
     """
     lives = history.lives
     chosen = np.flatnonzero(lives.wanted(position) & (lives.requested > 0))

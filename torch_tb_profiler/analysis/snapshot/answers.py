@@ -43,15 +43,15 @@ class SnapshotAnswer(Answer, frozen=True, kw_only=True):
     """A memory snapshot in a few numbers.
 
     meta            which snapshot
-    said            the one sentence: why memory ran out, else what was most
+    said            the sentence: why memory ran out, otherwise the largest numbers
     devices         that have a record or a segment, the one with most records first
     ooms            failed allocations, by device, then record
     oom_sentences   the same in words
     findings        what to change
     finding_texts   the same in words
     contradictions  how often there is what cannot be, in the records and the state at the end
-    cut_off         whether the file ends too early: then what is in use counts from the first record
-    overflowed      whether the oldest records were overwritten; null where the file does not say
+    cut_off         whether the file ends too early; if so, memory in use is counted from the first record
+    overflowed      whether the oldest records were overwritten; null if the file does not contain it
     settings        of the allocator
     """
 
@@ -72,11 +72,11 @@ class ShapeColumns(msgspec.Struct, frozen=True, kw_only=True):
     """Allocations that are drawn one by one, in the order of their births: parallel lists.
 
     begin       position of the first column in which each is drawn
-    end         position of the first column in which it is not drawn any more
+    end         position of the first column in which it is no longer drawn
     bytes       requested
     line        position in `lines`
     born        number of the record of the allocation, -1 before the recording
-    released    number of the record of the release, null where it was not released
+    released    number of the record of the release, null if it was not released
     """
 
     begin: Sequence[int]
@@ -103,7 +103,7 @@ class BandColumn(msgspec.Struct, frozen=True, kw_only=True):
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
     """Something to be seen above the allocations.
 
-    kind      annotation, segment (taken of the device or given back), or a kind of moment
+    kind      annotation, segment (allocated from the device or released), or a kind of moment
     name      of an annotation; empty for others
     position  number of the record at or before which it is
     time_ns   since the start of the recording, null without times
@@ -127,7 +127,7 @@ class SnapshotTimelineAnswer(Answer, frozen=True, kw_only=True):
     end          where it ends, included: ns or number of a record
     whole_start  where the recording begins: ns or number of a record
     whole_end    where it ends: ns or number of a record
-    position     number of the record of each column after which what is drawn is alive
+    position     for each column, number of the record after which the drawn blocks are alive
     x            where each column begins: ns or number of a record
     requested    bytes in use at `position`
     lowest       least bytes in use in each column
@@ -181,7 +181,7 @@ class PieceColumns(msgspec.Struct, frozen=True, kw_only=True):
     segment  position in the segments
     offset   bytes from the beginning of the segment
     bytes    size of each
-    line     position in `lines`, -1 of what is free, -2 of different pieces drawn together
+    line     position in `lines`; -1 for free memory, -2 for different pieces drawn together
     blocks   how many pieces of the allocator it stands for
     used     bytes of it that are in use
     """
@@ -195,12 +195,12 @@ class PieceColumns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SegmentsAnswer(Answer, frozen=True, kw_only=True):
-    """The segments of a device after a record, and what lies in them.
+    """The segments of a device after a record, and what is in them.
 
     meta           which snapshot
     moment         the record
-    exact          whether the sizes of all blocks are known; else rounding is seen as free
-    fragmentation  1 − largest / Σ of the free pieces; null where nothing is free
+    exact          whether the sizes of all blocks are known; otherwise rounding counts as free
+    fragmentation  1 − largest / Σ of the free pieces; null if nothing is free
     pools          pools × streams × size classes
     lines          texts that pieces point to
     segments       by address
@@ -220,7 +220,7 @@ class SegmentsAnswer(Answer, frozen=True, kw_only=True):
 
 
 class AliveMeta(TableMeta, frozen=True, kw_only=True):
-    """Beside what is alive.
+    """What accompanies the blocks that are alive.
 
     moment    the record after which it is
     since     the record that is compared with, null for none
@@ -236,7 +236,7 @@ class StacksOfSnapshotMeta(TraceMeta, frozen=True, kw_only=True):
     """Beside bytes by call stack.
 
     moment       the record after which they are in use
-    root         id of the only entry that is shown with what is below it, 0 for everything
+    root         id of the only entry that is shown, with everything below it; 0 for everything
     whole_bytes  of what is shown
     all_bytes    of all stacks
     limit_bytes  entries with less are folded together

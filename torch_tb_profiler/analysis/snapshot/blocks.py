@@ -78,7 +78,7 @@ def block_bytes(device: DeviceSnapshot, lives: Lives) -> BlockBytes:
 
 
 def _follow(device: DeviceSnapshot, lives: Lives, need: Int64) -> Int64 | None:
-    """Cut and join blocks as the allocator does; None where the records do not fit each other.
+    """Cut and join blocks as the allocator does; None if the records do not fit each other.
 
     A block is cut where what is left is worth keeping: 512 B of small and expandable segments, else more than 1 MiB.
     """

@@ -41,7 +41,7 @@ class SnapshotFinding(msgspec.Struct, frozen=True):
     bytes     what removing it would save: of a leak and of growth per step, else once; near the capacity what is
               above the share of it that is the limit
     count     how many steps, segments or allocations show it
-    line      the line of the program that has most of it, empty where no line has
+    line      the line of the program that has most of it, empty if no line has
     blocks    how many of its allocations
     position  number of a record after which it can be seen, -1 where it is seen over time
     """
@@ -78,7 +78,7 @@ def _limit(rule: SnapshotFindingId, name: str) -> float:
 def known_capacity(history: History) -> int | None:
     """Bytes that PyTorch could have of the device: what it had and what was free when an allocation failed.
 
-    What other processes and libraries held then is not in it. None where no allocation failed, or a file does not say
+    What other processes and libraries held then is not in it. None if no allocation failed, or a file does not say
     what was free.
     """
     failed = _failed(history)

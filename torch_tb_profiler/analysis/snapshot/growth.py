@@ -33,7 +33,7 @@ class StepEnds(msgspec.Struct, frozen=True):
 
 
 class Growing(msgspec.Struct, frozen=True):
-    """A stack that leaves more behind in every step.
+    """A stack whose memory in use grows with every step.
 
     stack    id of its stack, -1 where none was recorded
     bytes    requested, per step
@@ -53,7 +53,7 @@ class Growth(msgspec.Struct, frozen=True):
     device    number of the device
     rule      what says where steps end
     steps     how many there are; the first warms up and is not counted
-    per_step  bytes requested that each step leaves behind; None where there are too few steps to say
+    per_step  bytes requested that each step leaves behind; None if there are too few steps to say
     reserved  bytes by which reserved grows per step while the peak of what is requested does not; None as above
     stacks    those that grow, the most bytes first
     """

@@ -30,7 +30,7 @@ _MOST_RECORDS = 1
 
 
 class InferredOom(msgspec.Struct, frozen=True):
-    """Why an allocation failed, if one did when the snapshot was taken; the file does not say, nor what was asked for.
+    """Why an allocation failed, if one did when the snapshot was taken; the file shows neither.
 
     reason    what decides then
     free      bytes in pieces of the pool, stream and size class that reserves most
@@ -53,7 +53,7 @@ class InferredOom(msgspec.Struct, frozen=True):
 
 
 def inferred_oom(history: History, names: StackNames) -> InferredOom | None:
-    """Of the state at the end; None where the file has a history, or no such state."""
+    """Of the state at the end; None if the file has a history, or no such state."""
     device = history.device
     told = ~device.is_action(Action.SNAPSHOT, Action.ANNOTATE)
     if device.cut_off or not len(device.segments) or np.count_nonzero(told) > _MOST_RECORDS:

@@ -286,7 +286,7 @@ def pools(found: Layout) -> tuple[PoolRow, ...]:
 
 
 def fragmentation(found: Layout) -> float | None:
-    """1 − largest free piece / Σ free pieces; None where nothing is free."""
+    """1 − largest free piece / Σ free pieces; None if nothing is free."""
     free = found.piece_bytes[found.is_free]
     whole = int(free.sum())
     return 1 - int(free.max()) / whole if whole else None

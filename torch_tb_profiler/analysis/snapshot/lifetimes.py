@@ -57,7 +57,7 @@ class Churn(msgspec.Struct, frozen=True):
 
     blocks       how many allocations of more than 1 MiB were released within 100 µs
     bytes        bytes of them
-    empty_cache  how many segments were given back and taken again in the same size
+    empty_cache  how many segments were released and allocated again in the same size
     given_back   bytes of them
     """
 

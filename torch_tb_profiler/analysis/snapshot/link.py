@@ -38,9 +38,9 @@ _MOST_PAIRS = 2_000_000
 class SnapshotLink(msgspec.Struct, frozen=True):
     """How a snapshot and a trace belong together.
 
-    reason     whether they do, else why not
-    device     number of the device; null where not linked
-    offset_ns  to be added to Unix times of the snapshot; null where not known
+    reason     whether they do, and if not, why
+    device     number of the device; null if not linked
+    offset_ns  to be added to Unix times of the snapshot; null if not known
     spread_ns  the 95th percentile of how far single records are from that
     matched    which part of the records in the time that both cover has a counterpart
     records    how many records of the trace that is
@@ -125,7 +125,7 @@ def _of_snapshot(model: Model, history: History) -> Meeting:
 
 
 def _voted(ours: Meeting, theirs: Meeting) -> int | None:
-    """The difference of clocks at which most records meet; None where hardly any do."""
+    """The difference of clocks at which most records meet; None if hardly any do."""
     order = np.lexsort((theirs.time, theirs.key))
     keys, times = theirs.key[order], theirs.time[order]
     chosen = np.unique(np.linspace(0, len(ours) - 1, min(len(ours), _VOTERS)).astype(np.int64))

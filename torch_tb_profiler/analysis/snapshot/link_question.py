@@ -57,12 +57,12 @@ class SnapshotLinkAnswer(Answer, frozen=True, kw_only=True):
     meta      of the trace
     link      whether they are of one process
     shift_ns  to be added to times since the start of the recording of the snapshot to have those since the start of the
-              trace; null where they are not linked
+              trace; null if they are not linked
     begin_ns  where the first slice of the trace begins, null without slices
     end_ns    where its last one ends
-    calls     of the allocator; empty where they are not linked
+    calls     of the allocator; empty if they are not linked
     left_out  how many calls are not in the answer
-    curve     of the snapshot, in the time of the trace; empty where they are not linked
+    curve     of the snapshot, in the time of the trace; empty if they are not linked
     """
 
     meta: TraceMeta

@@ -44,9 +44,9 @@ class LinkedAliveAnswer(Answer, frozen=True, kw_only=True):
 
     meta      of the trace
     link      whether they are of one process; without it there are no rows
-    moment    the moment, null where they are not linked
-    linked    which part of the bytes was found in the trace, null where they are not linked or nothing was alive
-    rows      Σ bytes over all rows = what is requested at the moment
+    moment    the moment, null if they are not linked
+    linked    which part of the bytes was found in the trace, null if they are not linked or nothing was alive
+    rows      Σ bytes over all rows = the bytes requested at that moment
     left_out  how many more rows there are
     """
 

@@ -26,7 +26,7 @@ class Moment(msgspec.Struct, frozen=True):
 
     kind       what it is
     position   number of the last record that counts; -1 before the first
-    time_ns    of that record since the start of the recording; None where none was recorded
+    time_ns    of that record since the start of the recording; None if none was recorded
     requested  in use after it
     reserved   segments after it
     """
@@ -80,7 +80,7 @@ def device_history(model: Model, device: int | None) -> History:
         if device in (None, each.device.number):
             return each
     if not found:
-        raise NotFound(Reason("no_snapshot", "this is no memory snapshot"))
+        raise NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
     raise NotFound(Reason("no_memory_of", f"the snapshot has no device {device}", {"device": str(device)}))
 
 
@@ -98,7 +98,7 @@ def moment_of(history: History, at: str) -> Moment:
 
 
 def find_moment(history: History, at: str) -> Moment | None:
-    """As `moment_of`; None where there is none."""
+    """As `moment_of`; None if there is none."""
     text = at.strip().lower()
     if text.lstrip("-").isdigit() and len(text) < 19:
         return moment(history, "record", min(max(int(text), -1), history.last))

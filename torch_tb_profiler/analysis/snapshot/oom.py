@@ -33,7 +33,7 @@ class Holder(msgspec.Struct, frozen=True):
     line      innermost frame of the user's own code
     bytes     requested
     blocks    how many
-    segments  how many with free pieces they lie in
+    segments  how many segments with free pieces contain them
     joins     bytes that would be free in one piece if they were released: the largest over its segments
     """
 
@@ -51,24 +51,24 @@ class Oom(msgspec.Struct, frozen=True):
     position           number of the record
     time_ns            since the start of the recording, None before torch 2.2
     requested          what was asked for, rounded as the allocator does
-    segment_needed     the segment that it would have taken of the device
+    segment_needed     the segment that it would have allocated from the device
     line               innermost frame of the user's own code
     stack              id of its stack, -1 where none was recorded
     stream             id of the stream of the request: a number or a pointer
-    pool_known         whether the pool of the request is known; else the default pool is meant
+    pool_known         whether the pool of the request is known; otherwise the default pool is assumed
     free               bytes in pieces of the right pool, stream and size class
     pieces, largest    how many pieces, and the largest of them
     other_streams      free bytes of other streams, in the same pool
     other_pools        free bytes of other pools and size classes
     pending            bytes that were released and wait for another stream
-    device_free        bytes that the device had free; null where the file does not say
+    device_free        free bytes of the device; null if the file does not contain them
     reserved           bytes of all segments
     in_use             bytes that were requested and not released
     reason             what decides
     holders            who holds the segments with free pieces
-    exact              whether the sizes of all blocks are known; else rounding is seen as free
-    expandable_helps   whether expandable segments would have had room: an upper bound; null where they
-                       are on already, or nothing says what the device had free
+    exact              whether the sizes of all blocks are known; otherwise rounding counts as free
+    expandable_helps   whether expandable segments would have had room: an upper bound; null if they
+                       are on already, or the free memory of the device is not known
     """
 
     device: int
@@ -181,7 +181,7 @@ def _reason(
 
 
 def _fits(request: int, free: int, device_free: int | None) -> bool | None:
-    """Whether there was room in pieces and on the device together; None where that is not known."""
+    """Whether there was room in pieces and on the device together; None if that is not known."""
     if free >= request:
         return True
     return None if device_free is None else free + device_free >= request

@@ -303,7 +303,7 @@ SNAPSHOT_TREE = _question(
 
 SNAPSHOT_SEGMENTS = _question(
     name="snapshot/segments",
-    summary="The segments at a moment, and what lies in them",
+    summary="The segments at a moment, and what is in them",
     answer=SegmentsAnswer,
     parameters=AtMoment,
     compute=_segments,

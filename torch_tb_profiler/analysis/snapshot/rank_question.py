@@ -62,7 +62,7 @@ def _ranks(listed: Sequence[Listed], asked: Scope) -> Table[TracesMeta]:
 
 SNAPSHOT_BY_RANK = TracesQuestion(
     name="snapshot/ranks",
-    summary="Memory snapshots beside each other: ranks of a job, or moments",
+    summary="Memory snapshots side by side: ranks of a job, or moments",
     answer=Table[TracesMeta],
     parameters=Scope,
     each=_of_each,

@@ -28,7 +28,7 @@ def said_of_oom(oom: Oom) -> str:
     if oom.reason == "unknown":
         return (
             f"Full, or a limit: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved was in use, {free}. "
-            "The file does not say what the device had free."
+            "The file does not say how much the device had free."
         )
     if oom.reason == "limit":
         return (
@@ -47,7 +47,7 @@ def _held(holders: Sequence[Holder]) -> str:
 
 def said_of_inferred_oom(found: InferredOom) -> str:
     """Why memory ran out, if it did: the file does not say so."""
-    text = "If the snapshot was taken when memory ran out, which a file without a history does not tell: "
+    text = "If the snapshot was taken when memory ran out, which a file without a history does not show: "
     free = f"{size(found.free)} was free in {found.pieces} pieces, the largest of {size(found.largest)}"
     used = f"{size(found.in_use)} of {size(found.reserved)} reserved was in use"
     if found.reason == "fragmented":
@@ -72,7 +72,7 @@ def said_of_finding(found: SnapshotFinding) -> str:
     most = f" {found.blocks} of them at {found.line}." if found.line else ""
     if found.id == "near_capacity":
         return (
-            f"At their peak blocks take nearly all of what PyTorch can have of the device: {size(found.bytes)} "
+            f"At their peak, blocks take nearly all of the device memory that PyTorch can use: {size(found.bytes)} "
             f"above the limit, in {found.count} blocks, most at {found.line}. Recompute activations "
             "(`torch.utils.checkpoint.checkpoint`), halve them (`torch.autocast`), or make batches smaller."
         )
@@ -82,24 +82,25 @@ def said_of_finding(found: SnapshotFinding) -> str:
             "there, not tensors (`.item()`, `.detach()`), and release what the next step does not need."
         )
     if found.id == "fragmentation":
-        held = f" {found.line} has most blocks beside it ({found.blocks})." if found.line else ""
+        held = f" {found.line} has the most blocks beside them ({found.blocks})." if found.line else ""
         return (
-            f"{size(found.bytes)} were free between blocks when most was reserved, in {found.count} segments.{held} "
-            "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate what stays before what comes and goes."
+            f"{size(found.bytes)} were free between blocks when most memory was reserved, in {found.count} "
+            f"segments.{held} Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate long-lived tensors "
+            "before short-lived ones."
         )
     if found.id == "reserved_growth":
         return (
-            f"Reserved memory grows by {size(found.bytes)} per step ({found.count} steps) though the peak of what is "
-            "requested does not. Pad sizes that change from step to step to few sizes, or use expandable segments."
+            f"Reserved memory grows by {size(found.bytes)} per step ({found.count} steps) though the peak of requested "
+            "memory does not. Pad sizes that change from step to step to a few sizes, or use expandable segments."
         )
     if found.id == "empty_cache":
         return (
-            f"{found.count} segments ({size(found.bytes)}) were given back and taken again in the same size: each is "
-            "a wait for the device. Remove `torch.cuda.empty_cache()` from the loop."
+            f"{found.count} segments ({size(found.bytes)}) were released and allocated again in the same size; each "
+            "time, the host waits for the device. Remove `torch.cuda.empty_cache()` from the loop."
         )
     return (
         f"{found.count} allocations of more than 1 MiB ({size(found.bytes)}) were released within 100 µs.{most} Write "
-        "into a tensor that is kept (`out=`), or fuse the operators around them (`torch.compile`)."
+        "into a tensor that you keep (`out=`), or fuse the operators around them (`torch.compile`)."
     )
 
 
@@ -107,4 +108,4 @@ def answer(snapshot: MemorySnapshot) -> str:
     """The one sentence on top: why memory ran out, else what was most."""
     if snapshot.ooms:
         return said_of_oom(snapshot.ooms[-1])
-    return said_of_device(snapshot.devices[0]) if snapshot.devices else "The snapshot holds nothing."
+    return said_of_device(snapshot.devices[0]) if snapshot.devices else "The snapshot is empty."

@@ -37,14 +37,14 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
     active            and blocks whose release is pending
     reserved          segments at the end
     largest_free      largest free piece at the end
-    fragmentation     1 − largest / Σ of the free pieces at the end; None where nothing is free
+    fragmentation     1 − largest / Σ of the free pieces at the end; None if nothing is free
     contradictions    by kind: how often there is what cannot be
     missing           actions that were not recorded (`skip_actions`)
     moments           worth looking at
     pools             at the end
     growth            what grows from step to step
     churn             work of the allocator that leads to nothing
-    inferred_oom      why memory ran out, if that is when it was taken; None where the file has a history
+    inferred_oom      why memory ran out, if that is when it was taken; None if the file has a history
     """
 
     device: int
@@ -76,7 +76,7 @@ class MemorySnapshot(msgspec.Struct, frozen=True):
     findings        what to change
     contradictions  how many there are in the records and in the state at the end
     cut_off         whether the file ends too early
-    overflowed      whether the oldest records were overwritten; None where the file does not say
+    overflowed      whether the oldest records were overwritten; None if the file does not contain it
     origin_ns       Unix time that times count from; 0 without times
     """
 

@@ -45,7 +45,7 @@ class Tracks(msgspec.Struct, frozen=True):
 
     time    of each record, ns since the start of the recording, never less than before; empty without times
     curves  that are known after every record
-    lines   what is told apart of the bytes requested, most bytes × time first; empty where those are not known
+    lines   what is told apart of the bytes requested, most bytes × time first; empty if those are not known
     line    shape (lives,): index into `lines`, -1 of what is never in use
     """
 
@@ -67,7 +67,7 @@ class Tracks(msgspec.Struct, frozen=True):
 
 
 class CurveColumns(msgspec.Struct, frozen=True):
-    """before: bytes when the window begins, None where that is not known. Of each column: least, most, at its end."""
+    """before: bytes when the window begins, None if that is not known. Of each column: least, most, at its end."""
 
     before: int | None
     least: Int64
@@ -89,7 +89,7 @@ class TrackWindow(msgspec.Struct, frozen=True):
     """A window in columns.
 
     column  those with a record, ascending
-    before  bytes of each line when the window begins, None where that is not known
+    before  bytes of each line when the window begins, None if that is not known
     lines   shape (lines, columns): bytes of each line where most is requested in each column
     last    the same after the last record of each. Σ before, lines and last are those of the curve `requested`
     """

@@ -51,7 +51,7 @@ class WhichRecord(AtMoment, frozen=True):
 
 
 class TrackCurve(msgspec.Struct, frozen=True, kw_only=True):
-    """A curve that is known after every record.
+    """A curve with a value after every record.
 
     kind   requested: what the program asked for; allocated: blocks of it; active: and those whose release is pending;
            reserved: segments
@@ -83,9 +83,9 @@ class SnapshotTracksAnswer(Answer, frozen=True, kw_only=True):
     meta            which snapshot
     device          number of the device
     start_ns        time of the first record; null without times, then nothing can be drawn
-    end_ns          of the last one: of what is before and behind them nothing is known
+    end_ns          of the last one: nothing is known about the time before and after them
     curves          those that are known
-    lines           lines of the program that are told apart of what is requested, most bytes × time first
+    lines           lines of the program whose requested memory is shown separately, most bytes × time first
     calls           of the allocator, by kind
     moments         worth going to, by kind, then time
     contradictions  how often there is what cannot be in its records
@@ -106,7 +106,7 @@ class TrackCurveColumns(msgspec.Struct, frozen=True, kw_only=True):
     """A curve in columns: what it is when the window begins, and parallel lists.
 
     kind    which curve
-    before  null where that is not known
+    before  null if that is not known
     least   in each column
     most    in each column
     last    after the last record of each column, and until the next column
@@ -143,7 +143,7 @@ class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
 
     column  number of each column with a record, ascending; between them nothing changes
     curves  those that are known
-    before  bytes of each line when the window begins, null where that is not known
+    before  bytes of each line when the window begins, null if that is not known
     lines   of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the
             curve `requested`
     last    of each line its bytes after the last record of each of `column`, and until the next column
@@ -178,7 +178,7 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
     device       number of the device
     position     number of the record, -1 before the first
     last         number of the last record
-    time_ns      since the start of the recording; null where it is not known
+    time_ns      since the start of the recording; null if it is not known
     action       what the allocator did; empty before the first record
     bytes        requested, or of the segment; null before the first record
     address      hexadecimal; of an oom and of a snapshot empty
@@ -186,9 +186,9 @@ class SnapshotRecordAnswer(Answer, frozen=True, kw_only=True):
     stream       number of the stream of the record; null before the first
     frames       stack, innermost first; of a release often that of the allocation
     line         of the user's own code in it; empty without a stack
-    annotation   range of the program that was begun last; empty for none
+    annotation   range of the program that had begun last; empty if there is none
     compiled     region of compiled code; empty for none
-    metadata     what the program said of itself; empty for nothing
+    metadata     what the program recorded about itself; empty if nothing
     curves       bytes in use after it
     """
 

@@ -73,7 +73,7 @@ class Callers:
         return least
 
     def part(self, id_: int, limit: int) -> tuple[Shown, _Part] | None:
-        """What is above the entry of an id, and its part of the tree; None when there is no such among many."""
+        """What is above the entry of an id, and its part of the tree; None if there is no such among many."""
         while self._count(limit) <= MOST_SEARCHED:
             rows = self._rows(limit)
             states = self._states(rows)

@@ -11,16 +11,16 @@ STACKS = by_key(
         "Id",
         "number",
         None,
-        "Stands for the names from the top down to it; the same stack has it in every trace.",
+        "Identifies the names from the top down to it; it is the same for the same stack in every trace.",
     ),
-    Definition("parent", "Parent", "number", None, "Row of what is around it; -1 at the top."),
+    Definition("parent", "Parent", "number", None, "Row of the entry around it; -1 at the top."),
     Definition(
         "name",
         "Name",
         "string",
         None,
-        "What is innermost: file(line): function of a Python frame, else the name of the module, operator, annotation "
-        "or device work.",
+        "The innermost entry: file(line): function for a Python frame, otherwise the name of the module, operator, "
+        "annotation or device work.",
     ),
     Definition(
         "kind",
@@ -35,15 +35,15 @@ STACKS = by_key(
         "Role",
         "string",
         None,
-        "What device work does: compute, communication (a kernel of a collective), copy (copies and fills); "
-        "communication also for calls of torch.distributed on the host. Empty for all others.",
+        "What device work does: compute, communication (a kernel of a collective), copy (copies and fills). "
+        "Communication also for calls of torch.distributed on the host. Empty for all others.",
     ),
     Definition(
         "short_name",
         "Short name",
         "string",
         None,
-        "Of device work: the name without parameters and most template arguments, as in GPU Kernel; empty for others.",
+        "For device work, the name without parameters and most template arguments, as in GPU Kernel; empty for others.",
     ),
     Definition(
         "self_ns",
@@ -60,6 +60,6 @@ STACKS = by_key(
         "Folded",
         "number",
         "count",
-        "Entries that are together this one, because each has less than the smallest share; 0 for all others.",
+        "How many entries were folded into this one, because each has less than the smallest share; 0 for all others.",
     ),
 )

@@ -34,7 +34,7 @@ def stacks(
     with_forward: bool = False,
     thread: int = -1,
 ) -> StackTable | None:
-    """Time by call stack; None when there is no entry `root`.
+    """Time by call stack; None if there is no entry `root`.
 
     direction       top_down: from what was called first to what it called; bottom_up: from what took the time to
                     its callers

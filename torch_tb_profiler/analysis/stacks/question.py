@@ -34,7 +34,7 @@ Backward = Literal["as_run", "with_forward"]
 class WhichStacks(msgspec.Struct, frozen=True):
     """Which stacks, and how they are seen."""
 
-    weight: Annotated[Weight | None, Meta(description="Whose time; without it the first that there is.")] = None
+    weight: Annotated[Weight | None, Meta(description="Which time; by default the first one available.")] = None
     direction: Annotated[Direction, Meta(description="From callers to called, or the other way.")] = "top_down"
     files: Annotated[
         str,
@@ -49,7 +49,7 @@ class WhichStacks(msgspec.Struct, frozen=True):
     ] = SMALLEST_SHARE
     backward: Annotated[
         Backward,
-        Meta(description="Autograd nodes stand where they ran, or below the operator that they are the backward of."),
+        Meta(description="Autograd nodes are placed where they ran, or below the operator whose backward they are."),
     ] = "as_run"
     thread: Annotated[
         int,
@@ -61,7 +61,7 @@ class StackThread(msgspec.Struct, frozen=True, kw_only=True):
     """A thread that has stacks.
 
     id         position of the thread among the tracks of this trace
-    name       as the trace names it, else its number
+    name       the name in the trace, otherwise its number
     host_ns    in which any frame, operator or annotation ran on it
     device_ns  of the device work that it launched
     idle       whether operators, annotations and calls of it took less than 1 % of those of the busiest thread
@@ -81,18 +81,18 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     weights      by whose time stacks of this trace can be weighted, the one that matters most first
     direction    top_down: callers above what they call; bottom_up: the reverse
     files        words by which frames were chosen
-    root         id of the only entry that is shown with what is below it, 0 for everything
+    root         id of the only entry that is shown, with everything below it; 0 for everything
     whole_ns     time of what is shown
     all_ns       time of all stacks
     no_stack_ns  of the device time what was launched outside all frames, operators and annotations
     entries      how many different stacks have time of this weight, shown or not
     limit_ns     entries with less are folded together
     has_frames   whether Python frames were recorded
-    has_backward  whether it is known of some autograd nodes which operator they are the backward of
-    backward     as_run: these stand where they ran; with_forward: below that operator
+    has_backward  whether the operator whose backward they are is known for some autograd nodes
+    backward     as_run: these are placed where they ran; with_forward: below that operator
     thread       id of the only thread that is shown, -1 for all
     threads      that have stacks: by time of this weight, idle ones last
-    above        the entries around `root`, from the top down; null when everything is shown
+    above        the entries around `root`, from the top down; null if everything is shown
     """
 
     weight: Weight

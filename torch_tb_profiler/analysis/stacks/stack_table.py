@@ -27,7 +27,7 @@ class StackTable(Tabular, frozen=True):
     Definitions of the columns: `definitions.STACKS`. `parent` is a row of this table, -1 at the top. Of every row,
     total_ns = self_ns + Σ total_ns of the rows directly below; Σ self_ns = whole_ns.
 
-    above        the entries around what was asked for, from the top down; None when it is everything
+    above        the entries around what was asked for, from the top down; None if it is everything
     whole_ns     time of what is shown: of all stacks, or of the entry asked for
     all_ns       time of all stacks
     no_stack_ns  the part of the device time that was launched outside all frames, operators and annotations

@@ -58,14 +58,14 @@ IDLE = (
     Meaning(
         "idle.launch_latency",
         f"{_QUEUED} began within {LATENCY_NS // 1000} µs or {LATENCY_FACTOR} × the usual delay of this trace: the time "
-        "that a device takes to begin what is queued.",
+        "that a device takes to begin queued work.",
     ),
     Meaning("idle.launch_latency.graph", "Between two pieces of work of one launch of a graph."),
     Meaning("idle.sync", "The host was in a call that waits for the device, or for a copy to or from pageable memory."),
     Meaning(
         "idle.sync.relaunch",
         "The host had waited for the device when the gap began, and prepared the next launch: time that is hidden "
-        "where the host runs ahead.",
+        "if the host runs ahead.",
     ),
     Meaning("idle.allocator", f"{_HOST} allocated or freed memory by a call of the device's API."),
     Meaning("idle.input", f"{_HOST} fetched the next batch (`enumerate(DataLoader)#…`)."),
@@ -87,8 +87,8 @@ IDLE = (
     ),
     Meaning(
         "idle.unknown",
-        "The trace shows no reason: no host activity was recorded, the launch is not in the trace, or work that had "
-        "been launched began late and nothing recorded held it.",
+        "The trace shows no reason: no host activity was recorded, the launch is not in the trace, or work that "
+        "had been launched began late for no recorded reason.",
     ),
 )
 
@@ -117,15 +117,15 @@ BUSY = (
     *(
         Meaning(
             f"compute.{kind.replace(' ', '_')}",
-            "A compute kernel of no known family ran, and none of a known one."
+            "A compute kernel of an unknown family ran, and none of a known one."
             if kind == UNKNOWN_KIND
-            else f"A compute kernel of the kind {kind} ran, by the family of its name. Of kinds that run at the same "
-            "time the first of this list counts.",
+            else f"A compute kernel of the kind {kind} ran, by the family of its name. If several kinds run at "
+            "the same time, the first of this list counts.",
         )
         for kind in KINDS
     ),
-    Meaning("exposed_communication", "A kernel of a collective ran and no compute kernel."),
-    Meaning("exposed_copy", "A copy or fill ran and no kernel."),
+    Meaning("exposed_communication", "A kernel of a collective ran, and no compute kernel did."),
+    Meaning("exposed_copy", "A copy or fill ran, and no kernel did."),
 )
 
 #: what the main thread did, by `Idle`, in traces in which no device ran kernels; others cannot occur
@@ -153,7 +153,7 @@ HOST = tuple(
             "was in Python: in a recorded frame or annotation (not that of a step), or at most "
             f"{SILENT_NS // 10**6} ms between two of its events.",
         ),
-        ("host.unknown", "has nothing recorded."),
+        ("host.unknown", "has no recorded events."),
     )
 )
 

@@ -25,7 +25,7 @@ from torch_tb_profiler.model.model import DATALOADER_NAME
 
 
 class Piece(Answer, frozen=True, kw_only=True):
-    """A stretch of time with one cause, within one step. Texts and rows are null where the trace does not tell.
+    """A stretch of time with one cause, within one step. Texts and rows are null if the trace does not show it.
 
     cause         why the time passed
     step          name of the step

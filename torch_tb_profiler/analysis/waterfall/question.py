@@ -41,7 +41,7 @@ class WhichPieces(msgspec.Struct, frozen=True):
 class CauseMeaning(Answer, frozen=True, kw_only=True):
     """A cause that occurs.
 
-    cause  its id; what stands before a dot is a group of causes
+    cause  its id; the part before a dot is a group of causes
     help   its definition
     """
 
@@ -156,6 +156,6 @@ WATERFALL = TraceQuestion(
     answer=WaterfallAnswer,
     parameters=WhichPieces,
     compute=_waterfall,
-    more="Causes and how they are told: docs/waterfall.md.",
+    more="Causes, and how they are found: docs/waterfall.md.",
     first=(WhichPieces(),),
 )

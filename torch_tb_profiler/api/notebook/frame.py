@@ -20,8 +20,8 @@ def check_height(height: int) -> None:
 class Frame:
     """What `show()` gives: the last value of a cell is shown.
 
-    url       of the page, which ends with the kernel; empty where the page is in the notebook
-    document  the page as one file; empty where it is live
+    url       of the page, which ends with the kernel; empty if the page is in the notebook
+    document  the page as one file; empty if it is live
     height    pixels
     kept      what has to live as long as this
     """

@@ -49,7 +49,7 @@ class LiveServer:
 
         threading.Thread(target=run, name="torch-tb-profiler page", daemon=True).start()
         if not begun.wait(_BEGIN_SECONDS):
-            raise OSError("the server did not begin")
+            raise OSError("the server did not start")
         failures = [each for each in found if isinstance(each, OSError)]
         if failures:
             workspace.close()

@@ -49,7 +49,7 @@ class CacheContents(msgspec.Struct, frozen=True, kw_only=True):
     shared        the shared place beside it; null without one
     bytes         what all files take
     limit_bytes   what they may take
-    unused_days   since when the file was used that was not for the longest time; null where there is none
+    unused_days   since when the file was used that was not for the longest time; null if there is none
     removed       bytes that were removed now
     kinds         of each kind of file, the largest first
     """
@@ -116,7 +116,7 @@ def _as_text(found: CacheContents) -> str:
     lines = [f"cache {safe(found.directory)}: {alone(found.bytes, 'bytes')} of {alone(found.limit_bytes, 'bytes')}"]
     lines += [f"  {each.kind}: {each.files} files, {alone(each.bytes, 'bytes')}" for each in found.kinds]
     if found.unused_days is not None:
-        lines.append(f"  not used for the longest time: {found.unused_days:.0f} days")
+        lines.append(f"  least recently used: {found.unused_days:.0f} days")
     if found.shared is not None:
         lines.append(f"  shared: {safe(found.shared)}")
     if found.removed:

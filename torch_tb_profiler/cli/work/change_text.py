@@ -80,7 +80,7 @@ def _work(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> 
         "name": [_title(each) for each in answer.work],
     }
     columns = [*_TIMES, _word("calls", "calls"), _word("kind", "what happened"), _word("name", "name")]
-    lines = ["", "Kernels and operators that made it", text_table(columns, rows, width, colors)]
+    lines = ["", "Kernels and operators that changed", text_table(columns, rows, width, colors)]
     if answer.left_out:
         lines.append(f"  {answer.left_out} smaller ones: {alone(answer.left_out_ns, 'ns')}")
     lines.append(f"  without kernels or operators: {alone(answer.unnamed_ns, 'ns')}")
@@ -89,7 +89,7 @@ def _work(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> 
 
 def _names(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) -> list[str]:
     """In place of the work: what was saved does not say which part of the step a kernel has, only how long it ran."""
-    said = "What was saved does not hold what each kernel has of the step"
+    said = "Saved recordings do not contain the part of each kernel in the step"
     found = [
         each
         for each in (*answer.kernels.names, *answer.operators.names)
@@ -97,7 +97,7 @@ def _names(answer: ChangeAnswer, limit: int, width: int | None, colors: bool) ->
     ]
     found.sort(key=lambda each: -abs(each.exp_ns - each.before_ns))
     if not found:
-        return [f"{said}, and no kernel or operator surely changed by more than 2 %."]
+        return [f"{said}, and no kernel or operator certainly changed by more than 2 %."]
     shown = found[:limit]
     rows: dict[str, list[Any]] = {
         "delta": [each.exp_ns - each.before_ns for each in shown],

@@ -35,8 +35,8 @@ class Machine(msgspec.Struct, frozen=True):
     program     version of this package
     python      version and implementation
     platform    system, release and processor
-    processors  that this process may use; null where the system does not say
-    packages    version of each that matters; null where it is not installed
+    processors  that this process may use; null if the system does not say
+    packages    version of each that matters; null if it is not installed
     variables   of the environment, those of this program alone
     """
 
@@ -52,7 +52,7 @@ class CacheFacts(msgspec.Struct, frozen=True):
     """Where traces that were read are kept.
 
     directory    the directory
-    shared       the shared place that is named, without credentials; null where none is
+    shared       the shared place that is named, without credentials; null if none is
     bytes        in use there
     limit_bytes  how much may be
     writable     whether anything can be kept there
@@ -86,7 +86,7 @@ class TraceFacts(msgspec.Struct, frozen=True):
     bytes              of the file as stored
     kind               trace or snapshot
     looked_at          whether it was read
-    failed             why it could not be read; null where it could, or was not tried
+    failed             why it could not be read; null if it could, or was not tried
     notes              on its health
     """
 
@@ -117,7 +117,7 @@ class Diagnosis:
     machine  where the program runs
     cache    what is kept
     storage  of each scheme of addresses, whether it can be read; else how to make it so
-    path     what is below the path; null where none was given
+    path     what is below the path; null if none was given
     """
 
     machine: Machine

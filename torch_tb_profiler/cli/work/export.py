@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         _table(arguments)
         return
     if form != "trace" and (arguments.start is not None or arguments.end is not None):
-        raise UserError("--from and --to cut a trace; --steps chooses what stacks are made of")
+        raise UserError("--from and --to cut a trace; for stacks, use --steps")
     folder = Path(output) if _is_folder(output) else None
     with chosen(arguments, all_of_run=folder is not None, ranks=arguments.ranks) as found:
         if folder is not None:
@@ -85,9 +85,9 @@ def _format(arguments: argparse.Namespace, output: str) -> Format:
     if name.endswith((".json", ".json.gz")) or _is_folder(output):
         return "trace"
     if name.endswith((".csv", ".jsonl", ".parquet", ".txt")):
-        raise UserError(f"{output}: say which table with --table, one of {', '.join(TABLES)}")
+        raise UserError(f"{output}: name a table with --table, one of {', '.join(TABLES)}")
     raise UserError(
-        f"{output}: its ending does not say what to write: .pt.trace.json.gz, .speedscope.json, .folded, or --format"
+        f"{output}: its extension does not say what to write: .pt.trace.json.gz, .speedscope.json, .folded, or --format"
     )
 
 
@@ -147,7 +147,7 @@ def _times(arguments: argparse.Namespace, found: Chosen) -> tuple[int, int]:
     if arguments.start is None and arguments.end is None:
         return -_LATEST, _LATEST
     if found.steps is not None:
-        raise UserError("--steps and --from/--to choose the same thing: give one")
+        raise UserError("--steps and --from/--to exclude each other: use one of them")
     start, end = (0.0 if arguments.start is None else arguments.start), arguments.end
     largest = _LATEST / _NS_PER_MS
     if not math.isfinite(start) or abs(start) > largest or (end is not None and not -largest < end < largest):

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.workers is not None and arguments.workers < 1:
         raise UserError("--workers must be 1 or more")
     if arguments.scheduler and arguments.scheduler_file:
-        raise UserError("--scheduler and --scheduler-file say the same thing: give one")
+        raise UserError("--scheduler and --scheduler-file exclude each other: use one of them")
     logs.configure()
     meter = Meter(sys.stderr)
     try:
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _cluster(arguments: argparse.Namespace, say: Callable[[str], None]) -> Callable[[], Runner] | None:
-    """Connects to the cluster that is named; None when none is. Raises UserError."""
+    """Connects to the cluster that is named; None if none is. Raises UserError."""
     address = arguments.scheduler
     if arguments.scheduler_file:
         try:

@@ -38,7 +38,7 @@ def table_of(run: RunOutcome) -> str:
         lines += (
             [f"  slow       {_straggler(each)}" for each in named]
             or [f"  slower     of the two, {_straggler(each)}" for each in of_two]
-            or ["  slow       no rank is surely slow"]
+            or ["  slow       no rank is clearly slow"]
         )
         lines += [
             f"  slow link  {link.group} ({', '.join(link.hosts)}): {_ms(link.extra_ns)} a step more, × {link.ratio:.2f}"

@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.path is None:
         raise UserError("a PATH, or --error, is needed")
     if arguments.since is not None and arguments.at is None and arguments.against is None:
-        raise UserError("--since needs --at, the moment that is compared with it")
+        raise UserError("--since needs --at, the moment to compare with")
     if (timeline := _timeline(Path(arguments.path))) is not None:
         print(_of_timeline(timeline))
         return
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(_side_by_side(LocalWorkspace(arguments.cache_dir, is_alone=True), snapshots, arguments.json))
         return
     if len(snapshots) > 1:
-        told = f"the first of {len(snapshots)} snapshots; --worker and --span choose others, --ranks shows all"
+        told = f"using the first of {len(snapshots)} snapshots; --worker and --span choose others, --ranks shows all"
         tell(f"{told}: {listed_traces(snapshots)}")
     workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
     other = None if arguments.against is None else LocalTrace(workspace, _other(arguments))
@@ -106,7 +106,7 @@ def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json
         try:
             figures.append(LocalTrace(workspace, file).ask(snapshot_figures))
         except (Unavailable, Refused) as error:
-            tell(f"{file.worker} (span {file.span}) is left out: {error}")
+            tell(f"{file.worker} (span {file.span}) was left out: {error}")
             continue
         read.append(file)
     rows = rank_rows(figures)
@@ -147,7 +147,7 @@ def _other(arguments: argparse.Namespace) -> TraceFile:
     files = chosen_traces(chosen_run(arguments.against, None), [], None)
     snapshots = [file for file in files if file.kind == "snapshot"]
     if not snapshots:
-        raise UserError(f"{arguments.against} holds no memory snapshot, only {listed_traces(files)}")
+        raise UserError(f"{arguments.against} contains no memory snapshot, only {listed_traces(files)}")
     return snapshots[0]
 
 
@@ -164,7 +164,7 @@ def _of_text(file: str) -> str:
         raise UserError(f"{file} cannot be read: {error}") from None
     found = failure_of_text(text)
     if found is None:
-        raise UserError("this is no text of an OutOfMemoryError: it does not say how much was asked for")
+        raise UserError("this is not the text of an OutOfMemoryError: it does not say how much was requested")
     return safe(said_of_failure(found))
 
 
@@ -204,7 +204,7 @@ def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str)
             continue
         lines += [f"{file.worker}: {said_of_failure(each)}" for each in found]
     if not lines:
-        raise UserError(f"{path} holds no memory snapshot and no failed allocation, only {listed_traces(files)}")
+        raise UserError(f"{path} contains no memory snapshot and no failed allocation, only {listed_traces(files)}")
     return "\n".join(map(safe, lines))
 
 
@@ -279,7 +279,7 @@ def _as_text(whole: _Found) -> str:
         lines += _rows(zip(shown.tolist(), rows.blocks.tolist(), names, strict=True), whole.is_compared)
     if more is not None:
         count = (more.blocks - more.blocks_before).tolist()
-        lines += ["", f"More in use than in the other ({signed(int(more.difference.sum()))} together):"]
+        lines += ["", f"More in use than in the other snapshot ({signed(int(more.difference.sum()))} together):"]
         lines += _rows(zip(more.difference.tolist(), count, more.name, strict=True), True)
     return "\n".join(map(safe, lines))
 

@@ -116,7 +116,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
         if not files:
-            raise UserError(f"{arguments.path} holds a memory snapshot and no trace: `memory` reads it")
+            raise UserError(f"{arguments.path} contains a memory snapshot but no trace; use the command `memory`")
         if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
             told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
             tell(told)

@@ -44,7 +44,7 @@ def format_of(arguments: argparse.Namespace) -> tuple[Format, Path | None]:
     asked: Format | None = next((each for each in ("json", "jsonl", "csv") if getattr(arguments, each)), None)
     if arguments.parquet is not None:
         if arguments.output is not None:
-            raise UserError("--parquet names the file: leave -o out")
+            raise UserError("--parquet names the file: omit -o")
         return "parquet", Path(arguments.parquet)
     if arguments.output in (None, "-"):
         return asked or "text", None
@@ -52,7 +52,7 @@ def format_of(arguments: argparse.Namespace) -> tuple[Format, Path | None]:
     found = asked or ENDINGS.get(path.suffix.lower())
     if found is None:
         near = nearest(path.suffix.lower(), list(ENDINGS))
-        raise UserError(f"{path}: the ending of the file says the format{near}, one of {', '.join(ENDINGS)}")
+        raise UserError(f"{path}: the extension of the file must name a format{near}, one of {', '.join(ENDINGS)}")
     return found, path
 
 

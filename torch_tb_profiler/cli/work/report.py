@@ -59,7 +59,7 @@ def _baseline(path: str, files: Sequence[TraceFile], name: str) -> Run:
     traces = [file for file in chosen_traces(found, of_trace, address.span) if file.kind == "trace"]
     alike = [file for file in traces if file.worker in {each.worker for each in files}] or traces[:1]
     if not alike:
-        raise UserError(f"{path} holds no trace to compare with")
+        raise UserError(f"{path} contains no trace to compare with")
     title = found.name if found.name != name else f"{found.name} (baseline)"
     return replace(found, name=title, traces=tuple(alike[:MOST_REPORTED]))
 

@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
         shared = _shared_place(arguments.cache_dir)
         paths = arguments.paths or ([shared] if shared else [])
         if not paths:
-            message = "PATH is missing; only a shared place (--cache-dir) can be shown without one"
+            message = "PATH is missing; it can be omitted only with a shared place (--cache-dir)"
             raise UserError(message)
         for path in paths:
             storage_for(path).require(path)
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _queries(arguments: argparse.Namespace) -> Queries:
     """Raises UserError: not only this machine would reach them, or DuckDB is not installed."""
     if not _is_for_this_machine(arguments):
-        raise UserError("--sql needs a server that only this machine reaches: leave --host and --allow-host out")
+        raise UserError("--sql needs a server that only this machine reaches: omit --host and --allow-host")
     try:
         connect().close()
     except QueryError as error:

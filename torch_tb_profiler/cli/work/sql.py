@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _statement(arguments: argparse.Namespace) -> str | None:
     """That of the arguments; None: they are read one after another. Raises UserError."""
     if arguments.query is not None and arguments.file is not None:
-        raise UserError("a query and -f say the same thing: give one")
+        raise UserError("a query and -f exclude each other: use one of them")
     reads_stdin = STDIN in (arguments.query, arguments.file)
     if arguments.path == STDIN and (reads_stdin or (arguments.query is None and arguments.file is None)):
         raise UserError("stdin is the trace: give the query as an argument, or with -f FILE")
@@ -54,7 +54,7 @@ def _statement(arguments: argparse.Namespace) -> str | None:
         try:
             return Path(arguments.file).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            told = error.strerror if isinstance(error, OSError) else "is no text in UTF-8"
+            told = error.strerror if isinstance(error, OSError) else "is not text in UTF-8"
             raise UserError(f"cannot read {arguments.file}: {told}") from None
     if reads_stdin or (arguments.query is None and not sys.stdin.isatty()):
         return sys.stdin.read(LONGEST_STATEMENT + 1)
@@ -86,7 +86,9 @@ def _shell(database: Database, arguments: argparse.Namespace) -> None:
     """Queries from a terminal until it ends; each ends with a semicolon or an empty line."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401 - lines can be edited and called back
-    print("A query ends with ; or an empty line. The tables `columns` and `traces` say what there is. Ctrl-D ends.")
+    print(
+        "A query ends with ; or an empty line. The tables `columns` and `traces` list what can be queried. Ctrl-D ends."
+    )
     while (statement := _read()) is not None:
         try:
             with _told():

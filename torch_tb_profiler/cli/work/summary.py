@@ -48,7 +48,7 @@ def _with_run_findings(found: SummaryAnswer, traces: Chosen) -> SummaryAnswer:
         return found
     if len(chosen_ones) > _MOST_TOGETHER or sum(packed_bytes(file.entry) for file, _ in chosen_ones) > _MOST_BYTES:
         most = f"more than {_MOST_TOGETHER} ranks, or {_MOST_BYTES // 10**6} MB of packed files,"
-        tell(f"findings are of {found.trace.worker}: {most} are not replayed together here")
+        tell(f"findings are about {found.trace.worker}: {most} are not replayed together here")
         return found
     ranks: list[RunRank] = []
     for file, trace in chosen_ones:

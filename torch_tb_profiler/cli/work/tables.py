@@ -114,7 +114,7 @@ def _say_what_is_left(page: Page[Any], arguments: argparse.Namespace) -> None:
         of = f"{page.meta.matched:,}" + (f" of {page.meta.total:,}" if page.meta.matched < page.meta.total else "")
         tell(f"{shown:,} of {of} rows; --limit all shows all")
     elif not page.meta.total:
-        tell(f"{arguments.path}: there is nothing of the kind in it")
+        tell(f"{arguments.path}: it has no rows of this kind")
     for note in getattr(page.meta, "notes", ()):
         if note.severity != "info":
             tell(f"{note.severity}: {note.text}")

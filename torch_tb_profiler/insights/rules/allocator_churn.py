@@ -21,20 +21,19 @@ from torch_tb_profiler.insights.shared.wording import how_many, ms
 _ADVICE = {
     "off": "The caching allocator is switched off: unset `PYTORCH_NO_CUDA_MEMORY_CACHING` (on ROCm also "
     "`PYTORCH_NO_HIP_MEMORY_CACHING`), which is meant for debugging only.",
-    "emptied": "Remove `torch.cuda.empty_cache()` from the loop: it gives the memory back that the next step asks for "
-    "again.",
+    "emptied": "Remove `torch.cuda.empty_cache()` from the loop: it releases memory that the next step requests again.",
     "full": "Memory is nearly full, or sizes change from step to step, so that cached blocks are freed to make room: "
     "try `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, then a smaller batch or checkpointing.",
     "retried": "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` before the program starts, so that free memory "
-    "does not lie in pieces that fit nothing. If it stays so, memory is nearly full: a smaller batch or checkpointing.",
+    "is not fragmented. If that does not help, memory is nearly full: a smaller batch or checkpointing.",
 }
 _WHY = {
-    "off": "nearly every tensor asks the driver for its memory",
-    "emptied": "cached memory is given back between operators",
-    "full": "cached memory does not fit what is asked for",
-    "retried": "the cache had no room for what was asked for, and was given back to the driver first",
+    "off": "the driver allocates the memory of nearly every tensor",
+    "emptied": "cached memory is released between operators",
+    "full": "cached memory does not fit the requests",
+    "retried": "the cache had no room for a request, and was released to the driver first",
 }
-_RETRIED = "The allocator runs out of memory, and frees what it had cached"
+_RETRIED = "The allocator runs out of memory and frees its cache"
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -55,7 +54,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     slowest = _heaviest(facts, found)
     return (
         Found(
-            title="Device memory is allocated anew in every step" if why != "retried" else _RETRIED,
+            title="Device memory is allocated again in every step" if why != "retried" else _RETRIED,
             detail=(
                 f"{how_many(len(rows), n, 'call')} allocate or free memory of the device and take "
                 f"{ms(took / n)} of {ms(facts.step_ns)}{', with waiting for the device' if len(waits) else ''}, most "

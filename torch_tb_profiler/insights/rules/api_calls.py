@@ -50,8 +50,8 @@ _ADVICE: Mapping[str, str] = {
         "The device is set up at the first calls of its API. Record after a warm-up, "
         "`schedule(wait=1, warmup=2, active=3)`, and use the device once before a server takes requests."
     ),
-    "event": "Create events once and use them again; record only those that somebody waits for.",
-    "other": "Look in the Trace view who makes these calls, and whether it can be done once, before the loop.",
+    "event": "Create events once and use them again; record only events that are waited for.",
+    "other": "See in the Trace view what makes these calls, and whether they can be made once, before the loop.",
 }
 
 

@@ -67,7 +67,7 @@ def _find(facts: Facts) -> Sequence[Found]:
 
 
 def _inputs(facts: Facts, calls: Int64) -> str:
-    """Type and shape of the query of the first call; empty where not recorded."""
+    """Type and shape of the query of the first call; empty if not recorded."""
     dims = shapes(str(facts.trace.strings[input_dims(facts.model, calls[:1])[0]]))
     types = str(facts.trace.strings[input_types(facts.model, calls[:1])[0]])
     if not dims or not dims[0]:

@@ -62,12 +62,12 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Convolutions try their algorithms while steps run",
             detail=(
                 f"{counted(len(tuned), 'convolution')} in {steps} of {facts.steps} steps ran up to "
-                f"{int(count[tuned].max())} kernels each, to find the fastest for a size they had not met: "
-                f"{100 * facts.share(spent):.1f} % of the steps."
+                f"{int(count[tuned].max())} kernels each, to find the fastest for a size that they had not seen "
+                f"before: {100 * facts.share(spent):.1f} % of the steps."
             ),
             advice=(
-                "Give them inputs of one size, or of a few: pad, crop, `DataLoader(…, drop_last=True)`. Where sizes "
-                "must change, set `torch.backends.cudnn.benchmark = False`."
+                "Give them inputs of one size, or of a few sizes: pad, crop, `DataLoader(…, drop_last=True)`. Where "
+                "sizes must change, set `torch.backends.cudnn.benchmark = False`."
             ),
             values={
                 "count": len(tuned),

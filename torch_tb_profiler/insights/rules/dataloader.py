@@ -40,7 +40,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 f"{ms(p95)} or more."
             ),
             advice=(
-                "The workers do not keep up: raise `num_workers` as far as there are processor cores, with "
+                "The workers do not keep up: raise `num_workers` up to the number of processor cores, with "
                 "`persistent_workers=True`, and `prefetch_factor` where single batches are slow. Do less for each "
                 "sample, or do it once and store the result."
                 if by_workers

@@ -21,7 +21,7 @@ from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
 
-_UNKNOWN = "The device idles, and the trace does not show why"
+_UNKNOWN = "The device is idle, and the trace does not show why"
 _DO_LESS = (
     "The Critical path view shows which Python code and operators the steps wait for. Do less of it in each step, or "
     "let `torch.compile(model)` do it once."
@@ -55,7 +55,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title=_UNKNOWN if is_unknown else "The device waits for the host",
             detail=(
-                f"{share}. For {100 * unknown:.0f} % of the steps nothing recorded says what it waits for."
+                f"{share}. For {100 * unknown:.0f} % of the steps the recording does not show what it waits for."
                 if is_unknown or is_silent
                 else f"{share}, while the host prepares the next work."
             ),

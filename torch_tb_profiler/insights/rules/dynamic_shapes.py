@@ -26,7 +26,7 @@ _ADVICE: Mapping[str, tuple[str, str]] = {
     ),
     "aten::repeat_interleave": (
         "repeat",
-        "Give the size, which the program mostly knows: `torch.repeat_interleave(x, repeats, output_size=n)`.",
+        "Pass the size, which the program usually knows: `torch.repeat_interleave(x, repeats, output_size=n)`.",
     ),
     "aten::bincount": (
         "bincount",
@@ -57,7 +57,7 @@ def _of_group(facts: Facts, group: Waits) -> Found:
     return Found(
         title=f"{operator} waits for the size of its result",
         detail=(
-            f"How large the result of `{operator}` is, only the device knows: the host waits for it "
+            f"Only the device knows the size of the result of `{operator}`: the host waits for it "
             f"{how_often(group.times, facts.steps)}, {ms(waited_ns)}, {100 * share:.1f} % of the average step."
         ),
         advice=advice,

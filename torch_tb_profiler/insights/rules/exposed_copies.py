@@ -41,13 +41,13 @@ def _of(facts: Facts, found: Copies) -> Found:
     to_device = bool((found.direction == Direction.TO_DEVICE).all())
     sure = bool((found.memory == HostMemory.PINNED).all())
     return Found(
-        title="Copies hide behind nothing",
+        title="Copies run while nothing is computed",
         detail=(
-            f"{ms(exposed / n)} of each step the device only copies {'from' if to_device else 'to'} the host "
+            f"For {ms(exposed / n)} of each step the device only copies {'from' if to_device else 'to'} the host "
             f"({size / n / 1e6:.3g} MB); {100 * (1 - exposed / whole):.0f} % of the time of these copies a kernel runs."
         ),
         advice=(
-            "Copy the next batch while this one is worked on: `with torch.cuda.stream(side): nxt = "
+            "Copy the next batch while this one is processed: `with torch.cuda.stream(side): nxt = "
             "batch.to(device, non_blocking=True)`, then `torch.cuda.current_stream().wait_stream(side)` before it is "
             "used."
             if to_device

@@ -77,7 +77,7 @@ def _too_few(facts: Facts, blocks: Blocks) -> Found | None:
         title="Kernels with too few blocks leave most of the GPU idle",
         detail=(
             f"{100 * facts.share(spent):.1f} % of the average step goes into kernels that give work to "
-            f"{100 * filled:.0f} % of the multiprocessors, with nothing beside them: {100 * share:.0f} % of it into "
+            f"{100 * filled:.0f} % of the multiprocessors, with nothing else running: {100 * share:.0f} % of it into "
             f"{name}."
         ),
         advice=(
@@ -115,7 +115,7 @@ def _last_round(facts: Facts, blocks: Blocks) -> Found | None:
         title="The last round of tiles leaves the GPU idle",
         detail=(
             f"{100 * facts.share(spent):.1f} % of the average step goes into products whose tiles fill all "
-            f"multiprocessors once or a few times, and then few of them: {100 * mean:.0f} % of their time is lost so."
+            f"multiprocessors once or a few times, and then few of them: {100 * mean:.0f} % of their time is lost."
         ),
         advice=(
             "Choose a batch or a width a little smaller, so that its tiles fill whole rounds; "

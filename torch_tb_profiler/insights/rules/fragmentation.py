@@ -53,7 +53,7 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
         ),
         advice=(
             "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` before the program starts. Where sizes change from "
-            "batch to batch, pad them to few sizes."
+            "batch to batch, pad them to a few sizes."
         ),
         values={
             "times": len(at),

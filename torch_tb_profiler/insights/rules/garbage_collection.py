@@ -34,11 +34,11 @@ def _find(facts: Facts) -> Sequence[Found]:
                 f"{ms(spent_ns)}, {100 * share:.1f} % of the average step."
             ),
             advice=(
-                "Take `gc.collect()` out of the loop; it is not needed to free tensors, which go with their last "
-                "reference."
+                "Take `gc.collect()` out of the loop; it is not needed to free tensors, which are freed with their "
+                "last reference."
                 if called
-                else "After the first steps call `gc.collect()` and `gc.freeze()`, so that what lives long is not "
-                "looked through again; or `gc.disable()`, and `gc.collect()` every few hundred steps."
+                else "After the first steps call `gc.collect()` and `gc.freeze()`, so that long-lived objects are not "
+                "examined again; or `gc.disable()`, and `gc.collect()` every few hundred steps."
             ),
             values={
                 "times": len(rows),

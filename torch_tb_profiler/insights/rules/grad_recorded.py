@@ -37,10 +37,10 @@ def _find(facts: Facts) -> Sequence[Found]:
     rows = facts.longest_first(tree.row[counted])
     return (
         Found(
-            title="Inference records a graph for gradients",
+            title="Inference records an autograd graph",
             detail=(
-                f"In each step operators add {mean:.0f} nodes to a graph for a backward pass, and there is none: what "
-                "they keep for it stays in memory until the result is gone."
+                f"In each step operators add {mean:.0f} nodes to a graph for a backward pass, and there is none: the "
+                "tensors saved for it stay in memory until the result is freed."
             ),
             advice=("Run it inside `with torch.inference_mode():`. `model.eval()` alone does not do that."),
             values={"nodes": mean},

@@ -35,8 +35,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Compiled code is interrupted by graph breaks",
             detail=(
-                f"Compiled code goes back to Python and on in another graph {how_often(len(nested), facts.steps)}"
-                f"{f', behind {lines}' if lines else ''}; {100 * share:.0f} % of the step is in compiled regions, but "
+                f"Compiled code returns to Python and continues in another graph {how_often(len(nested), facts.steps)}"
+                f"{f', after {lines}' if lines else ''}; {100 * share:.0f} % of the step is in compiled regions, but "
                 "in none of their graphs."
             ),
             advice=(
@@ -49,7 +49,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             evidence=(
                 Evidence("graph_breaks", "Graph breaks, per step", per_step, "count", "trace"),
                 Evidence(
-                    "outside_graphs_ns", "In regions, outside of graphs, per step", spent / facts.steps, "ns", "trace"
+                    "outside_graphs_ns", "In regions, outside graphs, per step", spent / facts.steps, "ns", "trace"
                 ),
             ),
             confidence="medium",

@@ -24,7 +24,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     name = str(facts.trace.strings[facts.trace.events.name[rows[0]]])
     return (
         Found(
-            title="Pinned memory is allocated anew in every step",
+            title="Pinned memory is allocated again in every step",
             detail=(
                 f"{how_many(len(rows), n, 'call')}, {name} among them, allocate, free or register pinned memory "
                 f"and take {ms(took / n)} of {ms(facts.step_ns)}."

@@ -33,7 +33,7 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
-_ON_DEVICE = "What computes with tensors can do so on the device, after `x = x.to(device, non_blocking=True)`."
+_ON_DEVICE = "Computations on tensors can run on the device, after `x = x.to(device, non_blocking=True)`."
 #: operators whose time is the allocator's, or that of the device being set up
 ALLOCATES = late_pattern(r"aten::(?:empty|resize_|new_empty|_efficientzerotensor)")
 #: what other rules see to: loading by a DataLoader, compilation, garbage collection, collectives on the host; beside
@@ -138,8 +138,8 @@ def _of(facts: Facts, rows: Int32) -> Found:
             "the device in that time."
         ),
         advice=(
-            "Do it beside the steps: in `__getitem__` of a dataset that `DataLoader(dataset, num_workers=4)` reads, or "
-            f"less often. {_ON_DEVICE}"
+            "Do it in parallel with the steps: in `__getitem__` of a dataset that `DataLoader(dataset, num_workers=4)` "
+            f"reads, or less often. {_ON_DEVICE}"
             if training
             else "Do it while the device works: for the next input in a thread or process of its own, with a short "
             f"queue between. {_ON_DEVICE}"

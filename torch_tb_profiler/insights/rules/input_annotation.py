@@ -50,8 +50,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "that runs the steps."
             ),
             advice=(
-                "Prepare the next batch beside the step: in worker processes, as `DataLoader(…, num_workers=4)` does, "
-                "or in a thread with a short queue where it is not Python that takes the time."
+                "Prepare the next batch during the step: in worker processes, as `DataLoader(…, num_workers=4)` does, "
+                "or in a thread with a short queue if the time is not spent in Python."
             ),
             values={"share": share, "name": name, "batch_ns": usual},
             rows=rows,

@@ -45,10 +45,10 @@ def _conversions(facts: Facts) -> Found | None:
         detail=(
             f"{counted(len(rows), 'kernel')} with {100 * facts.share(spent):.1f} % of the time of the steps "
             f"{'turns' if len(rows) == 1 else 'turn'} tensors from "
-            "channels first to channels last and back, which is how the convolutions between them compute."
+            "channels first to channels last and back, as the convolutions between them require."
         ),
         advice=(
-            "Keep them so: `model = model.to(memory_format=torch.channels_last)` and "
+            "Keep tensors in that layout: `model = model.to(memory_format=torch.channels_last)` and "
             "`x = x.to(memory_format=torch.channels_last)` before the first layer."
         ),
         values={"what": "conversions", "count": len(rows), "share": facts.share(spent)},
@@ -92,10 +92,10 @@ def _copies(facts: Facts) -> list[Found]:
 def _copy(facts: Facts, rows: Int32) -> Found:
     spent = int(facts.duration(rows).sum())
     return Found(
-        title="Tensors are copied only to lie in another order",
+        title="Tensors are copied only to change their memory layout",
         detail=(
             f"{100 * facts.share(spent):.1f} % of the average step goes into {len(rows)} copies inside `contiguous` "
-            "and `reshape`: the elements stay the same, and lie in the order of their dimensions after it."
+            "and `reshape`: the elements stay the same, and are contiguous afterwards."
         ),
         advice=(
             "Leave out `.contiguous()` where the next operator takes strides, as matrix products and "

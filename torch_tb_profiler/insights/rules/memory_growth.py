@@ -46,7 +46,7 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
         ),
         advice=(
             "Keep numbers, not tensors with their graph: `losses.append(loss.detach())`, or `total += loss.item()` "
-            "every few steps. The instances are what was allocated and not released."
+            "every few steps. The instances are allocations that were not released."
         ),
         values={
             "mean_bytes": mean,

@@ -45,7 +45,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     example = "" if shown is None else f" The longest is {shown} (m × n × k)."
     return (
         Found(
-            title="Matrix products have sizes that tensor cores do badly",
+            title="Matrix products have sizes that are slow on tensor cores",
             detail=(
                 f"{int(slow.sum())} products take {spent / facts.steps / 1e6:.2f} ms a step in kernels that load a few "
                 f"elements at once, because their rows do not begin at multiples of 16 bytes.{example}"
@@ -115,7 +115,7 @@ def _in_pieces(products: Products) -> Bool:
 
 
 def _worst(products: Products, kernels: Int64) -> str | None:
-    """The sizes of the longest call; None where none is known."""
+    """The sizes of the longest call; None if none is known."""
     call = products.kernels.call[kernels]
     call = call[call >= 0]
     if not len(call):

@@ -52,8 +52,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 f"and read by the host, which waits for the device: {100 * facts.share(spent):.1f} % of the steps."
             ),
             advice=(
-                "Send tensors, which the host need not read: `torch.distributed.all_gather_into_tensor(out, x)` in "
-                "place of `all_gather_object`. What is only logged can be sent after the epoch."
+                "Send tensors, which the host does not need to read: `torch.distributed.all_gather_into_tensor(out, "
+                "x)` in place of `all_gather_object`. What is only logged can be sent after the epoch."
             ),
             values={"calls": len(start), "in": in_steps, "steps": facts.steps, "share": facts.share(spent)},
             rows=facts.longest_first(sent.row),

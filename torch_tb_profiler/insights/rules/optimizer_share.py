@@ -24,7 +24,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     host_ns, device_ns = int(facts.duration(rows).sum()), int(facts.duration(work).sum())
     if not len(rows) or _usual_share(facts, rows, work) < facts.limit("optimizer_share", "least_share"):
         return ()
-    fused = "" if steps.fused else "Write `fused=True` among the arguments of the optimizer, where it has that. "
+    fused = "" if steps.fused else "Pass `fused=True` to the optimizer, if it supports that. "
     evidence = [
         Evidence("optimizer_host_ns", "Optimizer on the host, per step", host_ns / facts.steps, "ns", "operators")
     ]

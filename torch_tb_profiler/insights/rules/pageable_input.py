@@ -36,8 +36,8 @@ def _of(facts: Facts, found: Copies) -> Found:
         advice=(
             "Set `DataLoader(…, pin_memory=True)` and copy with `batch.to(device, non_blocking=True)`."
             if loader
-            else "Keep what is copied in pinned memory (`torch.empty(…, pin_memory=True)`, made once) and copy it with "
-            "`.to(device, non_blocking=True)`."
+            else "Keep the data to be copied in pinned memory (`torch.empty(…, pin_memory=True)`, made once) and copy "
+            "it with `.to(device, non_blocking=True)`."
         ),
         values={"bytes": size / n, "ns": took / n, "rate": size / took, "loader": loader},
         rows=rows,

@@ -31,15 +31,15 @@ def _of(facts: Facts, found: Copies) -> Found:
     held = float(found.call_ns.sum())
     name = str(facts.trace.strings[facts.trace.events.name[calls[0]]])
     return Found(
-        title="Copies to pageable memory hold the host up",
+        title="Copies to pageable memory block the host",
         detail=(
             f"{ms(held / n)} of each step ({ms(facts.step_ns)}) the host is in {name}, which returns when "
             f"{size / n / 1e6:.3g} MB are in pageable memory of the host; the copies take {ms(took / n)} of it, "
             "the rest is waiting for the device."
         ),
         advice=(
-            "Leave the result on the device while it is only added to or averaged. Else copy it into pinned memory "
-            "made once, `host.copy_(x, non_blocking=True)`, and read it a step later, after an event."
+            "Leave the result on the device while it is only added to or averaged. Otherwise copy it into pinned "
+            "memory made once, `host.copy_(x, non_blocking=True)`, and read it a step later, after an event."
         ),
         values={"ns": held / n, "step_ns": facts.step_ns, "call": name, "bytes": size / n, "copies_ns": took / n},
         rows=calls,

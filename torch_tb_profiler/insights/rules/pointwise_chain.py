@@ -29,8 +29,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "its tensor."
             ),
             advice=(
-                "Let `model = torch.compile(model)` make one kernel of each chain; for a function of your own "
-                "`@torch.compile` above it is enough. Where torch has the chain as one operator "
+                "Let `model = torch.compile(model)` make one kernel of each chain; for a single function, the "
+                "decorator `@torch.compile` is enough. Where torch has the chain as one operator "
                 '(`F.gelu(x, approximate="tanh")`, `torch.addcmul`, `F.silu`), call that.'
             ),
             values={"share": share, "kernels": found.kernels / facts.steps, "per_chain": per_chain},

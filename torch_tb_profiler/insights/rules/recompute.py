@@ -39,11 +39,12 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Activations are computed again, though memory is left",
             detail=(
                 f"{100 * share:.0f} % of the time of the steps goes into operators of the forward pass that run again "
-                f"in the backward pass, while {100 * max(used):.0f} % of the memory are used."
+                f"in the backward pass, while {100 * max(used):.0f} % of the memory is used."
             ),
             advice=(
-                "Checkpoint fewer blocks, every second one for instance, or keep what is dear to compute: "
-                "`checkpoint(block, x, use_reentrant=False, context_fn=…create_selective_checkpoint_contexts)`."
+                "Checkpoint fewer blocks, every second one for instance, or keep results that are expensive to "
+                "compute: `checkpoint(block, x, use_reentrant=False, "
+                "context_fn=…create_selective_checkpoint_contexts)`."
             ),
             values={"share": share, "used": max(used)},
             rows=facts.longest_first(rows),

@@ -35,7 +35,7 @@ class Slow(msgspec.Struct, frozen=True):
 
 
 def slow_operations(facts: Facts) -> Slow | None:
-    """None when they are not most of the communication on devices."""
+    """None if they are not most of the communication on devices."""
     model = facts.model
     found = model.communications
     slowest = facts.limit("slow_communication", "slowest_link")
@@ -76,7 +76,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             detail=(
                 f"{100 * exposed.share:.1f} % of the average step is communication that nothing hides, and "
                 f"{100 * slow.share:.0f} % of the time of all operations went into {slow.calls} large ones with a bus "
-                f"bandwidth of {slow.bus_bandwidth / 1e9:.1f} GB/s inside of one node: no link there is so slow."
+                f"bandwidth of {slow.bus_bandwidth / 1e9:.1f} GB/s inside one node: no link there is that slow."
             ),
             advice=(
                 "Compare the traces of all ranks in the Distributed view: this rank may wait for others that come "

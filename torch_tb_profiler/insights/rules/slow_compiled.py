@@ -56,8 +56,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             advice=(
                 'Try `torch.compile(model, mode="max-autotune-no-cudagraphs")`, which measures several ways to run '
-                "each kernel. If it stays so, look whether it reads a transposed tensor: then `.contiguous()` before "
-                "the graph helps."
+                "each kernel. If that does not help, check whether it reads a transposed tensor: then "
+                "`.contiguous()` before the graph helps."
             ),
             values={
                 "count": len(groups),

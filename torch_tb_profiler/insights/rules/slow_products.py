@@ -67,7 +67,9 @@ def _find(facts: Facts) -> Sequence[Found]:
             confidence="low",
             evidence=(
                 Evidence("product_efficiency", "Share of the peak that they reach", reached, "fraction", "kernels"),
-                Evidence("lost_in_products", "Lost beside others, per step", lost / facts.steps, "ns", "kernels"),
+                Evidence(
+                    "lost_in_products", "Lost compared with others, per step", lost / facts.steps, "ns", "kernels"
+                ),
             ),
             links=(
                 Link(

@@ -47,7 +47,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             advice=(
                 "Compare one of them with a usual one: choose its step above, then the part that grew. Work that comes "
-                "every k-th step (logging, evaluation, checkpoints) belongs outside of the loop or into a thread."
+                "every k-th step (logging, evaluation, checkpoints) belongs outside the loop, or in a thread."
             ),
             values={
                 "slow": int(slow.sum()),

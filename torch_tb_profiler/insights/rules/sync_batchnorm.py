@@ -30,11 +30,10 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="SyncBatchNorm exchanges statistics many times",
             detail=(
-                f"{calls.per_step:.0f} collectives a step are those of SyncBatchNorm, which everything behind them "
-                "waits for."
+                f"{calls.per_step:.0f} collectives a step are those of SyncBatchNorm, which all later work waits for."
             ),
             advice=(
-                "With enough samples on each rank an ordinary `BatchNorm2d` does as well: leave out "
+                "With enough samples on each rank an ordinary `BatchNorm2d` works as well: leave out "
                 "`convert_sync_batchnorm`, or use `GroupNorm`, which needs no other rank."
             ),
             values={"calls": round(calls.per_step)},

@@ -61,7 +61,7 @@ _ADVICE: Mapping[str, str] = {
         "`torch.cuda.Event(enable_timing=True)` and read it after the last step."
     ),
     "stream": (
-        "Let streams wait for one another in place of the host: `stream.wait_event(event)`. Wait on the host only "
+        "Let streams wait for one another instead of the host: `stream.wait_event(event)`. Wait on the host only "
         "where a value is used there, as late as can be."
     ),
     "runtime": (

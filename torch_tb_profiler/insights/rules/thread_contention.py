@@ -41,7 +41,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     rows = calls.row[slow]
     return (
         Found(
-            title="Threads that launch hold each other up",
+            title="Threads that launch kernels slow each other down",
             detail=(
                 f"{len(lanes)} threads launch kernels at the same time: a launch beside another takes "
                 f"{contended / 1000:.1f} µs, alone {usual / 1000:.1f} µs."

@@ -36,8 +36,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 f"from {low} to {high} (step {names}{', …' if len(other) > 5 else ''})."
             ),
             advice=(
-                "Where it is the end of the data, `drop_last=True` leaves it out. Where it is meant, divide the loss "
-                "by the number of passes of that step: divided by the usual one such steps learn less, or more."
+                "If this is the end of the data, `drop_last=True` avoids it. If it is intended, divide the loss "
+                "by the number of passes of that step: divided by the usual number, such steps learn less, or more."
             ),
             values={
                 "other": len(other),

@@ -69,7 +69,7 @@ def _of_kind(facts: Facts, kind: str) -> Found | None:
             f"It is computed {how_often(calls, facts.steps)} by {per_call:.1f} kernels, one for each operator: "
             f"{100 * share:.1f} % of the step."
         ),
-        advice=f"Call `{about.call}`, one kernel, or compile the module that holds it: `torch.compile(module)`.",
+        advice=f"Call `{about.call}`, one kernel, or compile the module that contains it: `torch.compile(module)`.",
         values={"kind": kind, "share": share, "calls": calls, "steps": facts.steps, "per_call": per_call},
         rows=found.rows,
         changes=(found.change,),

@@ -36,13 +36,13 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Most memory of the device is not used",
             detail=(
-                f"At most {100 * used:.0f} % of the {capacity / 2**30:.1f} GB of GPU {device} are reserved, and "
+                f"At most {100 * used:.0f} % of the {capacity / 2**30:.1f} GB of GPU {device} is reserved, and "
                 f"kernels shorter than {facts.limit('unused_memory', 'small_ns') / 1e3:.0f} µs make up "
                 f"{100 * small:.0f} % of its compute time: they do not fill it."
             ),
             advice=(
                 "Try a larger batch, `DataLoader(…, batch_size=2 * batch_size)`, with the learning rate to match; "
-                "samples a second should rise. If they do not, memory is no limit here."
+                "samples a second should rise. If they do not, memory is not the limit here."
             ),
             values={
                 "used": used,

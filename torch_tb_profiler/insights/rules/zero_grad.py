@@ -47,7 +47,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "the host" + (f" and {ms(on_device / facts.steps)} on the device." if len(work) else ".")
             ),
             advice=(
-                "Let go of them: `optimizer.zero_grad(set_to_none=True)`, which is the default since torch 2.0. The "
+                "Free them: `optimizer.zero_grad(set_to_none=True)`, which is the default since torch 2.0. The "
                 "backward pass then writes the gradients and need not add to them."
             ),
             values={

@@ -56,7 +56,7 @@ class RunRank(msgspec.Struct, frozen=True):
     reliefs   by resource, what relieving it does
     found     what rules about one trace found, whose saving only all ranks show
     reservations   about what bounds it
-    stage     of a pipeline; None where the trace does not show one
+    stage     of a pipeline; None if the trace does not show one
     has_device_work, is_training   as of the model
     platform  whose devices work in it
     """

@@ -141,7 +141,7 @@ def _why_not(facts: RunFacts, each: RunFound) -> Refusal | None:
 
 
 def _interval(saved: Sequence[Int64], facts: RunFacts, bound: bool) -> tuple[int | None, int | None]:
-    """Of the sum over ranks, step by step; None where ranks have different steps."""
+    """Of the sum over ranks, step by step; None if ranks have different steps."""
     names = {each.graph.steps.names for each in facts.ranks}
     if len(names) != 1:
         return None, None

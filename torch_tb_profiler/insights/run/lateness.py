@@ -145,7 +145,7 @@ class Excess(msgspec.Struct, frozen=True):
 
 
 def excess_of(facts: RunFacts, rank: int) -> Excess | None:
-    """The place with the most; None where it is less than `least_share` of the step."""
+    """The place with the most; None if it is less than `least_share` of the step."""
     spent = [each.spent for each in facts.ranks]
     kinds = sorted({kind for each in spent for kind in each.kinds})
     at = {kind: number for number, kind in enumerate(kinds)}

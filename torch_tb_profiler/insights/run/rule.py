@@ -19,7 +19,7 @@ class RunFinding(Cause, frozen=True, kw_only=True):
     """A cause of lost time in a run of several ranks. What it saves is of the average step of all ranks, when all are
     replayed together.
 
-    workers     the ranks that have to change; empty when it is all of them
+    workers     the ranks that have to change; empty if it is all of them
     instances   where it can be seen, the most costly first
     """
 

@@ -170,6 +170,6 @@ def large_reads(facts: Facts) -> Copies:
 
 
 def unseen_rate(facts: Facts, direction: PinnedDirection) -> float | None:
-    """The rate to expect of pinned memory, bytes per ns, where the trace has no pinned copy; None where it has one."""
+    """The rate to expect of pinned memory, bytes per ns, where the trace has no pinned copy; None if it has one."""
     known = best_pinned_rate(facts.trace, facts.graph, direction)
     return facts.limit("pageable_output", "pinned_bytes_per_ns") if known is None else None

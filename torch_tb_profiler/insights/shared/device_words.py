@@ -97,9 +97,9 @@ CLAUSES: Mapping[Platform, _Words] = {
         *_NO_GRAPHS,
         (f"try {_EXPANDABLE}, then a smaller", "try a smaller"),
         (
-            f"Set {_EXPANDABLE} before the program starts, so that free memory does not lie in pieces that fit "
-            "nothing. If it stays so, memory is nearly full: a",
-            "Memory is nearly full, or free in pieces that fit nothing: pad sizes to few, then a",
+            f"Set {_EXPANDABLE} before the program starts, so that free memory is not fragmented. If that does not "
+            "help, memory is nearly full: a",
+            "Memory is nearly full, or fragmented: pad sizes to a few, then a",
         ),
         (f"Set {_EXPANDABLE} before the program starts. Where", "Where"),
         (f"{_EXPANDABLE} avoids allocations in steps.", "it may be nearly full."),

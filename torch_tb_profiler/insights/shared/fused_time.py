@@ -55,7 +55,7 @@ class _Reader(msgspec.Struct, frozen=True):
     known: dict[tuple[int, ...], tuple[Tensor, ...] | None] = msgspec.field(default_factory=dict)
 
     def tensors(self, node: int) -> tuple[Tensor, ...] | None:
-        """Those that an operator is called with, numbers left out; None where that is not known."""
+        """Those that an operator is called with, numbers left out; None if that is not known."""
         place = int(self.model.tree.operator[node])
         if place < 0:
             return None
@@ -82,7 +82,7 @@ def _reader(model: Model) -> _Reader:
 
 
 def _moved(model: Model, place: int) -> Moved | None:
-    """What the operator at a place of the line moves; None where its shapes or types were not recorded."""
+    """What the operator at a place of the line moves; None if its shapes or types were not recorded."""
     line = operator_line(model)
     tensors = _reader(model).tensors(int(line.node[place]))
     if tensors is None:
@@ -112,7 +112,7 @@ def _copied(model: Model, node: int) -> tuple[Tensor, Tensor] | None:
 
 def streamed_ns(facts: Facts, places: Sequence[int], duration: Sequence[int]) -> int | None:
     """How long one kernel takes that reads the input of the first of some operators and writes the result of the last,
-    ns, and nothing else of that size; None where their shapes or types are not known.
+    ns, and nothing else of that size; None if their shapes or types are not known.
 
     places     of the line, one for each kernel
     duration   of the kernels, ns
@@ -142,7 +142,7 @@ def shortest_whole_ns(facts: Facts, places: Sequence[int], duration: Int64) -> i
 
 
 def attention_ns(facts: Facts, first: int, after: int, rows: Int32) -> int | None:
-    """How long one kernel of attention takes, ns, by the shapes of its batched products; None where that is not known.
+    """How long one kernel of attention takes, ns, by the shapes of its batched products; None if that is not known.
 
     first, after   places of the operator line: the products, and a softmax or its backward
     rows           the kernels

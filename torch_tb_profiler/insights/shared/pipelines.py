@@ -39,7 +39,7 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 def stage_of(model: Model) -> Stage | None:
-    """None where the trace does not show a pipeline."""
+    """None if the trace does not show a pipeline."""
     microbatches = _microbatches(model)
     communications, steps = model.communications, model.steps
     kinds = [number for number, kind in enumerate(KINDS) if kind in POINT_TO_POINT]

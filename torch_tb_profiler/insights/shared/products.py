@@ -221,7 +221,7 @@ class Products(msgspec.Struct, frozen=True, dict=True):
 
 
 def products_of(facts: Facts) -> Products | None:
-    """The product kernels of a trace; None where there are none in steps on devices with known peaks."""
+    """The product kernels of a trace; None if there are none in steps on devices with known peaks."""
     return facts.model.answers.get(products_of, lambda: _products(facts))
 
 

@@ -15,5 +15,5 @@ SUMMARY = TraceQuestion(
     summary="A trace in a few stable numbers",
     answer=SummaryAnswer,
     compute=_summary,
-    more="The same as `torch-tb-profiler summary --json` prints and `trace.summary()` returns.",
+    more="The same object that `torch-tb-profiler summary --json` prints and `trace.summary()` returns.",
 )

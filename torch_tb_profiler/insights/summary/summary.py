@@ -37,7 +37,7 @@ class SummaryTrace(msgspec.Struct, frozen=True, kw_only=True):
     file_bytes   size of the file as stored
     events       how many events the file has
     duration_ns  from the first event to the end of the last
-    devices      names of the devices that did some work, by number; null where the file does not name one
+    devices      names of the devices that did some work, by number; null if the file does not name one
     """
 
     run: str
@@ -88,7 +88,7 @@ class SummaryFinding(msgspec.Struct, frozen=True, kw_only=True):
     title     the cause in a few words
     detail    what was found
     advice    what to do
-    where     where in the program; null when that cannot be told
+    where     where in the program; null if it is not known
     saving    what it costs; null of a warning
     evidence  where it can be seen, the longest first
     """
@@ -105,12 +105,12 @@ class SummaryFinding(msgspec.Struct, frozen=True, kw_only=True):
 class SummaryFlops(msgspec.Struct, frozen=True, kw_only=True):
     """FLOP by the shapes of operators. Shares are parts of the time of compute kernels, copies and fills, 0…1.
 
-    per_step         FLOP that the model needs in the average step; null where none are known
+    per_step         FLOP that the model needs in the average step; null if none are known
     executed         FLOP of the average step, what is computed again in the backward pass too; null like it
-    coverage         of which matrix FLOP are known, also where there are none; null where nothing took time
-    matrix_coverage  time with FLOP ÷ the same with that of which FLOP are not known; null where there is neither
-    bytes_coverage   of which bytes are known; null where nothing took time
-    unknown          of which FLOP or bytes are not known, by why
+    coverage         of which matrix FLOP are known, also where there are none; null if nothing took time
+    matrix_coverage  time with FLOP ÷ the same with that of which FLOP are not known; null if there is neither
+    bytes_coverage   of which bytes are known; null if nothing took time
+    unknown          whose FLOP or bytes are not known, by reason
     """
 
     per_step: Count | None
@@ -140,20 +140,20 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     waterfall  where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps
     phases     what the average step did: `exposed_ns` of all phases adds up to `steps.mean_ns` exactly; empty without
                steps
-    engine     how the program infers; null where nothing says that it does
+    engine     how the program infers; null if nothing shows that it does
     device     how devices were used
-    owners     what is known of who started device work
+    owners     what is known about what started device work
     flops      FLOP of the average step
-    mfu        model FLOP utilization, 0…1; null where too little is known
-    hfu        hardware FLOP utilization, 0…1; null where too little is known
-    lost       the operators that lose most, at most 20; empty where peaks or shapes are not known
+    mfu        model FLOP utilization, 0…1; null if too little is known
+    hfu        hardware FLOP utilization, 0…1; null if too little is known
+    lost       the operators that lose most, at most 20; empty if peaks or shapes are not known
     bound      what bounds the steps, by replay; `unknown` where the trace does not say
     explained  which part of the steps has a cause in the trace, 0…1; null without steps
     findings   by what they save after those counted before them, the largest first; then what has no number, then
                warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in
                the program of this rank are among them
     notes      what is wrong with the recording
-    ranks      all ranks of the run; null when one trace alone was asked about
+    ranks      all ranks of the run; null if the question is about a single trace
     """
 
     trace: SummaryTrace

@@ -80,8 +80,8 @@ class WorkTold(msgspec.Struct, frozen=True, kw_only=True):
 
     kind      calls (more or fewer), speed, new, gone or replaced
     operator  what launches it
-    base      what it is called in the baseline; null where there is none
-    new       what it is called in the new recordings; null where there is none
+    base      what it is called in the baseline; null if there is none
+    new       what it is called in the new recordings; null if there is none
     delta_ms  new − base, of a mean step
     """
 
@@ -116,8 +116,8 @@ class NameTold(msgspec.Struct, frozen=True, kw_only=True):
 class CompareTold(Told, frozen=True, kw_only=True):
     """What changed.
 
-    step         the time of a step; null where a side has no steps
-    device_busy  time in which any kernel, copy or fill ran: steadier than the step; null where a side has none
+    step         the time of a step; null if a side has no steps
+    device_busy  time in which any kernel, copy or fill ran: steadier than the step; null if a side has none
     base_steps   how many steps of the baseline count
     new_steps    how many of the new recordings
     delta_ms     change of the mean step

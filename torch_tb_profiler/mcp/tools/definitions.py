@@ -27,7 +27,7 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True):
 
     name   of the column or cause
     table  whose column it is
-    unit   of its values; null where they have none. Answers of tools have ns as milliseconds
+    unit   of its values; null if they have none. Answers of tools have ns as milliseconds
     means  definition and formula
     """
 

@@ -1,4 +1,4 @@
-"""All that is known of one finding, operator, kernel or cause."""
+"""Everything known about one finding, operator, kernel or cause."""
 
 from __future__ import annotations
 
@@ -261,8 +261,8 @@ EXPLAIN = Tool(
     name="explain",
     title="Explain one thing",
     summary=(
-        "All that is known of one finding (what to change, evidence, line of code), operator (shapes, kernels), kernel "
-        "(what launches it) or cause of time (definition, longest places)."
+        "Everything known about one finding (what to change, evidence, line of code), operator (shapes, kernels), "
+        "kernel (what launches it) or cause of time (definition, longest places)."
     ),
     arguments=WhichThing,
     answer=Explained,

@@ -34,12 +34,12 @@ class SlowRank(msgspec.Struct, frozen=True, kw_only=True):
     """A rank that works longer than its peers between collectives; no waiting is in it.
 
     trace        the id of its trace, for other tools
-    rank         its number; null where its trace does not say
+    rank         its number; null if its trace does not contain it
     late_ms      how much longer, of a step
     cause        what takes longer
-    operator     the operator, kernel or collective that takes longer; null where no single one does
+    operator     the operator, kernel or collective that takes longer; null if no single one does
     operator_ms  the part of it
-    saving_ms    how much shorter a step would be without it; null where that cannot be told
+    saving_ms    how much shorter a step would be without it; null if it is not known
     named        whether it surely is slow
     """
 
@@ -79,7 +79,7 @@ class RunFindingTold(msgspec.Struct, frozen=True, kw_only=True):
     detail     what was found
     advice     what to do
     names      those that the texts speak of
-    saving_ms  what a step would save, all ranks replayed together; null where that cannot be told
+    saving_ms  what a step would save, all ranks replayed together; null if it is not known
     """
 
     id: str
@@ -96,7 +96,7 @@ class RanksVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
     kind  slow_rank: the first of slow_ranks; slow_link: the first of slow_links; cause: the first finding over ranks;
           cannot_tell: fewer than three ranks; nothing_found: no rank and no link is surely slow
-    next  what to call next; null when there is no more to ask
+    next  what to call next; null if there is no more to ask
     """
 
     kind: Literal["slow_rank", "slow_link", "cause", "cannot_tell", "nothing_found"]
@@ -108,13 +108,13 @@ class RanksTold(Told, frozen=True, kw_only=True):
 
     verdict      what it comes to
     present      how many ranks were read
-    expected     how many the job has; null where the traces do not say
+    expected     how many the job has; null if the traces do not contain it
     step_ms      median time of a step
     wait_ms      waiting for other ranks while nothing was computed, mean of a step
     transfer_ms  moving data while nothing was computed
     slow_ranks   those that surely are slow first
     slow_links   slowest first
-    findings     over all ranks; empty where more than 16 would have to be replayed
+    findings     over all ranks; empty if more than 16 would have to be replayed
     ranks        a row each, the latest first
     """
 

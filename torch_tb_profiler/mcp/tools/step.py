@@ -47,8 +47,8 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 class OperatorDifference(Difference, frozen=True, kw_only=True):
     """The same, and where its longest call is.
 
-    where  in the program; null when that cannot be told
-    row    number of the event of its longest call in the step; null when it cannot be told
+    where  in the program; null if it is not known
+    row    number of the event of its longest call in the step; null if it is not known
     """
 
     where: str | None

@@ -77,7 +77,7 @@ class FindingTold(msgspec.Struct, frozen=True, kw_only=True):
     severity   high from 10 % of the step on, medium from 3 %, else low
     title      in a few words; `{key}` stands for a name in `names`
     names      those that the title speaks of
-    where      in the program; null when that cannot be told
+    where      in the program; null if it is not known
     saving_ms  what a step would save without it, beyond findings before; null of warnings and where it is unknown
     """
 
@@ -126,7 +126,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
              steps; nothing_found: no finding from 3 % of the step on, no slow step;
              then `next` is there where waiting for other ranks is not known
     finding  id of the finding; null of other kinds
-    next     what to call for the details; null when there is no more to ask
+    next     what to call for the details; null if there is no more to ask
     """
 
     kind: VerdictKind

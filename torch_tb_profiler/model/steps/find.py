@@ -47,7 +47,7 @@ PATTERN_RULE = "pattern"
 
 
 def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepChoice | None = None) -> Steps:
-    """The steps of a trace, by the chosen rule or the first that fits; empty when nothing in it has a duration.
+    """The steps of a trace, by the chosen rule or the first that fits; empty if nothing in it has a duration.
 
     A choice that finds no step falls back to the rules, with a note. Raises ValueError for an unknown rule, for a
     pattern that is not a regular expression, and for one that takes too long.

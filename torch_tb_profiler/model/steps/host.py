@@ -66,7 +66,7 @@ class Host(msgspec.Struct, frozen=True):
         )
 
     def extent(self) -> tuple[int, int] | None:
-        """When the program began and ended on the host; None where nothing has a duration.
+        """When the program began and ended on the host; None if nothing has a duration.
 
         From the first to the last operator; without any, annotation or API call; without these, device work. With the
         operators count the annotations that torch itself writes, such as collectives and the DataLoader: a program may

@@ -85,7 +85,7 @@ def _close(a: Int64, b: Int64) -> bool:
 
 
 def _beginning(host: Host, last: Int32) -> int | None:
-    """When the first iteration begins, given the last optimizer call of each; None where that was not recorded.
+    """When the first iteration begins, given the last optimizer call of each; None if that was not recorded.
 
     It does about what the second does; what was before that (a model is made, data are loaded) is in no step.
     """

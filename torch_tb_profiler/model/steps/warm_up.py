@@ -13,7 +13,7 @@ FEWEST = 3
 def warm_up_ratio(steps: Steps) -> float | None:
     """How many times as long as the median of the others of its kind the first step is, when it was still warming up.
 
-    None when it is like the others, or when there are fewer than three steps of its kind.
+    None if it is like the others, or when there are fewer than three steps of its kind.
     """
     kind = steps.kind
     length = (steps.end - steps.start)[kind == kind[:1]]

@@ -180,7 +180,7 @@ GAPS = SqlTable(
             "cause",
             "string",
             "",
-            "told from the work that ends it: host_wait (launched after everything before it had ended), kernel_wait "
+            "by the work that ends it: host_wait (launched after everything before it had ended), kernel_wait "
             "(queued, began soon), other (queued, something else held it up), unknown (its launch is not in the trace)",
             "analysis.idle",
         ),

@@ -36,7 +36,7 @@ def _fill(model: Model) -> Mapping[str, Values]:
 
 
 _PHASE = SqlColumn("phase", "string", "", f"one of {', '.join(phase.name.lower() for phase in Phase)}", "ph")
-_TRACK = replace(THREAD, name="track", meaning="host thread or stream of a device on which it stands")
+_TRACK = replace(THREAD, name="track", meaning="host thread or stream of a device that it is on")
 
 EVENTS = SqlTable(
     "events",

@@ -40,9 +40,9 @@ _MODULE = SqlColumn(
     "module",
     "string",
     "",
-    "the innermost nn.Module whose call it lies in, as Python frames say",
+    "the innermost nn.Module whose call contains it, according to Python frames",
     "model.modules",
-    "it lies in none, or frames were not recorded",
+    "it is in none, or frames were not recorded",
 )
 
 
@@ -123,8 +123,8 @@ LAUNCHES = SqlTable(
     "a call of the API of a device, runtime or driver, whether it started work or not",
     (
         *(ROW, NAME, *TIMES, THREAD),
-        OPERATOR_ROW.called("operator_row", "it lies in no operator"),
-        OPERATOR.called("operator", "it lies in no operator"),
+        OPERATOR_ROW.called("operator_row", "it is in no operator"),
+        OPERATOR.called("operator", "it is in no operator"),
         STEP,
         of_schema(Launches, "correlation"),
         *(of_field(Launched, name, "number", "count") for name in ("pieces", "kernels")),

@@ -45,7 +45,7 @@ class DerivedLaneAnswer(msgspec.Struct, frozen=True):
     """A lane that is computed.
 
     device            number of the device, null for a lane of the whole trace
-    pieces            how many stand on it
+    pieces            how many are on it
     begin_ns, end_ns  where the first begins, where the last one ends
     """
 
@@ -60,10 +60,10 @@ class DerivedAnswer(msgspec.Struct, frozen=True):
 
     lanes            their position is the number of the lane
     parts            what pieces are, by the codes that tiles have; most time first
-    edges            by the codes that tiles have: why what comes behind a piece could not come earlier; of phases how
-                     each is known
-    refused          why there are none; null when there are
-    unexplained      share of the time of the steps that nothing in the trace explains; null where it is not known
+    edges            by the codes in tiles: why what follows a piece could not come earlier; for phases, how each is
+                     known
+    refused          why there are none; null if there are
+    unexplained      share of the time of the steps that nothing in the trace explains; null if it is not known
     longest_step_ns  how long the longest step takes; 0 without steps
     has_slack        whether `/api/timeline/slack` can be asked
     """
@@ -80,7 +80,7 @@ class DerivedAnswer(msgspec.Struct, frozen=True):
 class PieceFound(msgspec.Struct, frozen=True):
     """The event of the next or previous piece of the critical path.
 
-    slice             null when there is none
+    slice             null if there is none
     start_ns, end_ns  of the piece, from where to go on; null without one
     """
 

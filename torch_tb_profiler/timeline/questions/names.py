@@ -33,7 +33,7 @@ class NamesOfSlices(msgspec.Struct, frozen=True):
     total   how many names there are
     ids     number of each of the names here
     names   parallel to ids
-    labels  what is written on slices of that name, shorter than the name; null for the name itself; parallel to ids
+    labels  the text on slices of that name, if shorter than the name; null for the name itself; parallel to ids
     """
 
     total: Count

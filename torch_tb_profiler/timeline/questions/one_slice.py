@@ -40,7 +40,7 @@ class SliceDetails(Details, frozen=True):
 
     step       the name of the step that contains it; of what reaches into several the first of them; null outside
                steps
-    last_step  of what reaches into several steps the last of them, else null
+    last_step  for what extends over several steps, the last of them; otherwise null
     """
 
     step: str | None
@@ -48,10 +48,10 @@ class SliceDetails(Details, frozen=True):
 
 
 class EventArguments(msgspec.Struct, frozen=True):
-    """The arguments of an event, as they stand in the file.
+    """The arguments of an event, as in the file.
 
-    args    JSON text, at most 200,000 characters; null when the event has none
-    length  how many characters all of it has
+    args    JSON text, at most 200,000 characters; null if the event has none
+    length  how many characters the whole text has
     """
 
     row: RowNumber
@@ -62,7 +62,7 @@ class EventArguments(msgspec.Struct, frozen=True):
 class Neighbour(msgspec.Struct, frozen=True):
     """The slice of the same name that begins next, or before.
 
-    slice  null when there is none
+    slice  null if there is none
     """
 
     slice: SliceReference | None
@@ -104,7 +104,7 @@ SLICE = TimelineStepsQuestion(
 
 ARGS = TimelineFileQuestion(
     name="timeline/args",
-    summary="Arguments of an event as they stand in the file",
+    summary="Arguments of an event as in the file",
     answer=EventArguments,
     parameters=OneSlice,
     find=_place,

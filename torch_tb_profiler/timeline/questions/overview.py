@@ -27,8 +27,8 @@ class RankOverview(msgspec.Struct, frozen=True):
     """One rank.
 
     worker            name of the process that was recorded
-    rank              number of its process, null when neither the trace nor its name says
-    host_name         of its machine, as the trace says; empty when it does not
+    rank              number of its process, null if neither the trace nor its name says
+    host_name         of its machine, as the trace says; empty if it does not
     state             always ready
     version           of its timeline
     events            how many the file has
@@ -63,7 +63,7 @@ class RunOverview(msgspec.Struct, frozen=True):
     run               name of the run
     span              which recording of the workers it is
     begin_ns, end_ns  where the first rank begins, where the last one ends
-    aligned           whether offsets come from the clocks of the files; else every rank begins at 0
+    aligned           whether offsets come from the clocks of the files; otherwise every rank begins at 0
     workers           of those that can be asked
     absent            those that cannot be asked
     """

@@ -67,7 +67,7 @@ class RestTotal(msgspec.Struct, frozen=True):
 
 
 class WindowTotals(msgspec.Struct, frozen=True):
-    """Sums of the parts of slices that lie in a window.
+    """Sums over the parts of slices within a window.
 
     from_ns           where the window begins
     to_ns             where it ends

@@ -33,7 +33,7 @@ class SearchedFor(msgspec.Struct, frozen=True):
     case: Annotated[Literal["ignore", "match"], Meta(description="Whether capitals matter.")] = "ignore"
     bins: Annotated[int, Meta(ge=1, le=4000, description="Bins of density.")] = 800
     hits: Annotated[int, Meta(ge=1, le=10_000, description="Hits of the answer.")] = 200
-    after: Annotated[int, Meta(ge=0, description="Only hits behind this row.")] | None = None
+    after: Annotated[int, Meta(ge=0, description="Only hits after this row.")] | None = None
     earliest: Annotated[int | None, Meta(description=_EARLIEST)] = msgspec.field(name="from", default=None)
 
 
@@ -58,7 +58,7 @@ class HitColumns(msgspec.Struct, frozen=True):
     """Slices whose names match, in order of time, as parallel lists.
 
     row          event of each
-    lane         number of the lane that each stands on
+    lane         number of the lane that each is on
     name_id      number of each name
     start_ns     when each begins
     duration_ns  how long each lasts

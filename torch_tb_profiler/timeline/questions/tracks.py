@@ -43,8 +43,8 @@ class Track(msgspec.Struct, frozen=True):
                       null of all others
     pid, tid          as in the file; tid is null for a process
     device            number of the GPU, null on the host
-    slices            how many stand on it
-    instants          how many instant events stand on it
+    slices            how many are on it
+    instants          how many instant events are on it
     busy_ns           time in which at least one slice ran; of a process the sum of its parts
     begin_ns, end_ns  where its first slice begins, where its last one ends
     """

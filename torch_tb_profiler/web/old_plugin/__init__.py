@@ -1,1 +1,1 @@
-"""The routes of the old torch-tb-profiler, in its shapes, which do not change any more."""
+"""The routes of the old torch-tb-profiler, with its answer formats, which no longer change."""

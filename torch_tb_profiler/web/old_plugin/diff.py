@@ -55,7 +55,7 @@ def diff(left: Model, right: Model) -> Iterator[bytes]:
 
 
 def diffnode(left: Model, right: Model, path: str) -> Json | None:
-    """/diffnode: a node and its children; None when there is no such path."""
+    """/diffnode: a node and its children; None if there is no such path."""
     turns = turns_of(path)
     found = None if turns is None else family(Comparison(left, right, "parts"), turns)
     if turns is None or found is None:

@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 def gpuinfo(found: Distributed) -> Json | None:
-    """/distributed/gpuinfo; None when no trace knows its devices."""
+    """/distributed/gpuinfo; None if no trace knows its devices."""
     nodes: dict[str, dict[str, Json]] = {}
     for rank, place in zip(found.ranks, found.places, strict=True):
         devices = {f"GPU{d.id}": _device(d) for d in rank.devices if d.has_properties}

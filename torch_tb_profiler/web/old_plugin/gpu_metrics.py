@@ -57,7 +57,7 @@ _METRICS = by_key(
 
 
 class OldMetrics(msgspec.Struct, frozen=True):
-    """Fractions 0…1 of one device, None where the trace does not say enough."""
+    """Fractions 0…1 of one device, None if the trace does not contain it enough."""
 
     utilization: float | None
     sm_efficiency: float | None
@@ -93,7 +93,7 @@ def tensor_core_share(model: Model, kernels: Bool | Int64) -> float | None:
 
 
 def gpu_metrics(model: Model) -> Json | None:
-    """`gpu_metrics` of /overview; None when no device ran kernels."""
+    """`gpu_metrics` of /overview; None if no device ran kernels."""
     devices = device_use(model)
     return _shown(model, devices) if devices else None
 

@@ -84,7 +84,7 @@ def _module(table: ModuleTable, i: int) -> dict[str, Any]:
 
 
 def tree(model: Model) -> Iterator[bytes] | None:
-    """/tree, in pieces: the main thread, or with Lightning its hooks; None when there is nothing."""
+    """/tree, in pieces: the main thread, or with Lightning its hooks; None if there is nothing."""
     hooked = hook_calls(model)
     if len(hooked.row):
         names = model.trace.events.name[hooked.row]

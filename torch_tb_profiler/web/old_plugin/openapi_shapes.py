@@ -102,10 +102,10 @@ def _pie(description: str) -> Json:
 
 OPERATION = closed(
     {
-        "device_total_time": _pie("operators by device total time (microseconds); null where it is 0"),
-        "device_self_time": _pie("operators by device self time (microseconds); null where it is 0"),
-        "host_total_time": _pie("operators by host total time (microseconds); null where it is 0"),
-        "host_self_time": _pie("operators by host self time (microseconds); null where it is 0"),
+        "device_total_time": _pie("operators by device total time (microseconds); null if it is 0"),
+        "device_self_time": _pie("operators by device self time (microseconds); null if it is 0"),
+        "host_total_time": _pie("operators by host total time (microseconds); null if it is 0"),
+        "host_self_time": _pie("operators by host self time (microseconds); null if it is 0"),
     }
 )
 _OPERATOR = {

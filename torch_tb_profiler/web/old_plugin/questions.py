@@ -171,7 +171,7 @@ def _operation_stack(known: KnownOperators, asked: OfOperator) -> Any:
         raise Refused("Must specify input_shape in request url")
     found = shapes.operation_stack(known.details, asked.op_name, asked.group_by, shape)
     if found is None:
-        raise NotFound(f"no call stack is known of {asked.op_name!r}")
+        raise NotFound(f"no call stack is known for {asked.op_name!r}")
     return found
 
 

@@ -81,7 +81,7 @@ def operation_table(model: Model, group_by: str | None) -> Json:
 def operation_stack(
     details: OperatorDetails, op_name: str, group_by: str | None, input_shape: str | None
 ) -> Json | None:
-    """/operation/stack; None when there is no such operator (of that shape) or no call stack of it is known."""
+    """/operation/stack; None if there is no such operator (of that shape) or no call stack of it is known."""
     shape = None
     if group_by == BY_SHAPE:
         shapes = details.shapes_of(op_name)

@@ -39,7 +39,7 @@ def schema_of(answer: Any) -> Json:
     (meta,) = get_args(answer)
     return closed(
         {
-            "meta": described(ref(meta.__name__), "what stands beside the table"),
+            "meta": described(ref(meta.__name__), "the metadata of the table"),
             "columns": list_of(ref(Column.__name__), "the columns, in order"),
             "rows": described(ref("Rows"), "the cells of the page, by column key"),
         }

@@ -35,10 +35,10 @@ _TAGS = {
     "several traces": "Ranks, runs, comparisons.",
     "files": "Files to keep.",
     "queries": "SQL over traces: docs/sql.md.",
-    "old plugin": "The routes of the old torch-tb-profiler, in its shapes, which do not change any more.",
+    "old plugin": "The routes of the old torch-tb-profiler, with its answer formats, which no longer change.",
 }
 
-_ERROR = {"error": described(TEXT, "what is wrong, for a person")}
+_ERROR = {"error": described(TEXT, "what is wrong, as text")}
 _WHY = described(
     closed(
         {
@@ -73,7 +73,7 @@ _PROGRESS = described(
 _RESPONSES: dict[str, tuple[str, Json]] = {
     "BadRequest": ("A parameter is missing or has a bad value.", closed(_ERROR, {"problem": _PROBLEM, "why": _WHY})),
     "NotFound": (
-        "There is no such run, worker, span, step, row, or nothing of what is asked was recorded.",
+        "The run, worker, span, step or row does not exist, or nothing of this kind was recorded.",
         closed(_ERROR, {"version": described(TEXT, "of the timeline, when the request names another"), "why": _WHY}),
     ),
     "Loading": (
@@ -81,9 +81,9 @@ _RESPONSES: dict[str, tuple[str, Json]] = {
         closed({**_ERROR, "state": _LOADING, "progress": _PROGRESS}),
     ),
     "Unreadable": ("The trace file could not be read; error is the reason.", closed(_ERROR, {"why": _WHY})),
-    "Mistake": ("A mistake of the server; error holds a mark under which the log tells more.", closed(_ERROR)),
+    "Mistake": ("An error in the server; `error` has a mark under which the log has details.", closed(_ERROR)),
     "Busy": (
-        "The system has no handle, memory or room for it now, or computing it takes too long, or too much is being "
+        "The system is out of handles, memory or disk space, or computing it takes too long, or too much is being "
         "computed; error says which.",
         closed(_ERROR),
     ),

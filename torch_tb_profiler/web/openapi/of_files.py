@@ -24,7 +24,10 @@ OPERATIONS: dict[str, Operation] = {
     "/index.js": Operation("page", "The module that TensorBoard loads", TEXT, fails=MISTAKE, content_type=_SCRIPT),
     "/api/openapi.json": Operation("page", "This document", _ANY_OBJECT, fails=MISTAKE),
     "/api/status": Operation(
-        "log directory", "What is there, and how far it is", schema_of(StatusAnswer), fails=MISTAKE
+        "log directory",
+        "The contents of the log directory, and the progress of reading it",
+        schema_of(StatusAnswer),
+        fails=MISTAKE,
     ),
     "/runs": Operation("old plugin", "Names of the runs that can be looked at", openapi_shapes.RUNS, fails=MISTAKE),
     "/views": Operation(
@@ -55,7 +58,7 @@ OPERATIONS: dict[str, Operation] = {
         _ANY_OBJECT,
         TRACE,
         "The stored text with counter events inserted; made while it is sent, so there is no Content-Length. "
-        "X-Trace-Repaired is there when the stored text is no valid JSON.",
+        "X-Trace-Repaired is there if the stored text is not valid JSON.",
         headers=("X-Trace-Repaired",),
     ),
     "/api/trace/window": Operation(
@@ -63,7 +66,7 @@ OPERATIONS: dict[str, Operation] = {
         "A trace document of the events between two times",
         _ANY_OBJECT,
         [*TRACE, *WINDOW_NS],
-        "Each event of which a part lies there as it stands in the file, and all metadata.",
+        "Every event that overlaps this time, as it is in the file, and all metadata.",
     ),
     "/api/trace/download": Operation(
         "files",

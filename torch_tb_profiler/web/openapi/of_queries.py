@@ -9,7 +9,7 @@ from torch_tb_profiler.web.openapi.operation import Operation
 from torch_tb_profiler.web.openapi.parameters import STEP_RULES, TRACE, choice, needed
 from torch_tb_profiler.web.queries import PATH, TABLES_PATH, QueryResult, QueryTables
 
-_ONLY = "Only of a stand-alone server begun with `serve --sql`; of others, and of TensorBoard, 404."
+_ONLY = "Only on a stand-alone server that was started with `serve --sql`; otherwise, and in TensorBoard, 404."
 _OF = choice("of", "That trace, or all traces of its span.", ("trace", "span"))
 
 #: types of answers
@@ -26,7 +26,7 @@ OPERATIONS: dict[str, Operation] = {
             needed("query", "One SELECT (docs/sql.md).", {**TEXT, "maxLength": LONGEST_STATEMENT}),
             _OF,
         ],
-        f"{_ONLY} It runs in a process of its own, with limits of time and memory. What is wrong with it is 400.",
+        f"{_ONLY} It runs in a process of its own, with limits on time and memory. A query that fails gives 400.",
     ),
     TABLES_PATH: Operation(
         "queries",

@@ -54,7 +54,7 @@ SHARED: dict[str, Json] = {
     "offset": whole("offset", "Rows before the first of the answer.", minimum=0, default=0),
     "rows": query(
         "limit",
-        "Rows of the answer. Without it all up to 20,000, else the first 1,000.",
+        "Rows of the answer. Without it, all rows up to 20,000, otherwise the first 1,000.",
         {"anyOf": [{"type": "integer", "minimum": 1}, {"const": "all"}]},
     ),
     "if_none_match": {

@@ -118,7 +118,7 @@ export const capture = area("capture", {
     backend: "Backend",
     groups: "Process groups",
     unknown: "not named in the file",
-    none: "The file does not say that it is one of several ranks. In a distributed job, initialize the process group before the recording starts.",
+    none: "The file does not say that it belongs to a job of several ranks. In a distributed job, initialize the process group before the recording starts.",
     remedy: "torch.distributed.init_process_group()",
   },
 

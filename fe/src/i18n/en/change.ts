@@ -51,7 +51,7 @@ export const change = area("change", {
   others: (causes: number) => `${causes} small ones`,
   noise: "within the noise",
   nothing: "No step took any time.",
-  unnamed: "without kernels or operators",
+  unnamed: "outside kernels and operators",
   pieces: (cause: string) => `Show the stretches of ${cause} in the experiment`,
   work: "What the change is made of",
   workHelp:
@@ -94,7 +94,7 @@ export const change = area("change", {
     shiftHelp:
       "The median relative difference over all pairs of a step here and a step of the baseline.",
     interval: (metric: string) => `${metric}: 95 % interval`,
-    intervalHelp: "Of the change against the baseline; empty with fewer than four steps.",
+    intervalHelp: "For the change against the baseline; empty with fewer than four steps.",
     verdict: (metric: string) => `${metric}: verdict`,
     verdictHelp:
       "Longer, shorter: significant, and by at least the threshold (3 % of the step, 2 % of the busy time). Unchanged: an increase by the threshold is ruled out. Unclear: none of these. Unknown: too few steps, or not comparable.",
@@ -142,7 +142,7 @@ export const change = area("change", {
     deltaHelp: "Experiment − baseline, per mean step: only time that nothing else hides.",
     verdict: "Verdict",
     verdictHelp:
-      "Of kernels of one name on both sides. Slower, faster: the durations per step changed by more than 2 %, at a false discovery rate of 5 %. Unchanged: the 95 % interval is within ± 2 %. Unclear: neither. Not tested: fewer than four steps.",
+      "For kernels with one name on both sides. Slower, faster: the durations per step changed by more than 2 %, at a false discovery rate of 5 %. Unchanged: the 95 % interval is within ± 2 %. Unclear: neither. Not tested: fewer than four steps.",
     exposedHelp: "Per mean step: only time that nothing else hides.",
     callsHelp: "Calls per mean step.",
     bothCalls: "Calls",

@@ -61,7 +61,7 @@ export const compare = area("compare", {
     singleInReport: {
       title: "There is only one trace in this report",
       reason:
-        "A report compares the traces that it holds. This makes one of several ranks of a run; without --worker it holds the first eight:",
+        "A report compares the traces that it contains. This command makes one with several ranks of a run; without --worker it contains the first eight:",
       remedy:
         "torch-tb-profiler report LOGDIR --run RUN --worker NAME --worker OTHER -o report.html",
     },
@@ -174,7 +174,7 @@ export const compare = area("compare", {
   tables: {
     parts: "Parts",
     partsHelp:
-      "The parts of the level shown. Choose one to open it. Rows are in program order until you sort them.",
+      "The parts of the current level. Choose one to open it. Rows are in program order until you sort them.",
     operators: "Operators compared",
     operatorsHelp:
       "All operators in the part shown and below it, by name. Rows are ordered by the largest change until you sort them.",

@@ -29,7 +29,7 @@ export const criticalpath = area("criticalpath", {
       `${share} of the launches have no recorded work, so the profiler lost it: the effect of changes of device work is not known.`,
     unexplained: (share: string) =>
       `${share} of the time of the steps has no cause in the trace: the path is shown, savings are not.`,
-    waits: "A wait ends with what it waits for: it cannot be faster by itself.",
+    waits: "A wait ends with what it waits for: it cannot become faster by itself.",
   },
 
   largest: (resource: string, share: string) =>
@@ -62,7 +62,7 @@ export const criticalpath = area("criticalpath", {
     communication: "communication",
     copies: "copies",
     compute: "compute kernels",
-    unknown: "what is unexplained",
+    unknown: "unexplained time",
   },
   table: "What limits the steps",
   tableHelp:
@@ -125,10 +125,10 @@ export const criticalpath = area("criticalpath", {
     allCallsHelp: "How many calls, or pieces of device work, there are in the steps.",
     slack: "Slack",
     slackHelp:
-      "How much later a piece of work could come without any step ending later; median over all pieces.",
+      "How much later a piece of work could run without delaying the end of any step; median over all pieces.",
     hostSlack: "Host slack",
     hostSlackHelp:
-      "How much longer the host could take for a call without any step ending later; median over all calls. The work that it launches has its own slack, see Kernels.",
+      "How much longer the host could take for a call without delaying the end of any step; median over all calls. The work that it launches has its own slack, see Kernels.",
   },
 
   pieces: {

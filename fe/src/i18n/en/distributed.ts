@@ -7,7 +7,7 @@ export const distributed = area("distributed", {
   worker: "Worker",
 
   chosen: (worker: string, step: string) => `Show step ${step} of ${worker}`,
-  choice: "What the numbers are of",
+  choice: "Steps that the numbers are about",
   step: "Numbers of",
   allSteps: "all steps, average",
   stepOption: (name: string) => `step ${name}`,
@@ -51,7 +51,7 @@ export const distributed = area("distributed", {
     waitShare: "Waiting %",
     waitHelp: "Synchronizing ÷ (synchronizing + data transfer).",
     empty: "No communication operations were recorded",
-    emptyReason: "None of the traces of this span holds a collective or a send or receive.",
+    emptyReason: "None of the traces of this span contains a collective, a send or a receive.",
     noMatch: "This worker has no operations in this group.",
   },
 

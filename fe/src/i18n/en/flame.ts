@@ -18,7 +18,7 @@ export const flame = area("flame", {
     communication: "Communication",
     copy: "Copy or fill",
     other: "Other",
-    smaller: "Smaller ones together",
+    smaller: "Smaller ones, merged",
   },
   found: (n: string, share: string) => `${n} found, ${share} of what is shown`,
   foundNone: "Nothing found in what is shown",

@@ -4,14 +4,14 @@ import { area } from "../translation";
 export const memory = area("memory", {
   curve: "Memory in use",
   curveHelp: `Allocated: memory in use by tensors, as the device's allocator counts it.
-Reserved: what the caching allocator holds of the device, in use or not; 0 on the CPU, where nothing is kept.
-Device total: what the device has.
+Reserved: memory that the caching allocator has reserved on the device, in use or not; 0 on the CPU, which has no caching allocator.
+Device total: the memory of the device.
 
 Scale: from 0, or fitted to the first line, where a small change shows.
 
-The lines are step functions over every record. Where a pixel stands for many records, the lowest and the highest are drawn, so no peak is lost; zooming in asks for more detail.
+The lines are step functions over every record. Where a pixel stands for many records, the lowest and the highest are drawn, so no peak is lost; zooming in loads more detail.
 
-Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow keys on the slider, sets the moment for which the table below says what was alive; without one it is the peak of what is shown.`,
+Drag to zoom. Right click, double click or Esc resets the zoom. A click, or the arrow keys on the slider, sets the moment for which the table below shows what was alive; by default it is the peak of the visible range.`,
   curveOf: (device: string) => `Memory in use on ${device}`,
   summary: (device: string, from: string, to: string, peak: string, at: string) =>
     `Memory in use on ${device} from ${from} to ${to}: at most ${peak} allocated, at ${at}`,
@@ -22,14 +22,15 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
   noDevice: (wanted: string, shown: string) =>
     `This trace has no memory of ${wanted}; showing ${shown}.`,
   noRange: "The time range of the link is not in this trace; showing everything.",
-  noTotals: (device: string) => `The trace does not hold how much memory of ${device} was in use.`,
+  noTotals: (device: string) =>
+    `The trace does not contain how much memory of ${device} was in use.`,
 
   failures: {
     title: "Out of memory",
-    help: "Allocations that failed ([OutOfMemory] of the profiler), with what the allocator counted then. Which pieces were free is not in a trace: a memory snapshot has it.",
+    help: "Failed allocations ([OutOfMemory] of the profiler), with the totals of the allocator at that time. A trace does not show which pieces were free; a memory snapshot does.",
     pasted: "Text of an OutOfMemoryError",
     pastedHelp:
-      "What the numbers in the exception say. Its sizes are rounded, and it does not tell which pieces were free.",
+      "What the numbers in the exception mean. Its sizes are rounded, and it does not show which pieces were free.",
     placeholder: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …",
     at: (time: string) => `Show it at ${time}`,
     reasons: {
@@ -47,9 +48,9 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
         "The device had room. Look at set_per_process_memory_fraction, MIG, and captures of CUDA graphs.",
       outside:
         "NCCL, the CUDA context or other processes hold a large part of the device. Stop other programs on it.",
-      full: "Nearly all was in use by tensors. A memory snapshot shows what holds it.",
-      host: "The system had no more. A smaller batch or fewer worker processes need less.",
-      unknown: "A memory snapshot can tell.",
+      full: "Nearly all memory was in use by tensors. A memory snapshot shows what holds it.",
+      host: "The system had no memory left. A smaller batch or fewer worker processes need less.",
+      unknown: "A memory snapshot shows the reason.",
     },
     facts: {
       requested: "Requested",
@@ -92,14 +93,14 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
     peakHelp:
       "The highest memory in use, and when it was first reached. Taken from every record, not from the drawing.",
     reserved: "Peak reserved",
-    reservedHelp: "Most memory that the caching allocator held of the device.",
+    reservedHelp: "The most memory that the caching allocator reserved on the device.",
     total: "Device total",
-    totalHelp: "Memory the device has (totalGlobalMem of the trace's deviceProperties).",
+    totalHelp: "Memory of the device (totalGlobalMem of the trace's deviceProperties).",
     baseline: "Before the recording",
     baselineHelp:
       "Memory in use before the first record: parameters, optimizer state and anything else already allocated.",
     here: "Peak in the range",
-    hereHelp: "Most memory in use inside the range shown.",
+    hereHelp: "The most memory in use inside the visible range.",
     at: (time: string) => `at ${time}`,
     in: (step: string) => `in ${step.replace(/^Step /, "step ")}`,
     ofTotal: (share: string) => `${share} taken at most`,
@@ -124,12 +125,12 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
     title: "What memory is for",
     help: `Judged by the part of the step in which memory is allocated and released: forward, backward (below autograd::engine::evaluate_function) or optimizer (below Optimizer.step and zero_grad).
 
-Gradients are allocated in backward and not released in it; optimizer state is allocated in the optimizer and stays; saved for backward is allocated in forward and released in backward. What was allocated before the recording (parameters, state, buffers) cannot be told apart here; a memory snapshot can tell.
+Gradients are allocated in backward and not released in it; optimizer state is allocated in the optimizer and stays; saved for backward is allocated in forward and released in backward. Memory allocated before the recording (parameters, state, buffers) cannot be divided here; a memory snapshot can divide it.
 
-Each column shows the moment of its highest use; the categories add up to what was allocated then. Click a column to see the blocks that were in use at that moment.`,
-    none: "The trace does not hold how much memory was in use.",
+Each column shows the moment of its highest use; the categories add up to the memory allocated then. Click a column to see the blocks that were in use at that moment.`,
+    none: "The trace does not contain how much memory was in use.",
     noPhases:
-      "The trace has neither backward nor optimizer ranges, so the categories cannot be told apart.",
+      "The trace has neither backward nor optimizer ranges, so the categories cannot be distinguished.",
     atPeak: (size: string) => `At the peak of ${size}`,
     openPeak: "Show the blocks that were in use at the peak",
     columns: ["Category", "Size", "Share", "Blocks"],
@@ -161,12 +162,12 @@ Each column shows the moment of its highest use; the categories add up to what w
     modules: "Modules at the peak",
   },
   alive: "What was alive",
-  aliveHelp: `Blocks allocated until the moment (that very time included) and not released, the largest first.
+  aliveHelp: `Blocks allocated by the chosen moment (inclusive) and not released, largest first.
 
-Known blocks were allocated during the recording. What was allocated before it has no record: only its sum is known.`,
+Known blocks were allocated during the recording. Memory allocated before it has no records: only its sum is known.`,
   events: "Allocations",
   eventsHelp:
-    "Every allocation with its release, where at least one of the two is in the time range. A time that was not recorded is empty.",
+    "Every allocation with its release, if at least one of the two is in the time range. A time that was not recorded is empty.",
   operators: "Operators",
   operatorsHelp: `What operators allocated and released in the time range, themselves and with everything they called. Operators without any record on the device are left out.
 

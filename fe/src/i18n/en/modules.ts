@@ -17,16 +17,16 @@ The backward of a module is what autograd ran for the operators of its forward.`
     backward_host_ns: "Host backward",
   },
   most: (metric: string, time: string, share: string) =>
-    ` has the most time of its own (${metric.toLowerCase()}): ${time}${share ? `, ${share} of all modules` : ""}.`,
+    ` has the most self time (${metric.toLowerCase()}): ${time}${share ? `, ${share} of all modules` : ""}.`,
   share: (metric: string) => `% ${metric.toLowerCase()}`,
   shareHelp: (metric: string) => `${metric} of the module divided by that of all modules.`,
   total: (metric: string, time: string) => `${metric} of all modules ${time}`,
   noTime: (metric: string) => `No module has any time of this kind: ${metric.toLowerCase()}.`,
 
   flame: "Flame graph",
-  flameHelp: `The same modules as boxes: a box is as wide as its share of the metric, and stands below the module that calls it. Click to zoom in and to select; click a box above the one that fills the width to zoom out again.
+  flameHelp: `The same modules as boxes: a box is as wide as its share of the metric, and is below the module that calls it. Click to zoom in and to select; click a box above the one that fills the width to zoom out again.
 
-Colours tell classes of modules apart. What the filter of the table finds is highlighted.`,
+Colours distinguish classes of modules. Modules that match the filter of the table are highlighted.`,
   spoken: (name: string, time: string, share: string) => `${name}: ${time}, ${share}`,
 
   hooks: "Lightning hooks",
@@ -38,11 +38,11 @@ Colours tell classes of modules apart. What the filter of the table finds is hig
 
   empty: "No modules in this trace",
   emptyReason:
-    "Calls of nn.Module were not recorded, or the model is compiled: torch.compile runs no module calls.",
+    "Calls of nn.Module were not recorded, or the model is compiled: compiled code has no module calls.",
   emptyRemedy: "profile(with_modules=True) or profile(with_stack=True)",
   noLightning: "No Lightning modules in this trace",
   noLightningReason:
-    "PyTorch Lightning marks its modules and hooks when the Trainer runs with its own PyTorchProfiler. Nothing in this trace carries such a mark.",
+    "PyTorch Lightning marks its modules and hooks when the Trainer runs with its own PyTorchProfiler. This trace has no such marks.",
   lightningRemedy: `from lightning.pytorch.profilers import PyTorchProfiler
 
 trainer = Trainer(profiler=PyTorchProfiler(dirpath="logs", record_module_names=True))`,

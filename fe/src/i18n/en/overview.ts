@@ -108,7 +108,7 @@ export const overview = area("overview", {
 
   breakdown: {
     title: "Step Time Breakdown",
-    help: "The wall time of each step, where each moment counts for one category. Where several overlap, the first in this list counts, so the categories add up to the step:",
+    help: "The wall time of each step, divided so that each moment counts for one category. If several overlap, the first in this list counts, so the categories add up to the step:",
     absolute: "Absolute",
     percent: "Percent",
     mode: "Scale",
@@ -186,8 +186,7 @@ export const overview = area("overview", {
 
   top: {
     operators: "Top operators",
-    operatorsHelp:
-      "The operators with the most time of their own (without the operators they call).",
+    operatorsHelp: "The operators with the most self time (without the operators that they call).",
     device: "device self time",
     host: "host self time",
     kernels: "Top kernels",

@@ -49,7 +49,7 @@ export const program = area("program", {
     recompute: "Part of the backward pass: activations that were not kept are computed again.",
     optimizer: "The optimizer, clipping of gradients, the scheduler of the learning rate.",
     zero_grad: "Setting gradients to zero or None.",
-    validation: "The model on validation batches, where names say so.",
+    validation: "The model on validation batches, as shown by names.",
     logging: "Metrics, logs and checkpoints that the program writes.",
     schedule: "Choosing what the next step of inference computes.",
     prefill: "Steps that read prompts.",
@@ -63,7 +63,7 @@ export const program = area("program", {
     decode_image: "The image decoder.",
     compile: "torch.compile, Inductor or Triton compile.",
     capture: "Calls that are captured into a graph and run nothing.",
-    other: "Its purpose was not recorded.",
+    other: "Work whose purpose was not recorded.",
     no_launch: "Device work whose launch is not in the trace.",
   },
   peak: (device: string, size: string, phase: string) =>

@@ -4,7 +4,7 @@ import { area } from "../translation";
 /** SQL over a trace. */
 export const query = area("query", {
   title: "Query",
-  help: "One SELECT in the SQL of DuckDB, over the tables below. It only reads them: it has no access to files, network or settings, and runs in a process of its own with limits of time and memory. The query is part of the address of this page.",
+  help: "One SELECT in the SQL of DuckDB, over the tables below. It only reads them: it has no access to files, network or settings, and runs in a separate process with limits of time and memory. The query is part of the address of this page.",
   of: { label: "Query over", trace: "This trace", span: "All ranks" },
   examples: "Examples:",
   exampleNames: {
@@ -28,7 +28,7 @@ export const query = area("query", {
   },
   columns: {
     title: "Tables",
-    help: "What queries can use. Times are nanoseconds since the start of the trace; `row` is the number of an event in its file and joins all tables. What is not known is NULL. Functions besides those of DuckDB: ms(ns), overlap_ns(a0, a1, b0, b1), short(name), in_steps(start_ns, end_ns).",
+    help: "What queries can use. Times are nanoseconds since the start of the trace; `row` is the number of an event in its file and joins all tables. Unknown values are NULL. Functions besides those of DuckDB: ms(ns), overlap_ns(a0, a1, b0, b1), short(name), in_steps(start_ns, end_ns).",
     schemas: (names: string) =>
       `Each rank has its tables in a schema of its own: ${names}. all_kernels, all_steps and so on have those of all ranks, with run, worker and span.`,
     heads: ["Column", "Unit", "Meaning", "When it is NULL"],

@@ -5,13 +5,13 @@ export const ranks = area("ranks", {
   answer: {
     title: "Who is slow",
     one: (step: string) =>
-      `Only one rank is here; waiting cannot be measured. A step takes ${step}.`,
+      `Only one rank was read, so waiting cannot be measured. A step takes ${step}.`,
     none: (ranks: string, steps: string) =>
       `No rank is slow: over ${steps === "1" ? "one step" : `${steps} steps`}, none of the ${ranks} ranks works clearly longer than its peers.`,
     two: (rank: string, late: string) =>
-      `Of two ranks ${rank} works ${late} longer in each step, and the other waits for it.`,
+      `Of two ranks, ${rank} works ${late} longer in each step, and the other waits for it.`,
     soFar: (ranks: string, step: string) =>
-      `${ranks} ranks are read so far, and a step takes ${step}. Slow ranks are named once all are read.`,
+      `${ranks} ranks have been read so far, and a step takes ${step}. Slow ranks are named once all have been read.`,
     unknown: (ranks: string) =>
       `${ranks} ranks were read, but they have no steps in common to compare.`,
     slow: (rank: string, cause: string, late: string) =>
@@ -40,7 +40,7 @@ export const ranks = area("ranks", {
     slow_compute: "the same kernels take longer",
     more_work: "more work",
     slow_operator: "one operator takes longer",
-    late_launches: "the host launches late",
+    late_launches: "the host launches work late",
     allocator: "the allocator takes long",
     network: "transfers take longer",
     unknown: "for no single reason",
@@ -72,7 +72,7 @@ export const ranks = area("ranks", {
     steps: (n: string) => counted(n, "step"),
     wait: "Exposed wait",
     waitHelp:
-      "Time of a step in which a rank waited in a collective for other ranks and computed nothing; mean over the ranks. Needs two ranks at least: all leave a collective together, so the one that came last did not wait.",
+      "Time of a step in which a rank waited in a collective for other ranks and computed nothing; mean over the ranks. Needs at least two ranks: all leave a collective together, so the one that arrived last did not wait.",
     transfer: "Exposed transfer",
     transferHelp:
       "Time of a step in which a rank moved data and computed nothing; mean over the ranks.",
@@ -142,10 +142,10 @@ export const ranks = area("ranks", {
     host: "Host",
     late: "Late per step",
     lateHelp:
-      "How much longer than the median of its peers, per step: own time of the step or before one collective, or what its kernels or its host take longer, whichever shows it most surely. Late in the table Ranks is own time of the step.",
+      "How much longer the rank takes than the median of its peers, per step: own time in the step or before one collective, or the extra time of its kernels or its host, whichever is the clearest evidence. Late in the table Ranks is about own time in the step.",
     z: "z",
     zHelp:
-      "How many robust standard deviations of the peers that is, where it is most; z in the table Ranks is that of own time of the step. Empty with fewer than three peers.",
+      "The lateness in robust standard deviations of the peers, where it is largest; z in the table Ranks is about own time in the step. Empty with fewer than three peers.",
     steps: "Steps",
     stepsHelp: "In how many of the compared steps it is clearly late.",
     stepsOf: (n: string, all: string) => `${n} of ${all}`,
@@ -200,7 +200,7 @@ export const ranks = area("ranks", {
     title: "Collectives",
     help: "Matched across the ranks and counted once for all of them. Transfer is the shortest time that any rank needed once all had arrived; the rest is waiting. Click a row to see the call that waited longest, in the trace of its rank.",
     empty: "No collective was recorded",
-    emptyReason: "None of the traces holds a collective.",
+    emptyReason: "None of the traces contains a collective.",
     link: { within_node: "within a node", between_nodes: "between nodes", unknown: "unknown" },
     columns: {
       name: ["Name", "What was called."],
@@ -211,16 +211,16 @@ export const ranks = area("ranks", {
         "Size",
         "As nccl-tests counts it; empty where it is not known or differs between ranks.",
       ],
-      ranks: ["Ranks", "Members of the group that are here."],
+      ranks: ["Ranks", "Members of the group whose traces were read."],
       calls: ["Calls", "Each counted once for all its ranks."],
       matched: ["Matched", "Calls that several ranks have."],
       transfer_ns: [
         "Transfer",
-        "Mean over the matched calls of the shortest time that any rank needed.",
+        "The shortest time that any rank needed; mean over the matched calls.",
       ],
       wait_ns: [
         "Wait",
-        "Mean over the matched calls and ranks of the rest: waiting for ranks that came later.",
+        "The rest of the time: waiting for ranks that arrived later; mean over the matched calls and ranks.",
       ],
       algbw: ["Algorithm bandwidth", "Σ sizes ÷ Σ transfers."],
       busbw: [
@@ -230,10 +230,10 @@ export const ranks = area("ranks", {
       peak_share: ["Of peak", "Bus bandwidth ÷ the peak of the link in one direction."],
       culprit: [
         "Last rank",
-        "Which rank arrives last in most calls, where one is in at least half of them.",
+        "The rank that arrives last in most calls, if that is at least half of them.",
       ],
       culprit_share: ["Last in", "Part of the calls in which that rank arrives last."],
-      algorithm: ["Algorithm", "Where the name of the kernel says it."],
+      algorithm: ["Algorithm", "From the name of the kernel, if it shows the algorithm."],
     },
   },
 
@@ -297,7 +297,7 @@ export const ranks = area("ranks", {
       label: ["Group", "Description and name."],
       role: ["Role", "Dimension of the layout."],
       size: ["Ranks", "Members of the group."],
-      present: ["Traces", "Members whose traces are here."],
+      present: ["Traces", "Members whose traces were read."],
       ranks: ["Which", "Numbers of the members."],
       link: ["Link", "Whether it stays within a node."],
       calls: ["Calls", "Collectives that were matched."],
@@ -329,7 +329,7 @@ export const ranks = area("ranks", {
       calls: ["All-to-alls", "How many of them."],
       worst: ["Largest ÷ mean", "Mean over the calls; 1 is balanced."],
       mean_bytes: ["Mean part", "What a rank sends in a call."],
-      rank: ["Rank with most", "That has the largest part most often."],
+      rank: ["Rank with most", "The rank that has the largest part most often."],
       rank_share: ["In", "Part of the calls in which it has the largest part."],
       rank_bytes: ["Its part", "Mean of what it sends."],
     },
@@ -368,7 +368,7 @@ export const ranks = area("ranks", {
       exposed_wait_ns: ["Exposed wait", "Waiting for other ranks while nothing was computed."],
       exposed_transfer_ns: ["Exposed transfer", "Moving data while nothing was computed."],
       hidden_ns: ["Hidden", "Communication while something was computed."],
-      own_ns: ["Own time", "Between collectives: no waiting is in it."],
+      own_ns: ["Own time", "Between collectives, without waiting."],
       late_ns: ["Late", "How much more own time than its peers."],
       z: ["z", "The same in robust standard deviations of the peers."],
       input_ns: ["Input", "Waiting for the next batch."],

@@ -16,8 +16,9 @@ export const roofline = area("roofline", {
     `Work on the devices spans ${time}; no FLOP of its matrix products are known.`,
   ofPeak: (mfu: string) => `That is ${mfu} of the peak.`,
   ofPeakRange: (low: string, high: string) =>
-    `That is ${low} to ${high} of the peak: which peak counts is not known.`,
-  ofPeakAtLeast: (mfu: string) => `That is at least ${mfu} of the peak; a part is not known.`,
+    `That is ${low} to ${high} of the peak: it is not known which peak applies.`,
+  ofPeakAtLeast: (mfu: string) =>
+    `That is at least ${mfu} of the peak; part of the FLOP is not known.`,
   lost: (lost: string, total: string, share: string, name: string, most: string) =>
     `${lost} of ${total} device time (${share}) is lost below the roofline, most of it in ${name}: ${most}.`,
   noLoss: "The lost time is not known.",
@@ -66,7 +67,7 @@ export const roofline = area("roofline", {
     long_list: "lists of more than 30 tensors",
     weights: "weights are not among the arguments",
     no_model: "operators without a known formula",
-    generated: "generated kernels whose arguments do not tell",
+    generated: "generated kernels whose arguments do not show it",
   } as Readonly<Record<string, string>>,
 
   chart: "Roofline",
@@ -94,7 +95,7 @@ export const roofline = area("roofline", {
   },
   legend: {
     used: "Tensor cores used",
-    unused: "Tensor cores not used, though there are some",
+    unused: "Tensor cores not used, though available",
     product: "Other products",
     moves: "Memory only",
     wave: "Ring: fewer blocks than multiprocessors",
@@ -106,7 +107,7 @@ export const roofline = area("roofline", {
   noRoofs:
     "The peaks of this device are not known, so there are no roofs and nothing is lost below them.",
   estimated: (spread: string) =>
-    `This device is not in the table of peaks: those of its architecture are shown, true within ${spread}.`,
+    `This device is not in the table of peaks: those of its architecture are shown, accurate to ${spread}.`,
   noChart: "No row can be drawn: FLOP or bytes are not known.",
 
   table: "Lost time",

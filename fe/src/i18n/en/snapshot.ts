@@ -4,16 +4,16 @@ import { area } from "../translation";
 export const snapshot = area("snapshot", {
   none: "No memory snapshot",
   noneReason:
-    "The trace shown has none. Snapshots in the log directory are chosen at the top of the page, as workers are.",
+    "The current trace has none. Choose a snapshot of the log directory at the top of the page, like a worker.",
   noneRemedy:
     "torch.cuda.memory._record_memory_history(); …; torch.cuda.memory._dump_snapshot('snapshot.pickle')",
 
   title: "Memory snapshot",
   help: `What torch.cuda.memory._dump_snapshot wrote: every allocation and release with its stack, and the segments that the caching allocator held at the end.
 
-Requested: bytes that the program asked for. Blocks: what the allocator took for them, rounded. Reserved: segments, which PyTorch holds of the device.
+Requested: bytes that the program requested. Blocks: what the allocator used for them, rounded up. Reserved: segments, which PyTorch has allocated from the device.
 
-Only what goes through the caching allocator is here: NCCL buffers, the CUDA context and other processes are not.`,
+Only memory of the caching allocator is included: NCCL buffers, the CUDA context and other processes are not.`,
   device: "Device",
   peak: "Peak requested",
   peakBlocks: "Peak of blocks",
@@ -30,7 +30,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   cutOff: "The file is cut off: memory in use counts from its first record.",
   overflowed: "The oldest records were overwritten: max_entries was reached.",
   missing: (actions: string) =>
-    `The file has no ${actions} records, so other records stand for them.`,
+    `The file has no ${actions} records, so other records are used in their place.`,
   mostSaid: (peak: string, reserved: string, end: string) =>
     `At most ${peak} was requested and ${reserved} reserved; ${end} was in use at the end.`,
   growsSaid: (bytes: string, steps: string) =>
@@ -38,17 +38,17 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   findings: "What to change",
   found: {
     near_capacity: (bytes: string, n: string, line: string) =>
-      `At their peak blocks take nearly all of what PyTorch can have of the device: ${bytes} above the limit, in ${counted(n, "block")}, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
+      `At their peak, blocks take nearly all of the device memory that PyTorch can use: ${bytes} above the limit, in ${counted(n, "block")}, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
     leak: (bytes: string, n: string, line: string) =>
       `Memory grows by ${bytes} per step (${counted(n, "step")}), most at ${line}. Keep numbers there, not tensors (.item(), .detach()), and release what the next step does not need.`,
     fragmentation: (bytes: string, n: string, line: string) =>
-      `${bytes} were free between blocks when most was reserved, in ${counted(n, "segment")}; ${line} has most blocks beside it. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate what stays before what comes and goes.`,
+      `${bytes} were free between blocks when most memory was reserved, in ${counted(n, "segment")}; ${line} has the most blocks beside them. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate long-lived tensors before short-lived ones.`,
     reserved_growth: (bytes: string, n: string, _: string) =>
-      `Reserved memory grows by ${bytes} per step (${counted(n, "step")}) though the peak of what is requested does not. Pad sizes that change from step to step to few sizes, or use expandable segments.`,
+      `Reserved memory grows by ${bytes} per step (${counted(n, "step")}) though the peak of requested memory does not. Pad sizes that change from step to step to a few sizes, or use expandable segments.`,
     empty_cache: (bytes: string, n: string, _: string) =>
-      `${n} segments (${bytes}) were given back and taken again in the same size: each is a wait for the device. Remove torch.cuda.empty_cache() from the loop.`,
+      `${n} segments (${bytes}) were released and allocated again in the same size; each time, the host waits for the device. Remove torch.cuda.empty_cache() from the loop.`,
     churn: (bytes: string, n: string, line: string) =>
-      `${n} allocations of more than 1 MiB (${bytes}) were released within 100 µs, most at ${line}. Write into a tensor that is kept (out=), or fuse the operators around them (torch.compile).`,
+      `${n} allocations of more than 1 MiB (${bytes}) were released within 100 µs, most at ${line}. Write into a tensor that you keep (out=), or fuse the operators around them (torch.compile).`,
   },
   severities: { high: "High", medium: "Medium", low: "Low" },
   showMoment: "Show the moment",
@@ -72,7 +72,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     unknown: "Full, or a limit",
   },
   inferred:
-    "If the snapshot was taken when memory ran out, which a file without a history does not tell:",
+    "If the snapshot was taken when memory ran out, which a file without a history does not show:",
   inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved was in use.`,
   inferredHeld: (size: string, line: string, blocks: string, segments: string) =>
     `${size} of ${line} in ${blocks} blocks keep ${segments} segments.`,
@@ -93,7 +93,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   },
   expandable:
     "With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it would have had room: an upper bound.",
-  noPool: "The pool of the request is not recorded; the default pool is meant.",
+  noPool: "The pool of the request is not recorded; the default pool is assumed.",
   holders: "What holds the segments with free pieces",
   holderColumns: ["Allocated at", "Requested", "Blocks", "Segments", "Would join"],
 
@@ -121,9 +121,9 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     columns: ["Allocated in", "Requested", "Allocations"],
   },
   timeline: "Allocations over time",
-  timelineHelp: `Each area is one allocation, from its allocation to its release, stacked in the order of allocation. Where there are too many to draw one by one, those of one line of the program form one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
+  timelineHelp: `Each area is one allocation, from its allocation to its release, stacked in the order of allocation. If there are too many to draw one by one, those of one line of the program form one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
 
-Drag to zoom, double click to go back. A click sets the moment of the map and the tables below.`,
+Drag to zoom, double click to reset the zoom. A click sets the moment of the map and the tables below.`,
   timelineSaid: (columns: string, peak: string) =>
     `Allocations in ${columns} columns, at most ${peak}`,
   axis: "Axis",
@@ -178,7 +178,7 @@ Drag to zoom, double click to go back. A click sets the moment of the map and th
   alive: "What was in use",
   aliveHelp: `Allocations that were made and not yet released at the moment. A line is the innermost frame of your own code in the stack of the allocation. Equal sizes suggest equal tensors. A module is the innermost function that nn.Module called, an annotation the innermost range of the program.
 
-Compared with another moment, the difference of each row stands beside it.`,
+Compared with another moment, each row also shows its difference.`,
   tabs: {
     line: "By line",
     stack: "By stack",

@@ -3,11 +3,11 @@ import { area } from "../translation";
 
 export const stacks = area("stacks", {
   title: "Call stacks",
-  help: `A stack is what was running on a thread at a moment: Python functions, modules, annotations and operators, the outermost first. Stacks with the same names are merged into one box, over all threads and steps.
+  help: `A stack is everything that runs on a thread at a given time: Python functions, modules, annotations and operators, the outermost first. Stacks with the same names are merged into one box, over all threads and steps.
 
 Host: time on the host. Device: time of the kernels, copies and fills, shown below the stack that launched them.
 
-Top-down: from what was called first, in the order in which it was first seen. Left heavy: the same with the largest box at the left. Bottom-up: from what took the time to its callers.`,
+Top-down: from callers to callees, in order of appearance. Left heavy: the same with the largest box on the left. Bottom-up: from where the time was spent to its callers.`,
   weight: "Weight",
   weights: { device: "Device time", host: "Host time" },
   mode: "Order",
@@ -27,11 +27,11 @@ Top-down: from what was called first, in the order in which it was first seen. L
 
   files: "Files",
   filesHint: "e.g. train.py  or  -site-packages",
-  filesHelp: `Only frames of files whose path contains one of these words are shown; words after a minus leave files out. The time of other frames is added to what is around them. Modules, annotations, operators and device work always stay.`,
+  filesHelp: `Only frames of files whose path contains one of these words are shown; words after a minus leave files out. The time of other frames is added to what is around them. Modules, annotations, operators and device work are always kept.`,
 
   whole: (weight: string, time: string, entries: string, thread: string) =>
     `${weight} ${time} in ${counted(entries, "different stack")}, ${thread}`,
-  most: (weight: string) => `Most ${weight.toLowerCase()} of its own: `,
+  most: (weight: string) => `Largest self time (${weight.toLowerCase()}): `,
   mostTakes: (time: string, share: string) => ` (${time}, ${share} of all).`,
   noStack: (time: string, share: string) => `${time} (${share}) launched outside any stack`,
   noStackHelpTitle: "device time outside any stack",
@@ -46,7 +46,7 @@ Top-down: from what was called first, in the order in which it was first seen. L
   shareHelp: "Total of the entry divided by the time of all stacks.",
 
   empty: "No call stacks in this trace",
-  emptyReason: "It holds neither Python functions nor operators nor annotations of this weight.",
+  emptyReason: "It has no Python functions, operators or annotations with time of this kind.",
   emptyRemedy: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)",
   gone: "The box this link zooms into is not in this trace. Everything is shown.",
 

@@ -4,7 +4,7 @@ import { area } from "../translation";
 /** The picture of the Trace view; the page around it has its texts in `trace`. */
 export const timeline = area("timeline", {
   role: "timeline",
-  hint: "W and S zoom, A and D move, U goes to what caused a slice, arrow keys go from slice to slice, Enter shows the details. The list below shows the same as a table.",
+  hint: "W and S zoom, A and D move, U goes to the cause of a slice, arrow keys go from slice to slice, Enter shows the details. The list below shows the same as a table.",
   tracks: "Tracks",
   filter: "Filter tracks",
   expand: (name: string) => `Expand ${name}`,
@@ -106,7 +106,7 @@ export const timeline = area("timeline", {
     sameName: "Previous, next slice of the same name",
     step: "Previous, next step",
     chain:
-      "To what caused it: launch, operator, forward, Python line, module (Shift: back to the kernel)",
+      "To its cause: launch, operator, forward, Python line, module (Shift: back to the kernel)",
     partner: "From forward to backward, and back",
     measure: "Measure from the selected slice to the next one selected",
     measureKeys: "Shift click",
@@ -116,7 +116,7 @@ export const timeline = area("timeline", {
     all: "Show the whole trace",
     range: "Mark the selected slice as a range, or clear the mark",
     pin: "Pin the track of the selected slice",
-    bookmark: "Bookmark what is in view",
+    bookmark: "Bookmark the visible window",
     inspect: "Go to the details",
     wheel: "Zoom at the pointer",
     wheelKeys: "Ctrl wheel",

@@ -58,7 +58,7 @@ export const steps: typeof en = {
     startHelp: "距跟踪开始的时间。",
     duration: "耗时",
     durationHelp:
-      "从该步在主机上开始到它在主机上结束；若它启动的最后一项设备工作结束得更晚，则到那时为止。",
+      "该步的周期：从上一步结束到该步结束。该步的结束是其标记在主机上的结束；若它启动的最后一项设备工作结束得更晚，则到那时为止。",
     delta: "Δ 中位数",
     deltaHelp: "耗时 − 所有步的耗时中位数。",
     deltaPercent: "Δ %",

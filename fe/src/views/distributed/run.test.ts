@@ -52,18 +52,20 @@ describe("the run in one sentence", () => {
   it("says who of two makes the other wait", () => {
     const listed = overviewOf(2, { stragglers: [slow(1, { named: false, doubt: "few_peers" })] });
     expect(headline(listed)).toBe(
-      "Of two ranks Rank 1 works 7 ms longer in each step, and the other waits for it.",
+      "Of two ranks, Rank 1 works 7 ms longer in each step, and the other waits for it.",
     );
   });
 
   it("says what one rank cannot tell", () => {
-    expect(headline(overviewOf(1))).toMatch(/^Only one rank is here; waiting cannot be measured/);
+    expect(headline(overviewOf(1))).toMatch(
+      /^Only one rank was read, so waiting cannot be measured/,
+    );
   });
 
   it("clears nobody while ranks are read", () => {
     const answer = overviewOf(37);
     const reading = { ...answer, tiles: { ...answer.tiles, expected: 1024, loading: 987 } };
-    expect(headline(reading)).toMatch(/^37 ranks are read so far/);
+    expect(headline(reading)).toMatch(/^37 ranks have been read so far/);
   });
 
   it("says that steps to compare are missing", () => {

@@ -31,7 +31,7 @@ class _File(_OfRuns, rename="kebab", forbid_unknown_fields=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Rules by severity, from each source; None where nothing was given.
+    """Rules by severity, from each source; None if nothing was given.
 
     own      of the command line
     of_runs  of the file, by the pattern of names of runs, in order
@@ -102,13 +102,13 @@ def _table(path: Path, tables: Sequence[str]) -> _File | None:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except (TomlError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is no TOML: {error}") from None
+        raise UserError(f"{path} is not TOML: {error}") from None
     for name in tables:
         if name not in found:
             return None
         found = found[name]
         if not isinstance(found, dict):
-            raise UserError(f"{path}: {name} is no table")
+            raise UserError(f"{path}: {name} is not a table")
     try:
         return msgspec.convert(found, _File)
     except msgspec.ValidationError as error:

@@ -36,7 +36,7 @@ def as_text(found: CheckAnswer) -> str:
     if found.parts:
         lines += [
             "",
-            "What the change of the mean step is made of:",
+            "Parts of the change of the mean step:",
             *(f"  {words.part(each)}" for each in found.parts),
         ]
     if found.moved:

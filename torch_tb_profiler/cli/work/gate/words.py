@@ -46,8 +46,8 @@ def headline(found: CheckAnswer) -> str:
             return f"Cannot be judged: {shown(unknown.rule.metric)}: {reason}."
         if failing:
             names = ", ".join(shown(each.rule.metric) for each in failing if each.verdict == "inconclusive")
-            return f"Cannot be judged: {names} may have changed, and these recordings cannot show it."
-        return "Cannot be judged: nothing that a rule looks at was recorded."
+            return f"Cannot be judged: {names} may have changed, but these recordings cannot show it."
+        return "Cannot be judged: the recordings lack what the rules need."
     open_ = [each for each in failing if each.verdict == "inconclusive"]
     if open_:
         return f"Nothing failed; inconclusive: {'; '.join(map(undecided, open_))}."

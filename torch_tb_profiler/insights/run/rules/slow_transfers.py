@@ -26,7 +26,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
     bandwidth = float(slow.bus_bytes.sum()) / spent  # GB/s
     return (
         RunFound(
-            title="Transfers inside of a host are slower than any link",
+            title="Transfers inside a host are slower than any link",
             detail=(
                 f"{operations} large collectives have a bus bandwidth of {bandwidth:.1f} GB/s between devices of one "
                 f"host, without the waiting for late ranks: {100 * spent / whole:.0f} % of the time of all transfers. "

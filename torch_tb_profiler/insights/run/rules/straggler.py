@@ -40,7 +40,7 @@ _PLACES: Mapping[str, str] = {
 }
 _ADVICE: Mapping[str, str] = {
     "python": "Look at that rank in the Stacks view: work that only one rank does (logging, evaluation, checkpoints) "
-    "belongs into another process, or behind `if rank == 0` after the step.",
+    "belongs in another process, or after the step under `if rank == 0`.",
     "operator": "Give all ranks the same amount of work: sort or bucket samples by length, and drop or pad what is "
     "left over. If the work is equal, the CPUs of that rank are slower or shared: see `numactl --hardware` and `top`.",
     "data": "Give that rank the same input pipeline as the others: `DataLoader(…, num_workers=…, prefetch_factor=…)`, "
