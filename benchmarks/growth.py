@@ -26,6 +26,8 @@ LEAST = 0.4
 #: of one trace, all questions
 SECONDS = 600
 REPORT = "/api/report"
+#: what is asked first, and the part of it: of a large trace the process that answers starts, which no size changes
+FIRST, START = "/api/timeline/names", "start"
 WEIGHTS = ("host", "device")
 
 Measured = dict[str, Any]
@@ -59,14 +61,18 @@ def cost(python: Path | str, routes: Sequence[str], name: str, size: int, enviro
 
 
 def requests_of(routes: Sequence[str]) -> list[Request]:
-    """Each question about the first trace, and those about the run; a report is made of the others."""
+    """Each question about the first trace, and those about the run; a report is made of the others.
+
+    Before them the request that counts as START.
+    """
     asked = [
         (route, parameters)
         for route, parameters in requests_for(set(routes) - {REPORT}, "run", ["worker0", "worker1"])
         if parameters["worker"] != "worker1"
     ]
     named = {"run": "run", "worker": "worker0"}
-    return asked + [("/api/stacks", named | {"direction": "bottom_up", "weight": weight}) for weight in WEIGHTS]
+    first = (FIRST, named | {"from": "0", "count": "1"})
+    return [first, *asked, *(("/api/stacks", named | {"direction": "bottom_up", "weight": each}) for each in WEIGHTS)]
 
 
 def ratios(found: Measured) -> list[tuple[str, float, float, float]]:
@@ -74,7 +80,7 @@ def ratios(found: Measured) -> list[tuple[str, float, float, float]]:
     told = [
         (part, small, large, large / max(small, 0.001))
         for part, (small, large) in found["parts"].items()
-        if small is not None and large >= LEAST
+        if small is not None and large >= LEAST and part != START
     ]
     return sorted(told, key=lambda row: -row[3])
 

@@ -100,7 +100,7 @@ def spent_of(trace: Trace, graph: Graph) -> Spent:
     kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.work_since)
     item = np.flatnonzero(kernels & (items.start < until))
     label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), KERNELS)))
-    code = np.concatenate((of_event, names[items.row[item]]))
+    code = np.concatenate((of_event, names[items.row[item]].astype(np.int64)))
     length = np.concatenate((pieces.end - pieces.start, items.duration[item]))
     groups = group([label, code])
     keys = zip(label[groups.first].tolist(), code[groups.first].tolist(), strict=True)
