@@ -1,6 +1,7 @@
 """How CPU and memory grow with the size of each of `benchmarks.shapes`: every question at n and 4n.
 
-python -m benchmarks.growth [SHAPE...] prints that of this checkout.
+python -m benchmarks.growth [--keep] [SHAPE...] prints that of this checkout; with --keep it takes the place of what
+benchmarks/results.json has of these shapes, with its own date.
 """
 
 from __future__ import annotations
@@ -112,8 +113,13 @@ def main() -> None:
     from torch_tb_profiler.web.routes import ROUTES  # of the checkout, measured as it is
 
     environment = one_thread() | {"PYTHONPATH": str(ROOT)}
-    for name in sys.argv[1:] or SHAPES:
-        _said(name, measured(sys.executable, sorted(ROUTES), name, environment), _print)
+    keep, names = "--keep" in sys.argv[1:], [each for each in sys.argv[1:] if each != "--keep"]
+    for name in names or SHAPES:
+        found = _said(name, measured(sys.executable, sorted(ROUTES), name, environment), _print)
+        if keep:
+            from benchmarks.run import keep_shape
+
+            keep_shape(name, found)
 
 
 if __name__ == "__main__":
