@@ -1,4 +1,4 @@
-"""What grew with the square of something, at sizes where that shows: shapes of `benchmarks.shapes`, CPU far below it."""
+"""What grew with the square of something: shapes of `benchmarks.shapes` at sizes where that shows in CPU seconds."""
 
 from __future__ import annotations
 
