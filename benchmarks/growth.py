@@ -27,9 +27,8 @@ LEAST = 0.4
 #: of one trace, all questions
 SECONDS = 600
 REPORT = "/api/report"
-#: the part of what is asked first, of the second trace: with it the process that answers about large traces starts, and
-#: imports what questions need, which no size changes
-START = "start"
+#: what is asked first, and the part of it: of a large trace the process that answers starts, which no size changes
+FIRST, START = "/api/timeline/names", "start"
 WEIGHTS = ("host", "device")
 
 Measured = dict[str, Any]
@@ -73,7 +72,7 @@ def requests_of(routes: Sequence[str]) -> list[Request]:
         if parameters["worker"] != "worker1"
     ]
     named = {"run": "run", "worker": "worker0"}
-    first = ("/api/overview", named | {"worker": "worker1", "steps": "whole_trace"})
+    first = (FIRST, named | {"from": "0", "count": "1"})
     return [first, *asked, *(("/api/stacks", named | {"direction": "bottom_up", "weight": each}) for each in WEIGHTS)]
 
 
