@@ -1862,6 +1862,10 @@ export interface StacksMeta {
   no_stack_ns: number;
   /** how many different stacks have time of this weight, shown or not */
   entries: number;
+  /** that the entries shown have */
+  kinds: ("annotation" | "builtin" | "device" | "frame" | "module" | "operator" | "other" | "smaller")[];
+  /** that the entries shown have */
+  roles: ("communication" | "compute" | "copy")[];
   /** entries with less are folded together (nanoseconds) */
   limit_ns: number;
   /** whether Python frames were recorded */
