@@ -53,7 +53,10 @@ def test_the_state_says_what_the_record_of_the_failure_says() -> None:
     text = said_of_inferred_oom(found)
     assert text.startswith("If the snapshot was taken when memory ran out")
     assert "360 MiB was free in 30 pieces, the largest of 12 MiB" in text
-    assert "240 MiB of /app/train.py(14): kept in 30 blocks keep 30 segments." in text
+    assert (
+        "30 blocks (240 MiB) allocated at /app/train.py(14): kept keep 30 segments from going back to the device."
+        in text
+    )
     assert memory_snapshot(with_history).devices[0].inferred_oom is None
 
     # the same moment with its record: then nothing is inferred, and the numbers of the request's own pool are the same

@@ -3308,6 +3308,8 @@ export interface SnapshotDevice {
   device: number;
   /** how many records there are */
   entries: number;
+  /** whether records tell what was in use before the end; without them the peaks are those of the end */
+  has_history: boolean;
   /** how many there were at the end */
   segments: number;
   /** how many there were at the end */

@@ -19,6 +19,9 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   peakBlocks: "Peak of blocks",
   atLeast: (size: string) => `at least ${size}`,
   reserved: "Peak reserved",
+  notRecorded: "no history was recorded",
+  reservedAtEnd: "Reserved at the end",
+  segments: (n: string) => `in ${counted(n, "segment")}`,
   atEnd: "In use at the end",
   entries: "Records",
   fragmentation: "Fragmentation at the end",
@@ -33,6 +36,8 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     `The file has no ${actions} records, so other records stand for them.`,
   mostSaid: (peak: string, reserved: string, end: string) =>
     `At most ${peak} was requested and ${reserved} reserved; ${end} was in use at the end.`,
+  endSaid: (used: string, reserved: string) =>
+    `${used} was in use and ${reserved} reserved when the snapshot was taken. It has no history, so the peak is not known.`,
   growsSaid: (bytes: string, steps: string) =>
     `Memory grows by ${bytes} per step (${counted(steps, "step")}).`,
   findings: "What to change",
@@ -48,7 +53,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     empty_cache: (bytes: string, n: string, _: string) =>
       `${n} segments (${bytes}) were given back and taken again in the same size: each is a wait for the device. Remove torch.cuda.empty_cache() from the loop.`,
     churn: (bytes: string, n: string, line: string) =>
-      `${n} allocations of more than 1 MiB (${bytes}) were released within 100 µs, most at ${line}. Write into a tensor that is kept (out=), or fuse the operators around them (torch.compile).`,
+      `${n} allocations of more than 1 MB (${bytes}) were released within 100 µs, most at ${line}. Write into a tensor that is kept (out=), or fuse the operators around them (torch.compile).`,
   },
   severities: { high: "High", medium: "Medium", low: "Low" },
   showMoment: "Show the moment",
@@ -74,8 +79,8 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   inferred:
     "If the snapshot was taken when memory ran out, which a file without a history does not tell:",
   inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved was in use.`,
-  inferredHeld: (size: string, line: string, blocks: string, segments: string) =>
-    `${size} of ${line} in ${blocks} blocks keep ${segments} segments.`,
+  inferredHeld: (blocks: string, size: string, line: string | null, segments: string) =>
+    `${counted(segments, "segment")} cannot go back to the device because of ${counted(blocks, "block")} (${size}) ${line === null ? "whose stack is not known" : `allocated at ${line}`}.`,
   asked: (size: string, line: string) => `${size} was requested at ${line}.`,
   free: (size: string, pieces: string, largest: string) =>
     `${size} was free in ${pieces} pieces; the largest has ${largest}.`,
@@ -124,6 +129,9 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
   timelineHelp: `Each area is one allocation, from its allocation to its release, stacked in the order of allocation. Where there are too many to draw one by one, those of one line of the program form one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
 
 Drag to zoom, double click to go back. A click sets the moment of the map and the tables below.`,
+  noHistory: "No history was recorded",
+  noHistoryReason: "The file holds what was in use when it was written, and nothing before that.",
+  noHistoryRemedy: "torch.cuda.memory._record_memory_history()  # before the first step",
   timelineSaid: (columns: string, peak: string) =>
     `Allocations in ${columns} columns, at most ${peak}`,
   axis: "Axis",
