@@ -11,6 +11,7 @@ import {
   MISSING,
   parseDuration,
   percent,
+  unbroken,
   value,
 } from ".";
 
@@ -159,4 +160,10 @@ describe("what a person types", () => {
       expect(parseDuration(wrong, "ms"), wrong).toBeNull();
     }
   });
+});
+
+it("keeps numbers beside their units", () => {
+  expect(unbroken("14.29 MB was free for 3 ms, 2 Bytes")).toBe(
+    "14.29\u00a0MB was free for 3\u00a0ms, 2 Bytes",
+  );
 });

@@ -8,7 +8,7 @@ import type {
   SnapshotRecordAnswer,
 } from "../../api/schema.gen";
 import { useSnapshotPartner } from "../../api/snapshotLink";
-import { bytes, count, duration, fraction, frameLabel } from "../../format";
+import { bytes, count, duration, fraction, frameLabel, unbroken } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { change, goToView, selectTrace, setAddress, useTrace, viewName } from "../../state";
 import { Combo, Tile } from "../../ui";
@@ -119,14 +119,16 @@ function Inferred({ found }: { readonly found: SnapshotDevice["inferred_oom"] })
   return (
     <p className="snapshot-process">
       {text.inferred} <strong>{text.reasons[found.reason]}.</strong>{" "}
-      {text.inferredUse(bytes(found.in_use), bytes(found.reserved))}{" "}
-      {text.free(bytes(found.free), count(found.pieces), bytes(found.largest))}{" "}
+      {unbroken(text.inferredUse(bytes(found.in_use), bytes(found.reserved)))}{" "}
+      {unbroken(text.free(bytes(found.free), count(found.pieces), bytes(found.largest)))}{" "}
       {first &&
-        text.inferredHeld(
-          count(first.blocks),
-          bytes(first.bytes),
-          first.line === NO_STACK ? null : frameLabel(first.line),
-          count(first.segments),
+        unbroken(
+          text.inferredHeld(
+            count(first.blocks),
+            bytes(first.bytes),
+            first.line === NO_STACK ? null : frameLabel(first.line),
+            count(first.segments),
+          ),
         )}
     </p>
   );
