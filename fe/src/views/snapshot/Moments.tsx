@@ -24,7 +24,7 @@ export function MomentChoice({ look }: { readonly look: Look }) {
   ) => (
     <label className="snapshot-choice">
       {label}
-      <select className="field" value={value} onChange={(event) => set(event.target.value)}>
+      <select className="select" value={value} onChange={(event) => set(event.target.value)}>
         {[...more, ...options].map((each) => (
           <option key={each} value={each}>
             {each === "" ? text.nothing : momentName(each)}
