@@ -97,7 +97,7 @@ Only what goes through the caching allocator is here: NCCL buffers, the CUDA con
     reserved: "Reserved",
   },
   expandable:
-    "With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it would have had room: an upper bound.",
+    "With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True there might have been room: what was free in pieces and what the device had free are enough together.",
   noPool: "The pool of the request is not recorded; the default pool is meant.",
   holders: "What holds the segments with free pieces",
   holderColumns: ["Allocated at", "Requested", "Blocks", "Segments", "Would join"],

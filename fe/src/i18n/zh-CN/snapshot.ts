@@ -89,7 +89,8 @@ export const snapshot: typeof en = {
     inUse: "使用中",
     reserved: "预留",
   },
-  expandable: "设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True 后本可容纳：这是上限估计。",
+  expandable:
+    "设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True 后或可容纳：零散的空闲与设备的空闲合起来足够。",
   noPool: "没有记录此请求的内存池，按默认内存池处理。",
   holders: "占住含空闲片的段的内容",
   holderColumns: ["分配位置", "请求", "块", "段", "可合并"],
