@@ -17,6 +17,7 @@ _UNITS = {
     "GB": 1024.0**3,
     "TB": 1024.0**4,
     # Rates are decimal.
+    "KB/s": 1e3,
     "MB/s": 1e6,
     "GB/s": 1e9,
 }
@@ -36,6 +37,12 @@ def same(shown: str, exact: float | None) -> bool:
         return 0 < exact < number
     step = 10.0 ** -len(written[3] or "") * unit
     return abs(number - exact) <= step * 0.5001
+
+
+def with_unit(cell: str, unit: str) -> str:
+    """A cell of a column of this unit: what would be too small in it has its own."""
+    cell = cell.strip()
+    return cell if cell == "–" or " " in cell else f"{cell} {unit}"
 
 
 def all_same(shown: list[str], exact: list[float | None]) -> bool:

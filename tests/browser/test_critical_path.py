@@ -59,11 +59,11 @@ def test_the_table_is_the_answer(opened: Profiler, keep: Keep) -> None:
     rows = cells_of(opened.panel(LIMITS).get_by_role("table"))
     assert len(rows) == len(told) > 3
     for cells, each in zip(rows, told, strict=True):
-        assert numbers.same(f"{cells[1]} ms", each["on_path_ns"] / n), cells
+        assert numbers.same(numbers.with_unit(cells[1], "ms"), each["on_path_ns"] / n), cells
         assert numbers.same(f"{cells[2]} %", each["on_path_ns"] / total), cells
         free, faster = ((each[key] or {}).get("saved_ns") for key in ("if_free", "if_faster"))
-        assert numbers.same(cells[3] if free is None else f"{cells[3]} ms", None if free is None else free / n), cells
-        assert numbers.same(cells[5] if faster is None else f"{cells[5]} ms", None if faster is None else faster / n)
+        assert numbers.same(numbers.with_unit(cells[3], "ms"), None if free is None else free / n), cells
+        assert numbers.same(numbers.with_unit(cells[5], "ms"), None if faster is None else faster / n), cells
     keep("critical-path")
 
 

@@ -56,7 +56,9 @@ def test_a_link_asks_at_once(open_page: OpenPage, with_sql: Server, scheme: str)
     expect(page.get_by_role("status").filter(has_text="5 rows in")).to_be_visible(timeout=60_000)
 
 
-def test_other_servers_do_not_have_it(on_its_own: Profiler) -> None:
+def test_other_servers_say_that_it_is_off_and_how_to_switch_it_on(on_its_own: Profiler) -> None:
     on_its_own.open(v="query")
-    expect(on_its_own.heading("Overview").first).to_be_visible()
+    panel = on_its_own.panel("Query")
+    expect(panel.get_by_text("Query is off")).to_be_visible()
+    expect(panel.get_by_text("torch-tb-profiler serve --sql LOGDIR")).to_be_visible()
     expect(on_its_own.navigation.get_by_role("link", name="Query")).to_have_count(0)

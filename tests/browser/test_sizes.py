@@ -184,3 +184,40 @@ def test_the_measure_sees_what_it_looks_for(page: Page, alone: Server) -> None:
     assert any("<button" in each for each in seen["wide"])
     assert any("<button" in each for each in seen["small"])
     assert any("scrolled" in each for each in seen["silent"])
+
+
+def lines(profiler: Profiler, selector: str) -> dict[str, int]:
+    """How many lines the parts of an element take, by its first words."""
+    found: dict[str, int] = profiler.page.locator(selector).evaluate_all(
+        """(elements) => Object.fromEntries(elements.map((element) => {
+            const lines = [];
+            for (const part of element.children) {
+                const { top, bottom } = part.getBoundingClientRect();
+                if (bottom > top && !lines.some((line) => top < line.bottom && bottom > line.top)) {
+                    lines.push({ top, bottom });
+                }
+            }
+            return [element.textContent.trim().slice(0, 40), lines.length];
+        }))"""
+    )
+    return found
+
+
+def test_heads_take_one_line_on_a_small_screen(open_page: OpenPage, alone: Server) -> None:
+    page = open_page(viewport={"width": 1280, "height": 720})
+    profiler = Profiler(page, alone).open(r=GPU_RUN, k="rank0")
+    for view in ("overview", "operators", "stacks", "roofline", "distributed", "compare"):
+        profiler.go_to(view)
+        has_come(profiler, view)
+        found = lines(profiler, ".panel-actions, .stacks-search")
+        assert all(count <= 1 for count in found.values()), (view, found)
+
+
+def test_tools_of_the_trace_on_a_telephone(open_page: OpenPage, alone: Server) -> None:
+    page = open_page(viewport={"width": 390, "height": 844})
+    profiler = Profiler(page, alone).open(r=CPU_RUN, v="trace")
+    has_come(profiler, "trace")
+    (tools,) = lines(profiler, ".trace-tools").values()
+    assert tools == 3
+    (head,) = lines(profiler, ".panel-actions").values()
+    assert head == 1

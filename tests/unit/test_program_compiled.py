@@ -228,6 +228,21 @@ def test_what_fell_out_of_a_graph_has_the_name_of_what_did_not() -> None:
     assert (found.name, found.owner, found.calls.tolist(), found.replayed.tolist()) == (("a",), ("aten::mm",), [2], [1])
 
 
+def test_names_of_nodes_are_short_as_those_of_kernels() -> None:
+    long = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int, float)"
+    nodes = [kernel(10 + 20 * turn, 10, 1, name) for turn, name in enumerate((long, "b", long))]
+    beside = [launch(200, 3), kernel(300, 50, 3, long)]
+    steps = annotation("ProfilerStep#0", 0, 500)
+    model = model_of([steps, event("cuda_runtime", "cudaGraphLaunch", 0, 5, correlation=1), *nodes, *beside])
+    short = "vectorized_elementwise_kernel<CUDAFunctor_add<float>>"
+    table = graph_nodes(model, int(graphs(model).graph[0]))
+    assert table is not None
+    assert (table.name, table.short_name) == ((long, "b", long), (short, "b", short))
+    assert outside_graphs(model).short_name == (short,)
+    gaps, _ = longest_gaps(model, None, 10)
+    assert (gaps.short_after, gaps.short_before) == ((short, "b"), ("b", short))
+
+
 @needs_recordings
 def test_a_capture_and_a_replay_of_recordings() -> None:
     captured = captures(recorded(PROGRAM / "vllm_capture_hipgraph_mi300" / "rank0.pt.trace.json.gz"))

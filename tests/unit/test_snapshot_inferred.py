@@ -12,7 +12,7 @@ from tests.unit.test_memory_command import said
 from tests.unit.test_snapshot_analysis import model_of
 from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom
 from torch_tb_profiler.analysis.snapshot.oom import ooms
-from torch_tb_profiler.analysis.snapshot.sentences import said_of_inferred_oom
+from torch_tb_profiler.analysis.snapshot.sentences import said_of_device, said_of_inferred_oom
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 
 
@@ -53,7 +53,10 @@ def test_the_state_says_what_the_record_of_the_failure_says() -> None:
     text = said_of_inferred_oom(found)
     assert text.startswith("If the snapshot was taken when memory ran out")
     assert "360 MiB was free in 30 pieces, the largest of 12 MiB" in text
-    assert "240 MiB of /app/train.py(14): kept in 30 blocks keep 30 segments." in text
+    held = (
+        "30 segments cannot go back to the device because of 30 blocks (240 MiB) allocated at /app/train.py(14): kept."
+    )
+    assert held in text
     assert memory_snapshot(with_history).devices[0].inferred_oom is None
 
     # the same moment with its record: then nothing is inferred, and the numbers of the request's own pool are the same
@@ -63,6 +66,19 @@ def test_the_state_says_what_the_record_of_the_failure_says() -> None:
     (oom,) = ooms(model)
     assert (oom.reason, oom.free, oom.pieces, oom.largest) == ("fragmented", found.free, found.pieces, found.largest)
     assert memory_snapshot(model).devices[0].inferred_oom is None
+
+
+def test_without_a_history_the_peak_is_not_known() -> None:
+    allocator = in_pieces()
+    (device,) = memory_snapshot(model_of(dumped(allocator.snapshot(last=0)))).devices
+    assert not device.has_history
+    assert said_of_device(device) == (
+        f"240 MiB was in use and {allocator.reserved // MiB} MiB reserved when the snapshot was taken. "
+        "It has no history, so the peak is not known."
+    )
+    (device,) = memory_snapshot(model_of(dumped(allocator.snapshot()))).devices
+    assert device.has_history
+    assert said_of_device(device).startswith("At most ")
 
 
 def test_a_device_that_is_full() -> None:

@@ -55,6 +55,15 @@ def test_idle_threads_stand_last() -> None:
     assert device.thread == -1
 
 
+def test_kinds_and_roles_are_those_of_the_entries() -> None:
+    model = model_of(program())
+    meta, rows = answer(model).meta, answer(model).rows
+    assert (meta.kinds, meta.roles) == (["annotation", "operator", "device", "other"], ["compute"])
+    assert set(meta.kinds) == set(rows["kind"])
+    assert set(meta.roles) == {role for role in rows["role"] if role}
+    assert answer(model, weight="host").meta.roles == []
+
+
 def test_of_one_thread() -> None:
     model = model_of(program())
     main, backward, loader = (thread.id for thread in sorted(answer(model).meta.threads, key=lambda t: t.name))

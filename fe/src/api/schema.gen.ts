@@ -1862,6 +1862,10 @@ export interface StacksMeta {
   no_stack_ns: number;
   /** how many different stacks have time of this weight, shown or not */
   entries: number;
+  /** that the entries shown have */
+  kinds: ("annotation" | "builtin" | "device" | "frame" | "module" | "operator" | "other" | "smaller")[];
+  /** that the entries shown have */
+  roles: ("communication" | "compute" | "copy")[];
   /** entries with less are folded together (nanoseconds) */
   limit_ns: number;
   /** whether Python frames were recorded */
@@ -3304,6 +3308,8 @@ export interface SnapshotDevice {
   device: number;
   /** how many records there are */
   entries: number;
+  /** whether records tell what was in use before the end; without them the peaks are those of the end */
+  has_history: boolean;
   /** how many there were at the end */
   segments: number;
   /** how many there were at the end */

@@ -5,17 +5,8 @@ import type { Nanoseconds, TraceKey } from "./types";
 
 export type StackWeight = StacksAnswer["meta"]["weight"];
 export type StackDirection = StacksAnswer["meta"]["direction"];
-export type StackKind =
-  | "frame"
-  | "builtin"
-  | "module"
-  | "annotation"
-  | "operator"
-  | "device"
-  | "other"
-  | "smaller";
-
-export type StackRole = "compute" | "communication" | "copy";
+export type StackKind = StacksAnswer["meta"]["kinds"][number];
+export type StackRole = StacksAnswer["meta"]["roles"][number];
 
 /** The rows of the answer, each column with the type of its cells. */
 export interface StackRows {

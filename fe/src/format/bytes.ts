@@ -1,4 +1,4 @@
-import { decimal, type Maybe, MISSING, present, significant } from "./number";
+import { type Maybe, MISSING, present, significant } from "./number";
 
 export type ByteUnit = "B" | "KB" | "MB" | "GB" | "TB";
 
@@ -23,18 +23,6 @@ export function bytes(value: Maybe): string {
   if (!present(value)) return MISSING;
   const unit = byteUnit(value);
   return `${significant(value / BYTES_PER[unit], 4)} ${unit}`;
-}
-
-/** The number alone, in a given unit, with a fixed number of decimals so that a column lines up. */
-export function bytesIn(value: Maybe, unit: ByteUnit): string {
-  if (!present(value)) return MISSING;
-  const decimals = unit === "B" ? 0 : 2;
-  const scaled = value / BYTES_PER[unit];
-  // A small change must not look like none.
-  if (scaled !== 0 && Math.abs(scaled) < 0.5 * 10 ** -decimals) {
-    return `${scaled < 0 ? ">−" : "<"}${decimal(10 ** -decimals, decimals)}`;
-  }
-  return decimal(scaled, decimals, true);
 }
 
 /** Bytes moved in `ns`, as decimal GB/s — the convention of vendors' bandwidth figures. */
@@ -66,15 +54,6 @@ export function rate(perSecond: Maybe): string {
   return `${significant(perSecond / sizeOf(unit), 4)} ${unit}`;
 }
 
-/** The number alone, in a given unit, so that a column lines up. */
-export function rateIn(perSecond: Maybe, unit: RateUnit): string {
-  if (!present(perSecond)) return MISSING;
-  const decimals = unit === "B/s" ? 0 : 2;
-  const scaled = perSecond / sizeOf(unit);
-  if (scaled > 0 && scaled < 0.5 * 10 ** -decimals) return `<${decimal(10 ** -decimals, decimals)}`;
-  return decimal(scaled, decimals, true);
-}
-
-function sizeOf(unit: RateUnit): number {
+export function sizeOf(unit: RateUnit): number {
   return PER_SECOND.find(([name]) => name === unit)?.[1] ?? 1;
 }

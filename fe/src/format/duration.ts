@@ -1,4 +1,4 @@
-import { decimal, type Maybe, MISSING, present, significant } from "./number";
+import { type Maybe, MISSING, present, significant } from "./number";
 
 export type DurationUnit = "ns" | "us" | "ms" | "s";
 
@@ -30,16 +30,4 @@ export function duration(ns: Maybe): string {
     unit = unit === "ns" ? "us" : unit === "us" ? "ms" : "s";
   }
   return `${significant(ns / NS_PER[unit], 4)} ${DURATION_SYMBOL[unit]}`;
-}
-
-/** The number alone, in a given unit, with a fixed number of decimals so that a column lines up. */
-export function durationIn(ns: Maybe, unit: DurationUnit): string {
-  if (!present(ns)) return MISSING;
-  const decimals = unit === "ns" ? 0 : unit === "us" ? 1 : 3;
-  const scaled = ns / NS_PER[unit];
-  // A small value must not look like none.
-  if (scaled !== 0 && Math.abs(scaled) < 0.5 * 10 ** -decimals) {
-    return `${scaled < 0 ? ">−" : "<"}${decimal(10 ** -decimals, decimals)}`;
-  }
-  return decimal(scaled, decimals, true);
 }

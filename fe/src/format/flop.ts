@@ -1,4 +1,4 @@
-import { decimal, type Maybe, MISSING, present, significant } from "./number";
+import { type Maybe, MISSING, present, significant } from "./number";
 
 /** A power of 1000. */
 export type FlopUnit = number;
@@ -19,9 +19,4 @@ export function flop(amount: Maybe, per = ""): string {
   if (!present(amount)) return MISSING;
   const unit = flopUnit(amount);
   return `${significant(amount / 1000 ** unit, 4)} ${flopName(unit)}${per}`;
-}
-
-/** The number alone, in a given unit, so that a column lines up. */
-export function flopIn(amount: Maybe, unit: FlopUnit): string {
-  return present(amount) ? decimal(amount / 1000 ** unit, unit ? 2 : 0, true) : MISSING;
 }

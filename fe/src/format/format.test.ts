@@ -2,17 +2,16 @@ import { describe, expect, it } from "vitest";
 import {
   bandwidth,
   bytes,
-  bytesIn,
   columnFormat,
   count,
   duration,
-  durationIn,
   exact,
   fraction,
   inOneUnit,
   MISSING,
   parseDuration,
   percent,
+  unbroken,
   value,
 } from ".";
 
@@ -39,12 +38,29 @@ describe("duration", () => {
   });
 
   it("keeps the decimals of a column", () => {
-    expect(durationIn(1_500_000, "ms")).toBe("1.500");
-    expect(durationIn(0, "ms")).toBe("0.000");
-    expect(durationIn(100, "ms")).toBe("<0.001");
-    expect(durationIn(-100, "ms")).toBe(">−0.001");
-    expect(durationIn(-2_500_000, "ms")).toBe("−2.500");
-    expect(durationIn(1_234_567, "us")).toBe("1,234.6");
+    const ms = columnFormat("ns", [20_000_000]);
+    expect([1_500_000, 0, 10_000, -2_500_000].map(ms.text)).toEqual([
+      "1.500",
+      "0.000",
+      "0.010",
+      "−2.500",
+    ]);
+    expect(columnFormat("ns", [], 2000).text(1_234_567)).toBe("1,234.6");
+  });
+
+  it("gives what is too small for the unit of its column a unit of its own", () => {
+    const seconds = inOneUnit("ns", [2_300_000_000, 2_123_000]);
+    expect([2_300_000_000, 10_000_000, 2_123_000, -2_123_000, 300, 0].map(seconds)).toEqual([
+      "2.300 s",
+      "0.010 s",
+      "2.123 ms",
+      "−2.123 ms",
+      "300 ns",
+      "0.000 s",
+    ]);
+    expect(columnFormat("ns", [], 2000).text(940)).toBe("940 ns");
+    expect(columnFormat("ns", [], 900).text(3)).toBe("3");
+    expect(columnFormat("flop", [5e12]).text(3e9)).toBe("3 GFLOP");
   });
 });
 
@@ -58,9 +74,8 @@ describe("bytes", () => {
   ])("%d bytes is %s", (n, text) => expect(bytes(n)).toBe(text));
 
   it("has a fixed unit for columns", () => {
-    expect(bytesIn(1024 ** 2, "MB")).toBe("1.00");
-    expect(bytesIn(1, "MB")).toBe("<0.01");
-    expect(bytesIn(-1, "MB")).toBe(">−0.01");
+    const mb = columnFormat("bytes", [1024 ** 2]);
+    expect([1024 ** 2, 1, -1, 0].map(mb.text)).toEqual(["1.00", "1 B", "−1 B", "0.00"]);
   });
 
   it.each([
@@ -74,7 +89,7 @@ describe("bytes", () => {
     const format = columnFormat("bytes_per_second", [2e9, 450e6, null]);
     expect(format.symbol).toBe("GB/s");
     expect(format.text(450e6)).toBe("0.45");
-    expect(format.text(1e6)).toBe("<0.01");
+    expect(format.text(1e6)).toBe("1 MB/s");
     expect(format.text(null)).toBe(MISSING);
     expect(exact(1.5e9, "bytes_per_second")).toBe("1,500,000,000 bytes/s");
     expect(value(null, "bytes_per_second")).toBe(MISSING);
@@ -145,4 +160,10 @@ describe("what a person types", () => {
       expect(parseDuration(wrong, "ms"), wrong).toBeNull();
     }
   });
+});
+
+it("keeps numbers beside their units", () => {
+  expect(unbroken("14.29 MB was free for 3 ms, 2 Bytes")).toBe(
+    "14.29\u00a0MB was free for 3\u00a0ms, 2 Bytes",
+  );
 });

@@ -1,6 +1,6 @@
-import { bytes, bytesIn, byteUnit, rate, rateIn, rateUnit } from "./bytes";
-import { DURATION_SYMBOL, duration, durationIn, durationUnit } from "./duration";
-import { flop, flopIn, flopName, flopUnit } from "./flop";
+import { BYTES_PER, bytes, byteUnit, rate, rateUnit, sizeOf } from "./bytes";
+import { DURATION_SYMBOL, duration, durationUnit, NS_PER } from "./duration";
+import { flop, flopName, flopUnit } from "./flop";
 import { count, decimal, fraction, type Maybe, MISSING, percent, present } from "./number";
 
 /** The API's unit names. */
@@ -63,11 +63,14 @@ export interface ColumnFormat {
   /** The unit for the column's header, or null. */
   readonly symbol: string | null;
   readonly text: (number: Maybe) => string;
+  /** The same with the unit behind each number. */
+  readonly whole: (number: Maybe) => string;
 }
 
 /**
- * One unit for a whole column, so that digits can be compared down the column.
- * It suits `scale`: the largest value of the column, unless the caller knows of others that it is read with.
+ * One unit for a whole column, so that digits can be compared down the column. A number that would have fewer than two
+ * significant digits in it has a unit of its own: `2.1 ms` in a column of seconds.
+ * The unit suits `scale`: the largest value of the column, unless the caller knows of others that it is read with.
  */
 export function columnFormat(
   unit: Unit | null,
@@ -77,29 +80,53 @@ export function columnFormat(
   switch (unit) {
     case "ns": {
       const shown = durationUnit(scale);
-      return { symbol: DURATION_SYMBOL[shown], text: (number) => durationIn(number, shown) };
+      const decimals = shown === "ns" ? 0 : shown === "us" ? 1 : 3;
+      return inUnits(unit, DURATION_SYMBOL[shown], NS_PER[shown], decimals);
     }
     case "bytes": {
       const shown = byteUnit(scale);
-      return { symbol: shown, text: (number) => bytesIn(number, shown) };
+      return inUnits(unit, shown, BYTES_PER[shown], shown === "B" ? 0 : 2);
     }
     case "bytes_per_second": {
       const shown = rateUnit(scale);
-      return { symbol: shown, text: (number) => rateIn(number, shown) };
+      return inUnits(unit, shown, sizeOf(shown), shown === "B/s" ? 0 : 2);
     }
     case "flop":
     case "flop_per_second": {
       const shown = flopUnit(scale);
       const symbol = flopName(shown) + (unit === "flop" ? "" : "/s");
-      return { symbol, text: (number) => flopIn(number, shown) };
+      return inUnits(unit, symbol, 1000 ** shown, shown ? 2 : 0);
     }
     case "percent":
-      return { symbol: "%", text: (number) => percent(number).replace(/ %$/, "") };
+      return { symbol: "%", text: (number) => percent(number).replace(/ %$/, ""), whole: percent };
     case "fraction":
-      return { symbol: "%", text: (number) => fraction(number).replace(/ %$/, "") };
-    default:
-      return { symbol: null, text: hasFractions(values) ? twoDecimals : count };
+      return {
+        symbol: "%",
+        text: (number) => fraction(number).replace(/ %$/, ""),
+        whole: fraction,
+      };
+    default: {
+      const text = hasFractions(values) ? twoDecimals : count;
+      return { symbol: null, text, whole: text };
+    }
   }
+}
+
+/** With a fixed number of decimals, so that a column lines up; what is too small for these has its own unit. */
+function inUnits(unit: Unit, symbol: string, size: number, decimals: number): ColumnFormat {
+  const isSmall = (number: number) =>
+    number !== 0 && decimals > 0 && Math.abs(number) < size * 10 ** (1 - decimals);
+  const write = (number: Maybe, behind: string) =>
+    !present(number)
+      ? MISSING
+      : isSmall(number)
+        ? value(number, unit)
+        : decimal(number / size, decimals, true) + behind;
+  return {
+    symbol,
+    text: (number) => write(number, ""),
+    whole: (number) => write(number, ` ${symbol}`),
+  };
 }
 
 /** The same, with the unit behind each number: for tables of few rows, whose heads have no unit. */
@@ -108,8 +135,7 @@ export function inOneUnit(
   values: ArrayLike<unknown>,
   scale = largestOf(values),
 ): (number: Maybe) => string {
-  const { symbol, text } = columnFormat(unit, values, scale);
-  return (number) => (present(number) && symbol ? `${text(number)} ${symbol}` : text(number));
+  return columnFormat(unit, values, scale).whole;
 }
 
 function hasFractions(values: ArrayLike<unknown>): boolean {

@@ -15,7 +15,7 @@ import {
   type ViewId,
   viewName,
 } from "../state";
-import { Boundary, later, NotInReport, Panel } from "../ui";
+import { Boundary, later, Missing, Panel } from "../ui";
 import { RangeChip } from "./brush/RangeChip";
 import { ContextBar, useCopyLink } from "./ContextBar";
 import { FilesDialog } from "./Files";
@@ -171,6 +171,13 @@ interface CurrentViewProps {
 }
 
 function CurrentView({ view, View, current }: CurrentViewProps) {
+  const { needsServer, onlyIfOffered } = findView(view) ?? {};
+  const missing =
+    needsServer && reportMade() !== null
+      ? t.report.missing
+      : onlyIfOffered && !isOf(view, current.trace)
+        ? onlyIfOffered
+        : null;
   return (
     <div className="view">
       <div className="view-head">
@@ -182,9 +189,9 @@ function CurrentView({ view, View, current }: CurrentViewProps) {
       </Boundary>
       <Boundary key={view}>
         {/* Tiles of a timeline are made when they are asked for. */}
-        {findView(view)?.needsServer && reportMade() !== null ? (
+        {missing ? (
           <Panel title={viewName(view)}>
-            <NotInReport />
+            <Missing words={missing} />
           </Panel>
         ) : (
           <View />

@@ -26,7 +26,11 @@ export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }
           </span>
           <span className="num">{bytes(trace.size)}</span>
           {trace.events !== null && trace.state === "ready" && (
-            <span className="num">{t.status.events(count(trace.events))}</span>
+            <span className="num">
+              {(trace.kind === "snapshot" ? t.status.records : t.status.events)(
+                count(trace.events),
+              )}
+            </span>
           )}
           {trace.state === "ready" && (
             <button type="button" className="link" onClick={onNotes}>

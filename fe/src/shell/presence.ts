@@ -1,6 +1,6 @@
 /** What there is to see of a file. Pure. */
 import type { TraceStatus } from "../api";
-import { FIRST_VIEW, findView, type ViewId } from "../state";
+import { findView, type ViewId } from "../state";
 
 /** False where the server says that a trace has nothing for a view. */
 export function hasData(view: ViewId, trace: TraceStatus | null): boolean {
@@ -17,9 +17,6 @@ export function isOf(view: ViewId, trace: TraceStatus | null): boolean {
 
 /** What is shown where a view is asked for: a memory snapshot has a view of its own, and no other. */
 export function shownView(wanted: ViewId, trace: TraceStatus | null): ViewId {
-  if (trace?.state === "ready" && trace.kind !== "snapshot" && findView(wanted)?.onlyIfOffered) {
-    return isOf(wanted, trace) ? wanted : FIRST_VIEW;
-  }
   if (trace?.kind !== "snapshot" || hasData(wanted, trace)) return wanted;
   return trace.views[0] ?? "snapshot";
 }

@@ -29,8 +29,12 @@ export interface View {
   readonly params?: ParamSet;
   /** The server says whether a trace has something for it; the others always have. */
   readonly mayLackData?: boolean;
-  /** Only some servers have it: they say so of each trace, as of what was recorded. */
-  readonly onlyIfOffered?: boolean;
+  /** Only some servers have it: they say so of each trace, as of what was recorded. What is said where one has not. */
+  readonly onlyIfOffered?: {
+    readonly title: string;
+    readonly reason: string;
+    readonly remedy: string;
+  };
   /** It is about the file as a whole, whatever steps are looked at. */
   readonly wholeFile?: boolean;
   /** A report cannot show it. */

@@ -112,15 +112,18 @@ function numberColumn(column: Column, values: readonly Cell[], scale: number): D
   };
 }
 
-/** The least and the largest number, which are the longest to write. */
+/** The least and the largest number, which are the longest to write, and the smallest but 0, which may have its own unit. */
 function extremes(values: readonly Cell[]): number[] {
   let [least, largest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let smallest = Number.POSITIVE_INFINITY;
   for (const cell of values) {
     if (typeof cell !== "number") continue;
     least = Math.min(least, cell);
     largest = Math.max(largest, cell);
+    if (cell !== 0 && Math.abs(cell) < Math.abs(smallest)) smallest = cell;
   }
-  return least <= largest ? [least, largest] : [];
+  if (least > largest) return [];
+  return Number.isFinite(smallest) ? [least, largest, smallest] : [least, largest];
 }
 
 function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {

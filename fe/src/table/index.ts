@@ -25,6 +25,7 @@ export {
   onlyRow,
   type Rows,
   rowCount,
+  shortNames,
   type Table,
   textAt,
   withShortNames,

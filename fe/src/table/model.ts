@@ -80,10 +80,14 @@ export function namesAt({ key, words }: Column, rows: Rows, row: number): string
   return word === undefined || word === text ? [text] : [text, word];
 }
 
-/** What is shown of the names of kernels: `short_name` of their row. */
-export function shortNames(rows: Rows): (name: string) => string {
+/** What is shown of the names of kernels: `short_name` of their row, or what stands beside another column of names. */
+export function shortNames(
+  rows: Rows,
+  key = "name",
+  shortKey = "short_name",
+): (name: string) => string {
   const short = new Map(
-    (rows.name ?? []).map((name, row) => [String(name), textAt(rows, "short_name", row)]),
+    (rows[key] ?? []).map((name, row) => [String(name), textAt(rows, shortKey, row)]),
   );
   return (name) => short.get(name) || name;
 }

@@ -27,7 +27,7 @@ export function Async<T>({ query, empty, usable = false, children }: Props<T>) {
   const { data, error } = query;
   if (data === undefined) {
     if (error?.loading) return <Waiting error={error} />;
-    if (error?.notInReport) return <NotInReport />;
+    if (error?.notInReport) return <Missing />;
     if (error) return <Failure error={error} onRetry={() => void query.refetch()} />;
     return <Skeleton />;
   }
@@ -39,7 +39,7 @@ export function Async<T>({ query, empty, usable = false, children }: Props<T>) {
           <span className="spinner" /> {t.panel.refreshing}
         </div>
       )}
-      {error?.notInReport && <NotInReport />}
+      {error?.notInReport && <Missing />}
       {error && !error.loading && !error.notInReport && (
         <Failure error={error} onRetry={() => void query.refetch()} />
       )}
@@ -72,10 +72,12 @@ function Waiting({ error }: { error: ApiError }) {
   );
 }
 
-type Missing = typeof t.report.missing;
-
-/** In a report, of what it does not hold: by default what only a server can answer. */
-export function NotInReport({ words = t.report.missing }: { words?: Missing }) {
+/** What there is not on this page, and what to type to have it: by default what only a server can answer. */
+export function Missing({
+  words = t.report.missing,
+}: {
+  words?: Readonly<Record<"title" | "reason" | "remedy", string>>;
+}) {
   const { title, reason, remedy } = words;
   return (
     <div className="state">

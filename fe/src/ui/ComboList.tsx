@@ -114,7 +114,9 @@ export default function ComboList({ id, label, value, options, onDone }: ListPro
                 onPointerMove={() => setActive(index)}
                 onClick={() => onDone(option.value)}
               >
-                <span className="combo-option">{option.label}</span>
+                <span className="combo-option" title={option.title}>
+                  {option.label}
+                </span>
                 {option.detail && <span className="muted">{option.detail}</span>}
               </div>
             );

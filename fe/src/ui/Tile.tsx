@@ -1,3 +1,4 @@
+import type { CSSProperties } from "react";
 import "./tile.css";
 
 interface TileProps {
@@ -16,7 +17,7 @@ export function Tile({ label, help, value, facts = [], remark, onOpen }: TilePro
   return (
     <div className="tile" title={help}>
       <dt>{label}</dt>
-      <dd className="tile-value num">
+      <dd className="tile-value num" style={{ "--letters": value.length } as CSSProperties}>
         {onOpen ? (
           <button type="button" className="link" aria-label={`${label}: ${value}`} onClick={onOpen}>
             {value}

@@ -1,6 +1,6 @@
 /** The parts that the frame, tables and views are made of. */
 
-export { Async, Empty, type EmptyReason, Failure, NotInReport, Skeleton } from "./Async";
+export { Async, Empty, type EmptyReason, Failure, Missing, Skeleton } from "./Async";
 export { type Anchor, anchor } from "./anchor";
 export { Boundary } from "./Boundary";
 export { Code } from "./Code";

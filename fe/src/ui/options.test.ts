@@ -7,6 +7,8 @@ describe("combo box", () => {
   it("matches all words in any case", () => {
     expect(matching(options, "1 RANK").map((o) => o.label)).toEqual(["rank 1", "rank 10"]);
     expect(matching(options, " ")).toHaveLength(3);
+    const short = [{ value: "k", label: "gemm<float>", title: "void at::gemm<128, float>(int)" }];
+    expect(matching(short, "at::gemm<128")).toEqual(short);
   });
 
   it("moves around the list", () => {

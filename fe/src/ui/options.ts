@@ -8,14 +8,17 @@ export interface Option {
   label: string;
   /** Small print, e.g. the rank, or that it is still loading. */
   detail?: string;
+  /** The whole of what `label` says in short: shown on hover, found by the filter. */
+  title?: string;
 }
 
 /** All words must occur, in any order and case. */
 export function matching(options: readonly Option[], filter: string): Option[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return options.filter((option) => {
-    const label = `${option.label} ${option.detail ?? ""}`.toLowerCase();
-    return words.every((word) => label.includes(word));
+    const { label, detail = "", title = "" } = option;
+    const said = `${label} ${detail} ${title}`.toLowerCase();
+    return words.every((word) => said.includes(word));
   });
 }
 

@@ -20,8 +20,8 @@ _SURE = {
 
 
 def sentence(answer: ChangeAnswer) -> str:
-    """`Steps are 12.1 ms slower (+6.2 %, typical step +4.9 … +7.4 %): `aten::convolution` runs `…` in place of `…`
-    (+11.8 ms).`
+    """`Steps are 12.1 ms slower (+6.2 %, a typical step takes 4.9 to 7.4 % more): `aten::convolution` runs `…` in place
+    of `…` (+11.8 ms).`
     """
     delta, before = answer.delta_ns, answer.baseline.step_ns
     if delta is None or not before:
@@ -30,9 +30,23 @@ def sentence(answer: ChangeAnswer) -> str:
         return "Steps take as long as before, to the nanosecond."
     found = [f"{100 * delta / before:+.1f} %"]
     if answer.step is not None and answer.step.low is not None and answer.step.high is not None:
-        found.append(f"typical step {100 * answer.step.low:+.1f} … {100 * answer.step.high:+.1f} %")
+        found.append(f"a typical step takes {between(answer.step.low, answer.step.high)}")
     told = f"Steps are {duration(abs(delta))} {'slower' if delta > 0 else 'faster'} ({', '.join(found)})"
     return f"{told}: {because(answer.headline)}" if answer.headline else f"{told}."
+
+
+def between(low: float, high: float) -> str:
+    """The interval of a relative change in words.
+
+    >>> between(0.049, 0.074), between(-0.524, -0.278), between(-0.012, 0.034), between(0.05, 0.0501)
+    ('4.9 to 7.4 % more', '27.8 to 52.4 % less', '1.2 % less to 3.4 % more', '5.0 % more')
+    """
+    least, most = (f"{100 * abs(bound):.1f}" for bound in (low, high))
+    if low < 0 < high:
+        return f"{least} % less to {most} % more"
+    if low < 0:
+        least, most = most, least
+    return f"{least if least == most else f'{least} to {most}'} % {'less' if low < 0 else 'more'}"
 
 
 def because(headline: Headline) -> str:

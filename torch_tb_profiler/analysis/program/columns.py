@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
 
+SHORT = "The name without parameters and most template arguments, as in the GPU Kernel view."
+
 MICRO_BATCHES = by_key(
     "micro_batches",
     Definition("step", "Step", "number", None, "Index into the steps."),
@@ -169,6 +171,7 @@ GRAPH_NODES = by_key(
     "graph_nodes",
     Definition("position", "Node", "number", None, "Its place in the graph."),
     Definition("name", "Kernel", "string", None, "Name of the kernel, copy or fill."),
+    Definition("short_name", "Short name", "string", None, SHORT),
     Definition("mean_ns", "Mean", "number", "ns", "Mean duration over the replays."),
     Definition("spread", "Spread", "number", "fraction", "Standard deviation ÷ mean over the replays."),
     Definition("share", "Share", "number", "fraction", "Part of the time of all nodes."),
@@ -183,6 +186,8 @@ GRAPH_GAPS = by_key(
     Definition("duration_ns", "Gap", "number", "ns", "Time in which no node of the replay runs, or of any replay."),
     Definition("after", "After", "string", None, "The node that ends where the gap begins."),
     Definition("before", "Before", "string", None, "The node that begins where the gap ends."),
+    Definition("short_after", "After, short", "string", None, SHORT),
+    Definition("short_before", "Before, short", "string", None, SHORT),
     Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
     Definition("row", "Node", "number", None, "Event of the node that begins where the gap ends."),
 )
@@ -190,6 +195,7 @@ GRAPH_GAPS = by_key(
 OUTSIDE_GRAPHS = by_key(
     "outside_graphs",
     Definition("name", "Work", "string", None, "Name of the kernel, copy or fill."),
+    Definition("short_name", "Short name", "string", None, SHORT),
     Definition("owner", "Belongs to", "string", None, "Operator that launched most of it; empty if unknown."),
     Definition("calls", "Calls", "number", "count", "How often it ran in the steps outside replays."),
     Definition("total_ns", "Total", "number", "ns", "Σ durations of these."),

@@ -14,6 +14,7 @@ from torch_tb_profiler.arrays.lookup import place_of_running_maximum
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
+from torch_tb_profiler.model.kernel_names.short import short_name
 
 
 class GraphGaps(msgspec.Struct, frozen=True):
@@ -78,6 +79,8 @@ class GapTable(Tabular, frozen=True):
     duration_ns: Int64
     after: tuple[str, ...]
     before: tuple[str, ...]
+    short_after: tuple[str, ...]
+    short_before: tuple[str, ...]
     start_ns: Int64
     row: Int64
 
@@ -91,12 +94,15 @@ def longest_gaps(model: Model, graph: int | None, limit: int) -> tuple[GapTable,
     of = replayed_nodes(model).graph_of[gaps.replay]
     chosen = np.flatnonzero((gaps.duration > ROUNDING_NS) & (True if graph is None else of == graph))
     top = chosen[descending(gaps.duration[chosen])[:limit]]
+    after, before = (strings.texts(events.name[nodes[top]]) for nodes in (gaps.after, gaps.before))
     table = GapTable(
         where=tuple("inside" if inside else "between" for inside in gaps.inside[top].tolist()),
         graph=of[top].astype(np.int64),
         duration_ns=gaps.duration[top],
-        after=tuple(strings.texts(events.name[gaps.after[top]])),
-        before=tuple(strings.texts(events.name[gaps.before[top]])),
+        after=tuple(after),
+        before=tuple(before),
+        short_after=tuple(map(short_name, after)),
+        short_before=tuple(map(short_name, before)),
         start_ns=gaps.start[top],
         row=gaps.before[top],
     )

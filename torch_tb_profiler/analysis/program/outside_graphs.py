@@ -10,12 +10,14 @@ from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.short import short_name
 
 
 class OutsideGraphs(Tabular, frozen=True):
     """Device work that no graph replayed, by name, by time, descending. Keys, units: `columns.OUTSIDE_GRAPHS`."""
 
     name: tuple[str, ...]
+    short_name: tuple[str, ...]
     owner: tuple[str | None, ...]
     calls: Int64
     total_ns: Int64
@@ -43,8 +45,10 @@ def outside_graphs(model: Model) -> OutsideGraphs:
     owner = model.structure.owners.row[place[row]]
     usual = _longest(groups, np.where(owner >= 0, events.name[owner], -1), np.maximum(events.duration[row], 0))
     first = row[groups.first[order]]
+    names = model.trace.strings.texts(events.name[first])
     return OutsideGraphs(
-        name=tuple(model.trace.strings.texts(events.name[first])),
+        name=tuple(names),
+        short_name=tuple(map(short_name, names)),
         owner=tuple(model.trace.strings[code] if code >= 0 else None for code in usual[order].tolist()),
         calls=groups.count()[order],
         total_ns=total[order],

@@ -14,6 +14,7 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.model.owners.graphs import captured_calls
 from torch_tb_profiler.trace import Category
 
@@ -47,6 +48,7 @@ class GraphNodes(Tabular, frozen=True):
 
     position: Int64
     name: tuple[str, ...]
+    short_name: tuple[str, ...]
     mean_ns: Float64
     spread: Float64
     share: Float64
@@ -127,9 +129,11 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
     owners = model.structure.owners
     owner = owners.row[lead]
     total = float(mean.sum())
+    names = trace.strings.texts(trace.events.name[trace.device_work.row[lead]])
     return GraphNodes(
         position=np.arange(count),
-        name=tuple(trace.strings.texts(trace.events.name[trace.device_work.row[lead]])),
+        name=tuple(names),
+        short_name=tuple(map(short_name, names)),
         mean_ns=mean,
         spread=spread,
         share=mean / total if total else np.zeros(count),

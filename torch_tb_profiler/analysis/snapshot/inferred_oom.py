@@ -14,6 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.analysis.snapshot.curves import History
+from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot
 from torch_tb_profiler.analysis.snapshot.frames import StackNames
 from torch_tb_profiler.analysis.snapshot.layout import Layout, layout
 from torch_tb_profiler.analysis.snapshot.oom import Holder, holders
@@ -52,11 +53,16 @@ class InferredOom(msgspec.Struct, frozen=True):
     holders: tuple[Holder, ...]
 
 
+def has_history(device: DeviceSnapshot) -> bool:
+    """Whether records tell what was in use before the end."""
+    told = ~device.is_action(Action.SNAPSHOT, Action.ANNOTATE)
+    return bool(np.count_nonzero(told) > _MOST_RECORDS)
+
+
 def inferred_oom(history: History, names: StackNames) -> InferredOom | None:
     """Of the state at the end; None if the file has a history, or no such state."""
     device = history.device
-    told = ~device.is_action(Action.SNAPSHOT, Action.ANNOTATE)
-    if device.cut_off or not len(device.segments) or np.count_nonzero(told) > _MOST_RECORDS:
+    if device.cut_off or not len(device.segments) or has_history(device):
         return None
     if device.is_action(Action.OOM).any():
         return None

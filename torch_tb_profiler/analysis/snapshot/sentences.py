@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.shared.byte_text import size
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
+from torch_tb_profiler.analysis.snapshot.frames import NO_STACK
 from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom
 from torch_tb_profiler.analysis.snapshot.oom import Holder, Oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
@@ -42,7 +43,13 @@ def _held(holders: Sequence[Holder]) -> str:
     if not holders:
         return ""
     first = holders[0]
-    return f" {size(first.bytes)} of {first.line} in {first.blocks} blocks keep {first.segments} segments."
+    whose = "whose stack is not known" if first.line == NO_STACK else f"allocated at {first.line}"
+    blocks, segments = (_counted(count, what) for count, what in ((first.blocks, "block"), (first.segments, "segment")))
+    return f" {segments} cannot go back to the device because of {blocks} ({size(first.bytes)}) {whose}."
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def said_of_inferred_oom(found: InferredOom) -> str:
@@ -57,6 +64,11 @@ def said_of_inferred_oom(found: InferredOom) -> str:
 
 def said_of_device(device: SnapshotDevice) -> str:
     """What was most, when, and what is left."""
+    if not device.has_history:
+        return (
+            f"{size(device.requested)} was in use and {size(device.reserved)} reserved when the snapshot was taken. "
+            "It has no history, so the peak is not known."
+        )
     reserved = max(moment.reserved for moment in device.moments)
     text = f"At most {size(device.peak_requested)} was requested, and {size(reserved)} reserved"
     if device.entries:

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.snapshot.device import about
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding, snapshot_findings
 from torch_tb_profiler.analysis.snapshot.frames import StackNames, stack_names
 from torch_tb_profiler.analysis.snapshot.growth import Growth, growth
-from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom, inferred_oom
+from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom, has_history, inferred_oom
 from torch_tb_profiler.analysis.snapshot.layout import PoolRow, fragmentation, layout, pools
 from torch_tb_profiler.analysis.snapshot.lifetimes import Churn, churn
 from torch_tb_profiler.analysis.snapshot.moments import Moment, moments
@@ -26,6 +26,7 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
 
     device            number of the device
     entries           how many records there are
+    has_history       whether records tell what was in use before the end; without them the peaks are those of the end
     segments          how many there were at the end
     blocks            how many there were at the end
     peak_requested    most that was requested and not released
@@ -49,6 +50,7 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
 
     device: int
     entries: Count
+    has_history: bool
     segments: Count
     blocks: Count
     peak_requested: Bytes
@@ -115,6 +117,7 @@ def _device(history: History, grown: Growth, names: StackNames) -> SnapshotDevic
     return SnapshotDevice(
         device=device.number,
         entries=len(device.records),
+        has_history=has_history(device),
         segments=len(device.segments),
         blocks=len(device.blocks),
         peak_requested=int(curves.requested.max()),

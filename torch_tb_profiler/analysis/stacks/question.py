@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
 from torch_tb_profiler.analysis.slices.table import track_name
 from torch_tb_profiler.analysis.stacks.columns import STACKS as COLUMNS
-from torch_tb_profiler.analysis.stacks.entries import Weight
+from torch_tb_profiler.analysis.stacks.entries import EntryKind, EntryRole, Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
 from torch_tb_profiler.analysis.stacks.recorded import all_stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
@@ -86,6 +86,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     all_ns       time of all stacks
     no_stack_ns  of the device time what was launched outside all frames, operators and annotations
     entries      how many different stacks have time of this weight, shown or not
+    kinds        that the entries shown have
+    roles        that the entries shown have
     limit_ns     entries with less are folded together
     has_frames   whether Python frames were recorded
     has_backward  whether the operator whose backward they are is known for some autograd nodes
@@ -104,6 +106,8 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
     all_ns: Ns
     no_stack_ns: Ns
     entries: Count
+    kinds: Sequence[EntryKind]
+    roles: Sequence[EntryRole]
     limit_ns: Ns
     has_frames: bool
     has_backward: bool
@@ -131,6 +135,9 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
         raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
     has_frames = all_stacks(model, with_forward).has_frames
     columns = list(COLUMNS.values())
+    around = [found] if found.above is None else [found, found.above]
+    shown_kinds = {kind for each in around for kind in each.kind}
+    shown_roles = {role for each in around for role in each.role}
     meta = StacksMeta(
         **subject.about("stacks", *([] if has_frames else [NO_STACKS])),
         weight=found.weight,
@@ -142,6 +149,8 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
         all_ns=found.all_ns,
         no_stack_ns=found.no_stack_ns,
         entries=found.entries,
+        kinds=[each for each in get_args(EntryKind) if each in shown_kinds],
+        roles=[each for each in get_args(EntryRole) if each in shown_roles],
         limit_ns=found.limit_ns,
         has_frames=has_frames,
         backward=asked.backward,

@@ -20,6 +20,7 @@ from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
+from torch_tb_profiler.insights.shared.wording import by_count
 
 _UNKNOWN = "The device is idle, and the trace does not show why"
 _DO_LESS = (
@@ -46,7 +47,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     names = ["GPU " + str(number) for number in idle]
     listed = " and ".join(names) if len(names) < 3 else ", ".join(names[:-1]) + " and " + names[-1]
     mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
-    share = f"{listed} {'is' if len(names) == 1 else 'are'} idle {100 * mean:.0f} % of the time"
+    share = f"{listed} {by_count(len(names), 'is', 'are')} idle {100 * mean:.0f} % of the time"
     is_unknown = unknown > USELESS
     # a silent thread is in Python, mostly: the host is what the device waits for, but in what cannot be said
     is_silent = 2 * unknown > mean

@@ -16,7 +16,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.wording import counted
+from torch_tb_profiler.insights.shared.wording import by_count, counted
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
@@ -44,7 +44,7 @@ def _conversions(facts: Facts) -> Found | None:
         title="Convolutions reorder their tensors",
         detail=(
             f"{counted(len(rows), 'kernel')} with {100 * facts.share(spent):.1f} % of the time of the steps "
-            f"{'turns' if len(rows) == 1 else 'turn'} tensors from "
+            f"{by_count(len(rows), 'turns', 'turn')} tensors from "
             "channels first to channels last and back, as the convolutions between them require."
         ),
         advice=(

@@ -10,7 +10,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.wording import counted
+from torch_tb_profiler.insights.shared.wording import by_count, counted
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -24,13 +24,14 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     steps = len(distinct(at[at >= 0]))
     again = int((facts.step_of(facts.model.tree.row[found.again]) >= 0).sum())
+    before = f"{again} of them {by_count(again, 'is', 'are')}"
     return (
         Found(
             title="Code is compiled again" if again else "Code is compiled in the recorded steps",
             detail=(
                 f"{counted(len(rows), 'compilation')} in {steps} of {facts.steps} steps "
-                f"{'takes' if len(rows) == 1 else 'take'} {100 * share:.0f} % of the time"
-                f"{f'; {again} of them are of code that was compiled before, for other inputs.' if again else '.'}"
+                f"{by_count(len(rows), 'takes', 'take')} {100 * share:.0f} % of the time"
+                f"{f'; {before} of code that was compiled before, for other inputs.' if again else '.'}"
             ),
             advice=(
                 "`TORCH_LOGS=recompiles` says why. Where it is a size, say so: "

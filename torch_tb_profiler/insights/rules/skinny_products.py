@@ -11,7 +11,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.products import in_words, products_of
-from torch_tb_profiler.insights.shared.wording import counted
+from torch_tb_profiler.insights.shared.wording import by_count, counted
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 _ID = "skinny_products"
@@ -48,7 +48,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Matrix products wait for their weights",
             detail=(
-                f"{counted(len(calls), 'product')} with at most 16 rows {'takes' if len(calls) == 1 else 'take'} "
+                f"{counted(len(calls), 'product')} with at most 16 rows {by_count(len(calls), 'takes', 'take')} "
                 f"{100 * facts.share(spent):.1f} % of the average "
                 f"step: all weights are read for a few numbers, at {100 * reached:.0f} % of the bandwidth of the "
                 f"memory. The longest is {in_words(shape)} (m × n × k)."

@@ -16,7 +16,7 @@ from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.wording import counted
+from torch_tb_profiler.insights.shared.wording import by_count, counted
 from torch_tb_profiler.late_pattern import late_pattern
 
 _ID = "slow_compiled"
@@ -50,7 +50,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Compiled kernels read and write slowly",
             detail=(
-                f"{counted(len(groups), 'compiled kernel takes', 'compiled kernels take')} "
+                f"{counted(len(groups), 'compiled kernel')} {by_count(len(groups), 'takes', 'take')} "
                 f"{100 * facts.share(spent):.1f} % of the average step; tensors are moved at "
                 f"{100 * reached:.0f} % of the bandwidth of the memory; {name} takes most."
             ),

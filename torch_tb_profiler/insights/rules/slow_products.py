@@ -15,7 +15,7 @@ from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.alignment import loads_pieces, needed_of
 from torch_tb_profiler.insights.shared.products import Products, in_words, products_of
-from torch_tb_profiler.insights.shared.wording import counted
+from torch_tb_profiler.insights.shared.wording import by_count, counted
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 _ID = "slow_products"
@@ -46,7 +46,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Matrix products are far from what the GPU can do",
             detail=(
-                f"{counted(len(calls), 'product takes', 'products take')} "
+                f"{counted(len(calls), 'product')} {by_count(len(calls), 'takes', 'take')} "
                 f"{100 * facts.share(int(duration.sum())):.1f} % of the average step at "
                 f"{100 * reached:.0f} % of the peak; others of this trace come to {100 * others:.0f} %. "
                 f"The longest is {sizes} (m × n × k)."

@@ -6,7 +6,12 @@ export const change = area("change", {
   slower: (amount: string, more: string) => `Steps are ${amount} slower (${more})`,
   faster: (amount: string, more: string) => `Steps are ${amount} faster (${more})`,
   same: "Steps take as long as before",
-  interval: (low: string, high: string) => `typical step ${low} to ${high}`,
+  interval: {
+    less: (range: string) => `a typical step takes ${range} less`,
+    more: (range: string) => `a typical step takes ${range} more`,
+    both: (less: string, more: string) => `a typical step takes ${less} less to ${more} more`,
+    range: (least: string, most: string) => `${least} to ${most}`,
+  },
   step: (before: string, after: string) => `Step ${before} → ${after}`,
   most: (cause: string, amount: string) => `Most of it: ${cause} ${amount}.`,
   of: (name: string, operator: string) => `${name} of ${operator}`,

@@ -75,6 +75,7 @@ export const shell = {
 
   status: {
     events: (n: string) => counted(n, "event"),
+    records: (n: string) => counted(n, "record"),
     notes: (n: number) => (n === 0 ? "no notes" : counted(n, "note")),
     files: "Files",
     loading: (traces: number, percent: string, done: string, total: string) =>

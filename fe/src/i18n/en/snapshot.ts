@@ -19,6 +19,9 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
   peakBlocks: "Peak of blocks",
   atLeast: (size: string) => `at least ${size}`,
   reserved: "Peak reserved",
+  notRecorded: "no history was recorded",
+  reservedAtEnd: "Reserved at the end",
+  segments: (n: string) => `in ${counted(n, "segment")}`,
   atEnd: "In use at the end",
   entries: "Records",
   fragmentation: "Fragmentation at the end",
@@ -33,6 +36,8 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
     `The file has no ${actions} records, so other records are used in their place.`,
   mostSaid: (peak: string, reserved: string, end: string) =>
     `At most ${peak} was requested and ${reserved} reserved; ${end} was in use at the end.`,
+  endSaid: (used: string, reserved: string) =>
+    `${used} was in use and ${reserved} reserved when the snapshot was taken. It has no history, so the peak is not known.`,
   growsSaid: (bytes: string, steps: string) =>
     `Memory grows by ${bytes} per step (${counted(steps, "step")}).`,
   findings: "What to change",
@@ -74,8 +79,8 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
   inferred:
     "If the snapshot was taken when memory ran out, which a file without a history does not show:",
   inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved was in use.`,
-  inferredHeld: (size: string, line: string, blocks: string, segments: string) =>
-    `${size} of ${line} in ${blocks} blocks keep ${segments} segments.`,
+  inferredHeld: (blocks: string, size: string, line: string | null, segments: string) =>
+    `${counted(segments, "segment")} cannot go back to the device because of ${counted(blocks, "block")} (${size}) ${line === null ? "whose stack is not known" : `allocated at ${line}`}.`,
   asked: (size: string, line: string) => `${size} was requested at ${line}.`,
   free: (size: string, pieces: string, largest: string) =>
     `${size} was free in ${pieces} pieces; the largest has ${largest}.`,
@@ -92,7 +97,7 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
     reserved: "Reserved",
   },
   expandable:
-    "With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it would have had room: an upper bound.",
+    "With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True there might have been room: the free pieces and the free memory of the device together are enough.",
   noPool: "The pool of the request is not recorded; the default pool is assumed.",
   holders: "What holds the segments with free pieces",
   holderColumns: ["Allocated at", "Requested", "Blocks", "Segments", "Would join"],
@@ -124,6 +129,9 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
   timelineHelp: `Each area is one allocation, from its allocation to its release, stacked in the order of allocation. If there are too many to draw one by one, those of one line of the program form one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
 
 Drag to zoom, double click to reset the zoom. A click sets the moment of the map and the tables below.`,
+  noHistory: "No history was recorded",
+  noHistoryReason: "The file holds what was in use when it was written, and nothing before that.",
+  noHistoryRemedy: "torch.cuda.memory._record_memory_history()  # before the first step",
   timelineSaid: (columns: string, peak: string) =>
     `Allocations in ${columns} columns, at most ${peak}`,
   axis: "Axis",

@@ -5,7 +5,12 @@ export const change: typeof en = {
   slower: (amount, more) => `每步慢了 ${amount}（${more}）`,
   faster: (amount, more) => `每步快了 ${amount}（${more}）`,
   same: "每步时间与之前相同",
-  interval: (low, high) => `典型步 ${low} 至 ${high}`,
+  interval: {
+    less: (range) => `典型步缩短 ${range}`,
+    more: (range) => `典型步延长 ${range}`,
+    both: (less, more) => `典型步介于缩短 ${less} 与延长 ${more} 之间`,
+    range: (least, most) => `${least} 至 ${most}`,
+  },
   step: (before, after) => `每步 ${before} → ${after}`,
   most: (cause, amount) => `主要来自：${cause} ${amount}。`,
   of: (name, operator) => `${operator} 的 ${name}`,

@@ -72,6 +72,7 @@ export const shell: typeof en = {
 
   status: {
     events: (n) => `${n} 个事件`,
+    records: (n) => `${n} 条记录`,
     notes: (n) => (n === 0 ? "没有提示" : `${n} 条提示`),
     files: "文件",
     loading: (traces, percent, done, total) =>

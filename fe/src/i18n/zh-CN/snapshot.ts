@@ -17,6 +17,9 @@ export const snapshot: typeof en = {
   peakBlocks: "块的峰值",
   atLeast: (size) => `至少 ${size}`,
   reserved: "预留峰值",
+  notRecorded: "没有记录历史",
+  reservedAtEnd: "结束时预留",
+  segments: (n) => `共 ${n} 个段`,
   atEnd: "结束时使用",
   entries: "记录",
   fragmentation: "结束时的碎片化",
@@ -29,6 +32,8 @@ export const snapshot: typeof en = {
   overflowed: "最早的记录已被覆盖：达到了 max_entries。",
   missing: (actions) => `文件中没有 ${actions} 记录，以其他记录代替。`,
   mostSaid: (peak, reserved, end) => `最多请求 ${peak}，最多预留 ${reserved}；结束时使用 ${end}。`,
+  endSaid: (used, reserved) =>
+    `写出快照时使用 ${used}，预留 ${reserved}。文件没有历史，因此峰值未知。`,
   growsSaid: (bytes, steps) => `内存每步增长 ${bytes}（${steps} 步）。`,
   findings: "可以改进之处",
   found: {
@@ -43,7 +48,7 @@ export const snapshot: typeof en = {
     empty_cache: (bytes, n) =>
       `有 ${n} 个段（${bytes}）被归还后又以相同大小重新取得：每次都要等待设备。请从循环中去掉 torch.cuda.empty_cache()。`,
     churn: (bytes, n, line) =>
-      `有 ${n} 次超过 1 MiB 的分配（${bytes}）在 100 µs 内被释放，最多在 ${line}。请写入保留的张量（out=），或融合其周围的算子（torch.compile）。`,
+      `有 ${n} 次超过 1 MB 的分配（${bytes}）在 100 µs 内被释放，最多在 ${line}。请写入保留的张量（out=），或融合其周围的算子（torch.compile）。`,
   },
   severities: { high: "高", medium: "中", low: "低" },
   showMoment: "查看该时刻",
@@ -68,8 +73,8 @@ export const snapshot: typeof en = {
   },
   inferred: "没有历史的文件不说明是否内存不足；如果它是在内存不足时保存的：",
   inferredUse: (used, reserved) => `预留的 ${reserved} 中有 ${used} 在使用。`,
-  inferredHeld: (size, line, blocks, segments) =>
-    `${line} 的 ${blocks} 个块（${size}）占住了 ${segments} 个段。`,
+  inferredHeld: (blocks, size, line, segments) =>
+    `${line === null ? "调用栈未知" : `在 ${line} 分配`}的 ${blocks} 个块（${size}）使 ${segments} 个段无法归还设备。`,
   asked: (size, line) => `在 ${line} 请求 ${size}。`,
   free: (size, pieces, largest) => `空闲 ${size}，分为 ${pieces} 片；最大的一片为 ${largest}。`,
   oomFacts: {
@@ -84,7 +89,8 @@ export const snapshot: typeof en = {
     inUse: "使用中",
     reserved: "预留",
   },
-  expandable: "设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True 后本可容纳：这是上限估计。",
+  expandable:
+    "设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True 后或可容纳：零散的空闲与设备的空闲合起来足够。",
   noPool: "没有记录此请求的内存池，按默认内存池处理。",
   holders: "占住含空闲片的段的内容",
   holderColumns: ["分配位置", "请求", "块", "段", "可合并"],
@@ -105,6 +111,9 @@ export const snapshot: typeof en = {
   timelineHelp: `每块面积是一次分配，从产生到释放；按产生的先后层叠。数量过多而无法逐个画出时，程序同一行的分配合为一块。每一列中各面积之和，恰好等于该列最高记录处使用的字节数。
 
 拖动可放大，双击返回。单击设定下方段图和表格的时刻。`,
+  noHistory: "没有记录历史",
+  noHistoryReason: "文件只有写出时使用中的内容，没有之前的内容。",
+  noHistoryRemedy: "torch.cuda.memory._record_memory_history()  # 在第一步之前",
   timelineSaid: (columns, peak) => `${columns} 列的分配，最多 ${peak}`,
   axis: "横轴",
   axes: { time: "时间", record: "记录" },

@@ -16,7 +16,7 @@ import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import { goToView, useAddress } from "../../state";
 import { Empty, QueryPanel } from "../../ui";
-import { changeBars, kindOf } from "./change";
+import { changeBars, intervalText, kindOf } from "./change";
 import { params } from "./params";
 
 const text = changeTexts;
@@ -57,9 +57,7 @@ function Sentence({ answer, delta }: { answer: Change; delta: number }) {
   const isSure = step !== null && (step.verdict === "regressed" || step.verdict === "improved");
   const tone = isSure ? (delta > 0 ? "worse" : "better") : "unsure";
   const interval =
-    step?.low == null || step.high == null
-      ? null
-      : text.interval(signed(100 * step.low, "percent"), signed(100 * step.high, "percent"));
+    step?.low == null || step.high == null ? null : intervalText(step.low, step.high);
   return (
     <div className="compare-headline">
       <p className="compare-verdict">

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Change, ChangedWork } from "../../api";
-import { changeBars, kindOf, namesOf, workRows, workTable, workTitle } from "./change";
+import {
+  changeBars,
+  intervalText,
+  kindOf,
+  namesOf,
+  workRows,
+  workTable,
+  workTitle,
+} from "./change";
 
 const cause = (name: string, delta: number, bounds: [number, number] | null = null) => ({
   cause: name,
@@ -123,4 +131,11 @@ it("says of work that takes as long as before that it is unchanged", () => {
     "slower",
     "new",
   ]);
+});
+
+it("says an interval as people do", () => {
+  expect(intervalText(-0.524, -0.278)).toBe("a typical step takes 27.8 to 52.4 % less");
+  expect(intervalText(0.049, 0.074)).toBe("a typical step takes 4.9 to 7.4 % more");
+  expect(intervalText(-0.012, 0.034)).toBe("a typical step takes 1.2 % less to 3.4 % more");
+  expect(intervalText(0.05, 0.0501)).toBe("a typical step takes 5.0 % more");
 });

@@ -1,7 +1,7 @@
 /** What changed in the mean step: the rows of its waterfall, and the table of work. Pure. */
 import type { Change, ChangedWork } from "../../api";
 import { partName } from "../../draw/parts";
-import { count, percentChange } from "../../format";
+import { count, fraction, percentChange } from "../../format";
 import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import type { Cell, Table } from "../../table";
@@ -230,4 +230,14 @@ export function workTable(work: readonly ChangedWork[]): Table {
       cause: column(({ causes }) => causes.map(partName).join(", ")),
     },
   };
+}
+
+/** The interval of a relative change in words: `a typical step takes 27.8 to 52.4 % less`. */
+export function intervalText(low: number, high: number): string {
+  const [least, most] = [low, high].map((bound) => fraction(Math.abs(bound))) as [string, string];
+  if (low < 0 && high > 0) return text.interval.both(least, most);
+  const ends = low < 0 ? [most, least] : [least, most];
+  const [near = "", far = ""] = ends;
+  const range = near === far ? near : text.interval.range(near.replace(/ %$/, ""), far);
+  return low < 0 ? text.interval.less(range) : text.interval.more(range);
 }

@@ -19,7 +19,7 @@ import {
   useAddress,
   useTrace,
 } from "../../state";
-import { Empty, NotInReport, Panel, ProgressBar, Segmented } from "../../ui";
+import { Empty, Missing, Panel, ProgressBar, Segmented } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
@@ -103,7 +103,7 @@ function Single({ status }: { status: Status }) {
   if (reportMade() !== null) {
     return (
       <Panel title={compareTexts.pickers.title} help={compareTexts.pickers.help}>
-        <NotInReport words={text.singleInReport} />
+        <Missing words={text.singleInReport} />
       </Panel>
     );
   }

@@ -7,6 +7,7 @@ import { Combo, Icon } from "../../ui";
 import {
   type Change,
   findChange,
+  formatChange,
   KINDS,
   type KindId,
   MOST_CHANGES,
@@ -48,10 +49,12 @@ export function Controls({ path, changes, onChange }: Props) {
   const plain = [...sliders, ...switches];
   // Also what only a link has asked for.
   const others = changes.filter(({ kind, name }) => name !== null || !plain.includes(kind));
+  const short = new Map(path.kernels.map(({ name, short_name }) => [name, short_name]));
   const slider = (about: Pick<Change, "kind" | "name">, onRemove?: () => void) => (
     <Slider
       key={`${about.kind} ${about.name ?? ""}`}
-      label={labelOf(about)}
+      label={labelOf(about, short)}
+      title={about.name ?? labelOf(about, short)}
       factor={findChange(changes, about)?.factor ?? 1}
       onFactor={(factor) =>
         // What is as recorded need not be said, but for what was added by hand.
@@ -91,7 +94,7 @@ export function Controls({ path, changes, onChange }: Props) {
           return KINDS[each.kind].scales ? (
             slider(each, remove)
           ) : (
-            <Switch key={labelOf(each)} label={labelOf(each)} on onChange={remove} />
+            <Switch key={formatChange(each)} label={labelOf(each, short)} on onChange={remove} />
           );
         })}
         {changes.length < MOST_CHANGES && (
@@ -99,7 +102,7 @@ export function Controls({ path, changes, onChange }: Props) {
             label={text.add}
             name={`${text.add}: ${text.chosen}`}
             value=""
-            options={[{ value: "", label: text.addHint }, ...optionsOf(path)]}
+            options={[{ value: "", label: text.addHint }, ...optionsOf(path, short)]}
             onChange={(value) => {
               const found = namedOf(value);
               if (found && !findChange(changes, found))
@@ -123,25 +126,30 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-export function labelOf({ kind, name }: Pick<Change, "kind" | "name">): string {
+/** Short names of kernels by their names: of those on the path. */
+type ShortNames = ReadonlyMap<string, string>;
+
+export function labelOf({ kind, name }: Pick<Change, "kind" | "name">, short: ShortNames): string {
   if (name === null) return (text.labels as Readonly<Record<string, string>>)[kind] ?? kind;
   if (kind === "sync" || kind === "copy_waits") return text.of[kind](name);
-  return kind === "kernels" ? kernelLabel(name) : frameLabel(name);
+  return kind === "kernels" ? (short.get(name) ?? kernelLabel(name)) : frameLabel(name);
 }
 
 interface SliderProps {
   readonly label: string;
+  /** The whole name. */
+  readonly title: string;
   readonly factor: number;
   readonly onFactor: (factor: number) => void;
   readonly onRemove?: (() => void) | undefined;
 }
 
-function Slider({ label, factor, onFactor, onRemove }: SliderProps) {
+function Slider({ label, title, factor, onFactor, onRemove }: SliderProps) {
   const id = useId();
   const said = factorText(factor);
   return (
     <div className={factor === 1 ? "what-if-row" : "what-if-row changed"}>
-      <label htmlFor={id} title={label}>
+      <label htmlFor={id} title={title}>
         {label}
       </label>
       <input
@@ -201,10 +209,14 @@ const NAMED = ["operator", "module", "function", "kernels", "copies"] as const;
 type Named = (typeof NAMED)[number];
 
 /** What can be chosen, by the time that it has on the path. */
-function optionsOf({ operators, kernels, functions, modules, total_ns }: CriticalPath) {
+function optionsOf(
+  { operators, kernels, functions, modules, total_ns }: CriticalPath,
+  short: ShortNames,
+) {
   const option = (kind: Named, name: string, ns: number) => ({
     value: `${kind}.${name}`,
-    label: labelOf({ kind, name }),
+    label: labelOf({ kind, name }, short),
+    title: name,
     detail: `${text.groups[kind]} · ${fraction(ns / total_ns)}`,
   });
   const onHost = (kind: Named, names: CriticalPath["operators"]) =>

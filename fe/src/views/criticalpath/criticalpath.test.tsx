@@ -232,8 +232,29 @@ describe("the controls", () => {
 
   it("say what a factor means", () => {
     expect([0, 1, 0.8].map(factorText)).toEqual(["free", "as recorded", "× 0.80"]);
-    expect(labelOf({ kind: "sync", name: "aten::item" })).toBe("No wait inside aten::item");
-    expect(labelOf({ kind: "kernels", name: "void f(int)" })).toBe("f");
+    const none = new Map<string, string>();
+    expect(labelOf({ kind: "sync", name: "aten::item" }, none)).toBe("No wait inside aten::item");
+    expect(labelOf({ kind: "kernels", name: "void f(int)" }, none)).toBe("f");
+  });
+
+  it("have the short names of kernels, and the whole ones on hover", () => {
+    const name = "void at::native::elementwise_kernel<128, 2, add_functor<float>>(int, f)";
+    const short_name = "elementwise_kernel<add_functor<float>>";
+    const kernels = PATH.operators.map((each) => ({
+      ...each,
+      name,
+      short_name,
+      what: "kernel" as const,
+    }));
+    render(
+      <Controls
+        path={{ ...PATH, kernels }}
+        changes={[{ kind: "kernels", name, factor: 0.5 }]}
+        onChange={() => {}}
+      />,
+    );
+    expect(screen.getByText(short_name).title).toBe(name);
+    expect(screen.queryByText(name)).toBeNull();
   });
 });
 

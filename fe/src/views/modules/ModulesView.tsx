@@ -140,7 +140,7 @@ function Sentence({ answer, metric }: Shown) {
   const time = times[row] ?? 0;
   if (time <= 0) return null;
   return (
-    <p className="modules-sentence">
+    <p className="sentence modules-sentence">
       <button type="button" className="link" onClick={() => select(row)}>
         {modulePath(answer, row)}
       </button>

@@ -2,12 +2,12 @@
 import { useMemo } from "react";
 import { type Graphs, useGraphs } from "../../api";
 import { shorten } from "../../charts/labels";
-import { duration, fraction, kernelLabel } from "../../format";
+import { duration, fraction } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useAddress, useTrace } from "../../state";
-import { derive, SimpleTable, type Table } from "../../table";
+import { derive, SimpleTable, shortNames, type Table, withShortNames } from "../../table";
 import { Panel } from "../../ui";
 import { params } from "./params";
 
@@ -140,23 +140,26 @@ function tableOf(
 }
 
 /** Two of these stand in a row. */
-const briefNode = (name: string) => shorten(kernelLabel(name), 40);
+const LONGEST_NODE = 40;
 
-function gapTable({ columns, rows }: Graphs["gaps"]): Table {
+export function gapTable({ columns, rows }: Graphs["gaps"]): Table {
+  const after = shortNames(rows, "after", "short_after");
+  const before = shortNames(rows, "before", "short_before");
   const worded = columns.map((column) =>
     column.key === "where"
       ? { ...column, words: text.gapPlaces }
-      : column.type === "string"
-        ? { ...column, brief: briefNode }
-        : column,
+      : column.key === "after"
+        ? { ...column, brief: (name: string) => shorten(after(name), LONGEST_NODE) }
+        : column.key === "before"
+          ? { ...column, brief: (name: string) => shorten(before(name), LONGEST_NODE) }
+          : column,
   );
-  return tableOf({ columns: worded, rows }, ["row", "start_ns"]);
+  return tableOf({ columns: worded, rows }, ["row", "start_ns", "short_after", "short_before"]);
 }
 
 /** Names of kernels are long: they come last, and short. */
-function nodeTable(nodes: Graphs["graphs"], most = MOST): Table {
-  const named = (nodes.rows.name ?? []).map((name) => kernelLabel(String(name)));
+export function nodeTable(nodes: Graphs["graphs"], most = MOST): Table {
   const last = ({ key }: { readonly key: string }) => (key === "name" ? 1 : 0);
   const columns = nodes.columns.toSorted((a, b) => last(a) - last(b));
-  return tableOf({ columns, rows: { ...nodes.rows, name: named } }, ["row"], most);
+  return withShortNames(tableOf({ columns, rows: nodes.rows }, ["row"], most));
 }

@@ -5,7 +5,7 @@ import type { Answers } from "../../api/schema.gen";
 import { count, duration } from "../../format";
 import { query as words } from "../../i18n/en/query";
 import { useTableParams } from "../../state";
-import { DataTable, declared, derive } from "../../table";
+import { DataTable, declared, derive, type Table } from "../../table";
 import { Async } from "../../ui";
 import { params } from "./params";
 
@@ -24,9 +24,19 @@ export function Result({ found }: { readonly found: Answer<Found> }) {
   return <Async query={found}>{(data) => <Rows found={data} />}</Async>;
 }
 
+/** `total_ns` in a column of microseconds is a total: the unit that is shown stands beside it. */
+export function withUnits(table: Table): Table {
+  const columns = table.columns.map((column) =>
+    column.unit === "ns" || column.unit === "bytes"
+      ? { ...column, label: column.label.replace(/_(?:ns|bytes)$/, "") || column.label }
+      : column,
+  );
+  return { ...table, columns };
+}
+
 function Rows({ found }: { readonly found: Found }) {
   const state = useTableParams(params.filter, params.sort);
-  const table = useMemo(() => derive(found, declared(found)), [found]);
+  const table = useMemo(() => withUnits(derive(found, declared(found))), [found]);
   const { more, prepared_ns: prepared, query_ns: took } = found.meta;
   const rows = Object.values(found.rows)[0]?.length ?? 0;
   return (

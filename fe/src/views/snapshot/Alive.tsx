@@ -50,6 +50,14 @@ export function AlivePanel({ look }: { readonly look: Look }) {
   );
 }
 
+/** Lines of the program as everywhere: the function first, the whole path on hover. */
+export function withBriefLines(table: Table): Table {
+  const columns = table.columns.map((column) =>
+    column.key === "line" ? { ...column, brief: frameLabel } : column,
+  );
+  return { ...table, columns };
+}
+
 interface PartProps {
   readonly look: Look;
   readonly actions: React.ReactNode;
@@ -72,7 +80,7 @@ function RowsPanel({ look, by, actions }: PartProps & { readonly by: By }) {
 
 function Rows({ answer, sort }: { readonly answer: Table; readonly sort: string }) {
   const state = useTableParams(params.filter, params.sort, sort);
-  const table = useMemo(() => derive(answer, declared(answer)), [answer]);
+  const table = useMemo(() => withBriefLines(derive(answer, declared(answer))), [answer]);
   return (
     <DataTable
       id="snapshot-alive"
@@ -96,7 +104,7 @@ function LifetimesPanel({ look, actions }: PartProps) {
 
 function Lifetimes({ answer }: { readonly answer: Table }) {
   const state = useTableParams(params.filter, params.sort, "-bytes");
-  const table = useMemo(() => derive(answer, declared(answer)), [answer]);
+  const table = useMemo(() => withBriefLines(derive(answer, declared(answer))), [answer]);
   return (
     <DataTable
       id="snapshot-lifetimes"

@@ -8,11 +8,12 @@ import type {
   SnapshotRecordAnswer,
 } from "../../api/schema.gen";
 import { useSnapshotPartner } from "../../api/snapshotLink";
-import { bytes, count, duration, fraction, frameLabel } from "../../format";
+import { bytes, count, duration, fraction, frameLabel, unbroken } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
 import { change, goToView, selectTrace, setAddress, useTrace, viewName } from "../../state";
 import { Combo, Tile } from "../../ui";
 import { params } from "./params";
+import { NO_STACK } from "./stack";
 import { type Look, openMoment } from "./useSnapshot";
 
 export function DeviceChoice({ look }: { readonly look: Look }) {
@@ -39,47 +40,57 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
       <p className="snapshot-answer">
         {oom && <strong>{text.reasons[oom.reason]}. </strong>}
         {oom
-          ? `${text.asked(bytes(oom.requested), oom.line)} ${text.free(bytes(oom.free), count(oom.pieces), bytes(oom.largest))}`
-          : text.mostSaid(
-              bytes(device.peak_requested),
-              bytes(reserved),
-              bytes(device.requested),
-            )}{" "}
+          ? `${text.asked(bytes(oom.requested), frameLabel(oom.line))} ${text.free(bytes(oom.free), count(oom.pieces), bytes(oom.largest))}`
+          : device.has_history
+            ? text.mostSaid(bytes(device.peak_requested), bytes(reserved), bytes(device.requested))
+            : text.endSaid(bytes(device.requested), bytes(device.reserved))}{" "}
         {growth.per_step ? text.growsSaid(bytes(growth.per_step), count(growth.steps)) : ""}
       </p>
       <Inferred found={device.inferred_oom} />
       <SameProcess look={look} />
       <dl className="tiles">
-        <Tile
-          label={text.peak}
-          value={bytes(device.peak_requested)}
-          remark={
-            device.allocated_exact
-              ? text.blocks(bytes(device.peak_allocated))
-              : text.blocks(text.atLeast(bytes(device.peak_allocated)))
-          }
-          onOpen={() => openMoment(look, "peak")}
-        />
-        <Tile
-          label={text.reserved}
-          value={bytes(reserved)}
-          onOpen={() => openMoment(look, most.kind)}
-        />
+        {device.has_history ? (
+          <>
+            <Tile
+              label={text.peak}
+              value={bytes(device.peak_requested)}
+              remark={
+                device.allocated_exact
+                  ? text.blocks(bytes(device.peak_allocated))
+                  : text.blocks(text.atLeast(bytes(device.peak_allocated)))
+              }
+              onOpen={() => openMoment(look, "peak")}
+            />
+            <Tile
+              label={text.reserved}
+              value={bytes(reserved)}
+              onOpen={() => openMoment(look, most.kind)}
+            />
+          </>
+        ) : (
+          <>
+            <Tile label={text.peak} value={bytes(null)} remark={text.notRecorded} />
+            <Tile
+              label={text.reservedAtEnd}
+              value={bytes(device.reserved)}
+              remark={text.segments(count(device.segments))}
+              onOpen={() => openMoment(look, "end")}
+            />
+          </>
+        )}
         <Tile
           label={text.atEnd}
           value={bytes(device.requested)}
           remark={text.blocks(bytes(device.allocated))}
           onOpen={() => openMoment(look, "end")}
         />
-        <Tile
-          label={text.entries}
-          value={count(device.entries)}
-          onOpen={
-            device.entries > 0
-              ? () => setAddress(change(params.axis, "record"), change(params.range, ""))
-              : undefined
-          }
-        />
+        {device.has_history && (
+          <Tile
+            label={text.entries}
+            value={count(device.entries)}
+            onOpen={() => setAddress(change(params.axis, "record"), change(params.range, ""))}
+          />
+        )}
         <Tile
           label={text.fragmentation}
           help={text.fragmentationHelp}
@@ -108,14 +119,16 @@ function Inferred({ found }: { readonly found: SnapshotDevice["inferred_oom"] })
   return (
     <p className="snapshot-process">
       {text.inferred} <strong>{text.reasons[found.reason]}.</strong>{" "}
-      {text.inferredUse(bytes(found.in_use), bytes(found.reserved))}{" "}
-      {text.free(bytes(found.free), count(found.pieces), bytes(found.largest))}{" "}
+      {unbroken(text.inferredUse(bytes(found.in_use), bytes(found.reserved)))}{" "}
+      {unbroken(text.free(bytes(found.free), count(found.pieces), bytes(found.largest)))}{" "}
       {first &&
-        text.inferredHeld(
-          bytes(first.bytes),
-          frameLabel(first.line),
-          count(first.blocks),
-          count(first.segments),
+        unbroken(
+          text.inferredHeld(
+            count(first.blocks),
+            bytes(first.bytes),
+            first.line === NO_STACK ? null : frameLabel(first.line),
+            count(first.segments),
+          ),
         )}
     </p>
   );

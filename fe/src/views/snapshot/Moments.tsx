@@ -11,7 +11,9 @@ export function momentName(at: string): string {
   return typeof found === "string" ? found : at;
 }
 
+/** Nothing where the file tells of one moment alone. */
 export function MomentChoice({ look }: { readonly look: Look }) {
+  if (!look.device.has_history) return null;
   const kinds = [...new Set(look.device.moments.map(({ kind }) => kind))];
   const options = kinds.includes(look.at as (typeof kinds)[number]) ? kinds : [...kinds, look.at];
   const field = (
@@ -22,7 +24,7 @@ export function MomentChoice({ look }: { readonly look: Look }) {
   ) => (
     <label className="snapshot-choice">
       {label}
-      <select className="field" value={value} onChange={(event) => set(event.target.value)}>
+      <select className="select" value={value} onChange={(event) => set(event.target.value)}>
         {[...more, ...options].map((each) => (
           <option key={each} value={each}>
             {each === "" ? text.nothing : momentName(each)}

@@ -11,13 +11,14 @@ import {
   parseWindow,
   readTheme,
   type TooltipContent,
+  timeAxis,
   useBoxWidth,
 } from "../../draw";
 import { bytes, count, frameLabel } from "../../format";
 import { useTheme } from "../../host";
 import { snapshotTexts as text } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { QueryPanel, Segmented } from "../../ui";
+import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { momentName } from "./Moments";
 import { params } from "./params";
 import { columnAt, type Layer, layerAt, layersOf, ranksOf } from "./stack";
@@ -32,6 +33,15 @@ const DRAG_PIXELS = 4;
 const AXES = (["time", "record"] as const).map((value) => ({ value, label: text.axes[value] }));
 
 export function TimelinePanel({ look }: { readonly look: Look }) {
+  if (look.device.has_history) return <History look={look} />;
+  return (
+    <Panel title={text.timeline} help={text.timelineHelp}>
+      <Empty title={text.noHistory} reason={text.noHistoryReason} remedy={text.noHistoryRemedy} />
+    </Panel>
+  );
+}
+
+function History({ look }: { readonly look: Look }) {
   const { sel } = useTrace();
   const [axis, setAxis] = useAddress(params.axis);
   const [range, setRange] = useAddress(params.range);
@@ -166,6 +176,7 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
     };
     line(answer.requested, "var(--text)", []);
     line(answer.reserved, "var(--series-2)", [5, 4]);
+    const named: { x: number; strong: boolean; label: string }[] = [];
     for (const mark of answer.marks) {
       const at = answer.axis === "record" ? mark.position : mark.time_ns;
       if (at === null || at < answer.start || at > last) continue;
@@ -178,12 +189,17 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
       context.moveTo(x, weak ? HEIGHT - BOTTOM : TOP);
       context.lineTo(x, HEIGHT - BOTTOM + (mark.kind === "annotation" ? 6 : weak ? 3 : 0));
       context.stroke();
-      if (strong || mark.kind === "peak") {
-        context.fillStyle = colors.resolve(strong ? "var(--danger)" : "var(--text-2)");
-        context.textAlign = x > width - 120 ? "right" : "left";
-        const label = momentName(mark.kind);
-        context.fillText(label, x + (x > width - 120 ? -4 : 4), strong ? 8 : TOP + 8);
-      }
+      if (strong || mark.kind === "peak") named.push({ x, strong, label: momentName(mark.kind) });
+    }
+    // Above the plot, where no curve crosses them; from the right, so that none lies on another.
+    context.textAlign = "left";
+    let free = width;
+    for (const { x, strong, label } of named.sort((a, b) => b.x - a.x)) {
+      const size = context.measureText(label).width;
+      const from = x + 4 + size <= free ? x + 4 : Math.min(x - 4, free - 8) - size;
+      context.fillStyle = colors.resolve(strong ? "var(--danger)" : "var(--text-2)");
+      context.fillText(label, from, 8);
+      free = from;
     }
     if (chosen !== null && chosen >= answer.start && chosen <= last) {
       context.strokeStyle = colors.resolve("var(--accent)");
@@ -194,10 +210,10 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
       context.stroke();
     }
     context.fillStyle = colors.muted;
-    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-      const place = answer.start + share * (answer.end - answer.start);
-      context.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
-      context.fillText(placeText(answer, place), xOf(answer.start) + share * plot, HEIGHT - 8);
+    for (const { place, label } of ticksOf(answer, plot)) {
+      const x = xOf(place);
+      context.textAlign = x < LEFT + 30 ? "left" : x > width - 40 ? "right" : "center";
+      context.fillText(label, x, HEIGHT - 8);
     }
   }, [answer, layers, colorOfLine, width, theme, chosen]);
 
@@ -283,6 +299,17 @@ function Drawn({ answer, look, onWindow }: DrawnProps) {
       </ul>
     </div>
   );
+}
+
+/** Round places of the axis, as many as there is room for. Pure. */
+export function ticksOf(
+  { axis, start, end }: Pick<SnapshotTimelineAnswer, "axis" | "start" | "end">,
+  pixels: number,
+): { place: number; label: string }[] {
+  const most = Math.max(2, Math.floor(pixels / 160));
+  const { ticks, label } = timeAxis({ start, end: Math.max(end, start + 1) }, most);
+  const write = axis === "record" ? (place: number) => count(place) : label;
+  return ticks.filter((place) => place <= end).map((place) => ({ place, label: write(place) }));
 }
 
 function placeText(answer: SnapshotTimelineAnswer, place: number): string {

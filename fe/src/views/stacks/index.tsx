@@ -136,7 +136,7 @@ function Most({ answer, onRoot }: { answer: StacksTable; onRoot: (root: number) 
   const time = (hasSelf(answer) ? rows.self_ns[row] : rows.total_ns[row]) ?? 0;
   const name = rows.name[row] ?? "";
   return (
-    <p className="stacks-most">
+    <p className="sentence">
       {text.most(text.weights[meta.weight])}
       <button type="button" className="link" title={name} onClick={() => onRoot(rows.id[row] ?? 0)}>
         {labelOf(rows.kind[row] ?? "other", name, rows.short_name[row])}

@@ -34,6 +34,8 @@ function answer(shown: StackRows, above: StackRows | null = null): StacksTable {
       all_ns: 200,
       no_stack_ns: 0,
       entries: 4,
+      kinds: [],
+      roles: [],
       limit_ns: 1,
       has_frames: true,
       has_backward: false,

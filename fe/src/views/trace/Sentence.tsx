@@ -12,12 +12,12 @@ interface Props {
 export function Sentence({ source: { meta, work, offset }, onLook }: Props) {
   const { names, start_ns, duration_ns } = meta.steps;
   const ran = duration(work.end - work.start);
-  if (names.length < 2) return <p className="trace-sentence">{text.ran(ran)}</p>;
+  if (names.length < 2) return <p className="sentence trace-sentence">{text.ran(ran)}</p>;
   const at = longestOf(duration_ns);
   const start = (start_ns[at] ?? 0) + offset;
   const time = duration_ns[at] ?? 0;
   return (
-    <p className="trace-sentence">
+    <p className="sentence trace-sentence">
       {text.stepsIn(names.length, ran)}
       <button type="button" className="link" onClick={() => onLook(start, start + time)}>
         {text.longestStep(frameLabel(names[at] ?? ""))}

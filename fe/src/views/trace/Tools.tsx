@@ -43,7 +43,7 @@ export function Tools({ tool, onTool, longestStep, bookmarks, current, onGo }: P
         options={FLOW_MODES.map((value) => ({ value, label: text.flowModes[value] }))}
         onChange={setFlows}
       />
-      <span className="trace-pair">
+      <span className="trace-pair trace-color">
         <label htmlFor={`${id}color`}>{text.colorBy}</label>
         <select
           id={`${id}color`}

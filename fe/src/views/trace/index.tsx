@@ -27,6 +27,7 @@ import { useRankTiles } from "./useRankTiles";
 import { useRelated } from "./useRelated";
 import { type SnapshotsState, useSnapshots } from "./useSnapshots";
 import "./trace.css";
+import "./tools.css";
 import "./filling.css";
 
 /** Windows that a timeline fills: alone, and with something docked below it. */
