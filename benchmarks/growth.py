@@ -1,6 +1,7 @@
 """How CPU and memory grow with the size of each of `benchmarks.shapes`: every question at n and 4n.
 
-python -m benchmarks.growth [SHAPE...] prints that of this checkout.
+python -m benchmarks.growth [--keep] [SHAPE...] prints that of this checkout; with --keep it takes the place of what
+benchmarks/results.json has of these shapes, with its own date.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ LEAST = 0.4
 #: of one trace, all questions
 SECONDS = 600
 REPORT = "/api/report"
+#: what is asked first, and the part of it: of a large trace the process that answers starts, which no size changes
+FIRST, START = "/api/timeline/names", "start"
 WEIGHTS = ("host", "device")
 
 Measured = dict[str, Any]
@@ -59,14 +62,18 @@ def cost(python: Path | str, routes: Sequence[str], name: str, size: int, enviro
 
 
 def requests_of(routes: Sequence[str]) -> list[Request]:
-    """Each question about the first trace, and those about the run; a report is made of the others."""
+    """Each question about the first trace, and those about the run; a report is made of the others.
+
+    Before them the request that counts as START.
+    """
     asked = [
         (route, parameters)
         for route, parameters in requests_for(set(routes) - {REPORT}, "run", ["worker0", "worker1"])
         if parameters["worker"] != "worker1"
     ]
     named = {"run": "run", "worker": "worker0"}
-    return asked + [("/api/stacks", named | {"direction": "bottom_up", "weight": weight}) for weight in WEIGHTS]
+    first = (FIRST, named | {"from": "0", "count": "1"})
+    return [first, *asked, *(("/api/stacks", named | {"direction": "bottom_up", "weight": each}) for each in WEIGHTS)]
 
 
 def ratios(found: Measured) -> list[tuple[str, float, float, float]]:
@@ -74,7 +81,7 @@ def ratios(found: Measured) -> list[tuple[str, float, float, float]]:
     told = [
         (part, small, large, large / max(small, 0.001))
         for part, (small, large) in found["parts"].items()
-        if small is not None and large >= LEAST
+        if small is not None and large >= LEAST and part != START
     ]
     return sorted(told, key=lambda row: -row[3])
 
@@ -105,8 +112,13 @@ def main() -> None:
     from torch_tb_profiler.web.routes import ROUTES  # of the checkout, measured as it is
 
     environment = one_thread() | {"PYTHONPATH": str(ROOT)}
-    for name in sys.argv[1:] or SHAPES:
-        _said(name, measured(sys.executable, sorted(ROUTES), name, environment), _print)
+    keep, names = "--keep" in sys.argv[1:], [each for each in sys.argv[1:] if each != "--keep"]
+    for name in names or SHAPES:
+        found = _said(name, measured(sys.executable, sorted(ROUTES), name, environment), _print)
+        if keep:
+            from benchmarks.run import keep_shape
+
+            keep_shape(name, found)
 
 
 if __name__ == "__main__":

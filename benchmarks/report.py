@@ -269,14 +269,20 @@ def growth_table(results: Measured) -> str:
     rows = []
     for name, found in at(results, "growth/shapes").items():
         if "failed" in found:
-            rows.append([name, f"{found['size']:,}", " ".join(found["failed"]), "", "", ""])
+            rows.append([name, f"{found['size']:,}", " ".join(found["failed"]), "", "", "", _own_date(found)])
             continue
         told = [f"`{part}` {ratio:.1f}" for part, _, _, ratio in ratios(found) if ratio > FACTOR]
         (small, large), memory = found["cpu"], found["peak"][1]
         cells = [f"{found['size']:,}", seconds(small), seconds(large), megabytes(memory), "<br>".join(told)]
+        cells.append(_own_date(found))
         rows.append([name, *cells])
-    head = ["shape", "n", "CPU s at n ÷ 4", "at n", "memory at n, MB", f"× more than {FACTOR} of, × CPU"]
+    head = ["shape", "n", "CPU s at n ÷ 4", "at n", "memory at n, MB", f"× more than {FACTOR} of, × CPU", "apart"]
     return table(head, rows)
+
+
+def _own_date(found: Measured) -> str:
+    """When a shape was measured, if not with the others."""
+    return f"{found['date']}{_code(found)}" if "date" in found else ""
 
 
 def render(results: Measured) -> str:

@@ -107,6 +107,14 @@ def _measure(results: dict[str, Any], sizes: list[str]) -> None:
     keep()
 
 
+def keep_shape(name: str, found: growth.Measured) -> None:
+    """One shape in place of what was measured of it before; the others stay."""
+    results = json.loads(KEPT.read_text())
+    results["growth"]["shapes"][name] = found | {"date": measure.today(), "code": _commit()}
+    KEPT.write_text(json.dumps(results, indent=1) + "\n")
+    RESULTS.write_text(render(results))
+
+
 def header() -> dict[str, str]:
     """What the numbers depend on; nothing that names a machine or a person."""
     return {

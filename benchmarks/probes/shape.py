@@ -1,7 +1,8 @@
 """What each question costs about one trace, in a fresh interpreter: python shape.py LOGDIR CACHE PLAN.
 
 LOGDIR has one run of two equal traces. The first is read and prepared as a worker process does, then everything in PLAN
-(see `benchmarks/requests.py`) is asked.
+(see `benchmarks/requests.py`) is asked. Of a large trace a process of the workspace answers; its CPU is counted too.
+The first request of PLAN is told as `start`: with it that process begins.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from asked import asked
-from own import cpu, peak, say
+from own import cpu, cpu_with, peak, say
 
 import torch_tb_profiler.insights.rules  # noqa: F401 - so that it counts as import
 from torch_tb_profiler.analysis.question import BUNDLES
@@ -83,10 +84,11 @@ def ask(logdir: str, cache_dir: str, plan: list[tuple[str, dict[str, str]]]) -> 
         if workspace.process_ids():
             raise SystemExit("the cache was not used")
     app = create_app(workspace, TimeLimit(3600.0))
-    for route, parameters in plan:
-        began = cpu()
+    for place, (route, parameters) in enumerate(plan):
+        began = cpu_with(workspace.process_ids())
         status_code, _ = asked(app, route, parameters)
-        say(part=route, cpu=cpu() - began, status=status_code)
+        seconds = cpu_with(workspace.process_ids()) - began
+        say(part=route if place else "start", cpu=seconds, status=status_code)
     workspace.close()
 
 

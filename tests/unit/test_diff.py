@@ -245,14 +245,20 @@ def test_paths_of_nothing(path: str) -> None:
     assert diff.diffnode(model, model, path) is None
 
 
+def node_at_root(left: Model, right: Model) -> dict[str, Any]:
+    pieces = diff.diffnode(left, right, "0")
+    assert pieces is not None
+    node: dict[str, Any] = json.loads(b"".join(pieces))
+    return node
+
+
 def test_the_old_answers() -> None:
     model = model_of(training())
     whole = json.loads(b"".join(diff.diff(model, model)))
     assert list(whole) == ["left", "right", "children"]
     assert list(whole["left"]) == ["name", "duration", "device_duration", "total_duration", "aggs"]
     assert whole["left"]["name"] == "CompositeNodes"
-    node = diff.diffnode(model, model, "0")
-    assert node is not None
+    node = node_at_root(model, model)
     assert list(node) == ["left", "right", "path", "children"]
     assert [(c["path"], c["left"]["name"]) for c in node["children"]] == [
         ("0-0", "nn.Module: Net_0"),
@@ -260,11 +266,8 @@ def test_the_old_answers() -> None:
         ("0-2", "nn.Module: Net_0.backward"),
     ]
     assert all("children" not in child for child in node["children"])
-    gone = diff.diffnode(model, model_of([op("a", 0, 1)]), "0")
-    assert gone is not None
-    assert gone["children"] == []
-    empty = diff.diffnode(model, model_of([]), "0")
-    assert empty is not None
+    assert node_at_root(model, model_of([op("a", 0, 1)]))["children"] == []
+    empty = node_at_root(model, model_of([]))
     assert empty["right"] == {"name": "Blank", "duration": 0, "device_duration": 0, "total_duration": 0, "aggs": []}
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.nesting import by_depth, depths, nearest, to_root
+from torch_tb_profiler.arrays.paths import paths
 from torch_tb_profiler.arrays.preorder import preorder
 
 Parents = list[int]
+#: as often the same forest has levels that are worth calls of numpy
+WIDE = 64
 
 
 @st.composite
@@ -45,8 +51,40 @@ def test_preorder(parent: Parents, data: st.DataObject) -> None:
     given_parents = np.array(parent, np.int32)
     expected = walk(parent, turns)
     assert preorder(given_parents, np.array(turns, np.int64)).tolist() == expected
-    depth = np.array([len(ancestors(parent, node)) - 1 for node in range(len(parent))], np.int32)
-    assert preorder(given_parents, np.array(turns, np.int64), depth).tolist() == expected
+
+
+@given(forests(), st.data())
+def test_paths(parent: Parents, data: st.DataObject) -> None:
+    """Against the definition: an entry is the keys from the root down; level by level, as they first occur."""
+    drawn = st.lists(st.integers(0, 2), min_size=len(parent), max_size=len(parent))
+    keys = [data.draw(drawn), data.draw(drawn)]
+    way = [tuple((keys[0][at], keys[1][at]) for at in reversed(ancestors(parent, node))) for node in range(len(parent))]
+    entries = sorted(dict.fromkeys(way), key=len)
+    narrow, wide = (
+        paths(np.array(parent * times, np.int32), [np.array(key * times, np.int64) for key in keys])
+        for times in (1, WIDE)
+    )
+    for of, around in (narrow, wide):
+        assert of[: len(parent)].tolist() == [entries.index(each) for each in way]
+        assert around.tolist() == [entries.index(each[:-1]) if len(each) > 1 else -1 for each in entries]
+
+
+def test_a_walk_over_many_levels_is_no_round_for_each() -> None:
+    """Deep trees take numpy some calls, not some for each level."""
+    deep = np.arange(-1, 3_000, dtype=np.int32)
+    calls = Counter[str]()
+
+    def count(_: object, event: str, function: object) -> None:
+        calls["numpy"] += event == "c_call"
+
+    sys.setprofile(count)
+    try:
+        order = preorder(deep, np.arange(len(deep)))
+        of, _ = paths(deep, [np.zeros(len(deep), np.int64)])
+    finally:
+        sys.setprofile(None)
+    assert order.tolist() == of.tolist() == list(range(len(deep)))
+    assert calls["numpy"] < 4 * len(deep)
 
 
 @given(forests(), st.data())

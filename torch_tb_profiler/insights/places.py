@@ -122,11 +122,13 @@ def _from_call_stacks(model: Model, at: Int64, frame: Int64) -> None:
     )
     operator = take_known(tree.operator, nearest(tree.parent, tree.is_operator, node)).astype(np.int64)
     stack = take_known(operators.call_stack, operator, missing=0)
-    for code in set(stack[stack > 0].tolist()):
-        own = next((name for name in str(trace.strings[code]).split(";") if is_own_code(name)), None)
-        if own is not None:
-            # the text itself is no string of the trace: the whole stack stands for it
-            frame[missing[stack == code]] = -2 - code
+    # the text itself is no string of the trace: the whole stack stands for it
+    told = np.flatnonzero(trace.strings.where(_has_own_code, stack)[stack])
+    frame[missing[told]] = -2 - stack[told]
+
+
+def _has_own_code(stack: str) -> bool:
+    return any(is_own_code(name) for name in stack.split(";"))
 
 
 def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:

@@ -218,7 +218,7 @@ class _Draft(msgspec.Struct, frozen=True):
         nodes = len(self.row)
         turns = outermost_first(self.lane, self.start, self.end, np.zeros(nodes, np.int32))
         turns, depth = put_aside((turns, depths(self.parent)))
-        order = put_aside(preorder(self.parent, turns, depth))
+        order = put_aside(preorder(self.parent, turns))
         place = np.full(nodes + 1, -1, np.int32)
         place[order] = np.arange(nodes, dtype=np.int32)
         row, parent = self.row[order], place.take(self.parent[order])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.ranks.clock_lines import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, common_lines
 from torch_tb_profiler.ranks.run_answers import Clock
 from torch_tb_profiler.ranks.run_data import RunData
@@ -40,10 +41,9 @@ def _groups(run: RunData, rank: int) -> list[GroupEnds]:
     group = run.join.group_numbers(of.groups)[of.group[chosen]]
     origin = run.heads[rank].origin_ns
     found = []
-    for at, count in zip(*np.unique(group, return_counts=True), strict=True):
-        mine = chosen[group == at]
-        mine = mine[:: max(1, -(-len(mine) // MOST_POINTS))]
-        ends = GroupEnds(int(at), rows.number[mine], of.end[mine] + origin)
-        found.append((run.join.groups[at].size, int(count), ends))
+    for at, of_group in each_value(group):
+        mine = chosen[of_group[:: max(1, -(-len(of_group) // MOST_POINTS))]]
+        ends = GroupEnds(at, rows.number[mine], of.end[mine] + origin)
+        found.append((run.join.groups[at].size, len(of_group), ends))
     found.sort(key=lambda each: (-each[0], -each[1], each[2].group))
     return [ends for _, _, ends in found]

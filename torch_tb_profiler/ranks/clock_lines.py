@@ -107,7 +107,7 @@ def common_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Common
         for mine in each.groups:
             known = references.setdefault(mine.group, [])
             for other, theirs in known:
-                if root(other) == root(rank):
+                if root(other) == root(rank) or min(len(mine.number), len(theirs.number)) < least:
                     continue
                 _, i, j = np.intersect1d(mine.number, theirs.number, assume_unique=True, return_indices=True)
                 if len(i) < least:

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
-from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.trace import Trace
@@ -100,13 +100,14 @@ def spent_of(trace: Trace, graph: Graph) -> Spent:
     kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.work_since)
     item = np.flatnonzero(kernels & (items.start < until))
     label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), KERNELS)))
-    code = np.concatenate((of_event, names[items.row[item]]))
+    code = np.concatenate((of_event, names[items.row[item]].astype(np.int64)))
     length = np.concatenate((pieces.end - pieces.start, items.duration[item]))
-    keys, of = np.unique(np.stack((label, code), axis=1), axis=0, return_inverse=True)
-    texts = [(int(at), _COUNTED.sub("#", trace.strings[int(c)]) if c >= 0 else "") for at, c in keys]
+    groups = group([label, code])
+    keys = zip(label[groups.first].tolist(), code[groups.first].tolist(), strict=True)
+    texts = [(at, _COUNTED.sub("#", trace.strings[c]) if c >= 0 else "") for at, c in keys]
     kinds = sorted(set(texts))
     number = {kind: at for at, kind in enumerate(kinds)}
-    of = np.array([number[text] for text in texts], np.int64)[of.reshape(-1)] if len(keys) else of.reshape(-1)
+    of = np.array([number[text] for text in texts], np.int64)[groups.of]
     step_ns = float(graph.steps.end[-1] - graph.steps.start[0]) / steps if steps else 0.0
     ns = sums_at(of, length, len(kinds)) / max(steps, 1)
     row = np.append(host.row.astype(np.int64), -1)[node]

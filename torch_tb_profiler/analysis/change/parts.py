@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from math import lcm
 from typing import Literal, get_args
 
 import msgspec
@@ -22,6 +23,8 @@ Kind = Literal["calls", "speed", "new", "gone", "replaced"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _ZERO = Fraction(0)
+#: of the shares of both sides operators and kernels
+_Names = tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
 
 
 class Amount(msgspec.Struct, frozen=True):
@@ -97,7 +100,8 @@ class StepChange(msgspec.Struct, frozen=True):
         total: dict[Kind, Fraction] = dict.fromkeys(KINDS, _ZERO)
         for each in self.work:
             for kind, ns in each.parts.items():
-                total[kind] += ns
+                if ns:
+                    total[kind] += ns
         return total
 
     def without_names(self) -> Fraction:
@@ -113,32 +117,48 @@ class Side:
         if not steps:
             raise ValueError("a side without steps has no mean step")
         self._weight = [Fraction(1, steps * each.devices) for each in recordings]
-        self._of: dict[int, Fraction] = {}
+        #: of a share the place of its weight
+        self._of: dict[int, int] = {}
+        #: all amounts are multiples of 1 ÷ this
+        self.parts_of_one = lcm(*(weight.denominator for weight in self._weight))
         self.step = Fraction(sum(each.step_ns for each in recordings), steps)
         self.causes: dict[str, Fraction] = defaultdict(Fraction)
         self.shares: list[Share] = []
-        for each, weight in zip(recordings, self._weight, strict=True):
+        for place, (each, weight) in enumerate(zip(recordings, self._weight, strict=True)):
             for cause, ns in each.causes.items():
                 self.causes[cause] += ns * weight
             for share in each.shares:
-                self._of[id(share)] = weight
+                self._of[id(share)] = place
                 self.shares.append(share)
 
     def amount(self, shares: Iterable[Share]) -> Amount:
-        calls = exposed = full = _ZERO
+        # whole numbers while the weight is the same: fractions take twenty times as long
+        sums: dict[int, list[int]] = {}
         for share in shares:
-            weight = self._of[id(share)]
-            calls += share.calls * weight
-            exposed += share.exposed_ns * weight
-            full += share.full_ns * weight
-        return Amount(calls, exposed, full)
+            of = sums.setdefault(self._of[id(share)], [0, 0, 0])
+            of[0] += share.calls
+            of[1] += share.exposed_ns
+            of[2] += share.full_ns
+        if not sums:
+            return Amount()
+        first, *others = ([self._weight[place] * each for each in of] for place, of in sums.items())
+        for other in others:
+            first = [one + more for one, more in zip(first, other, strict=True)]
+        return Amount(*first)
 
 
 def step_change(before: Sequence[StepShares], after: Sequence[StepShares]) -> StepChange:
     """The change between two sides. Each needs at least one recording with steps, otherwise ValueError is raised."""
     left, right = Side(before), Side(after)
     found = _joined(matches(left.shares, right.shares))
-    work = [_work(left, right, match) for match in found]
+    work = [(_work(left, right, match), names) for names, match in found]
+    parts_of_one = lcm(left.parts_of_one, right.parts_of_one)
+
+    def largest_first(item: tuple[WorkChange, _Names]) -> tuple[int, _Names]:
+        change = item[0].change
+        return -abs(change.numerator) * (parts_of_one // change.denominator), item[1]
+
+    work.sort(key=largest_first)
     causes = [
         CauseChange(cause, left.causes.get(cause, _ZERO), right.causes.get(cause, _ZERO))
         for cause in dict.fromkeys([*left.causes, *right.causes])
@@ -147,7 +167,7 @@ def step_change(before: Sequence[StepShares], after: Sequence[StepShares]) -> St
         left.step,
         right.step,
         tuple(sorted(causes, key=lambda each: (-abs(each.change), each.cause))),
-        tuple(sorted(work, key=lambda each: (-abs(each.change), _names(each.before), _names(each.after)))),
+        tuple(each for each, _ in work),
     )
 
 
@@ -155,18 +175,21 @@ def _names(shares: Iterable[Share]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted({(share.operator, share.kernel) for share in shares}))
 
 
-def _joined(found: Iterable[Match]) -> list[Match]:
-    """Matches of the same names (with other shapes, below other operators) are one."""
-    groups: dict[object, list[Match]] = defaultdict(list)
+def _joined(found: Iterable[Match]) -> list[tuple[_Names, Match]]:
+    """Matches of the same names (with other shapes, below other operators) are one; with the names of both sides."""
+    groups: dict[tuple[_Names, How | None], list[Match]] = defaultdict(list)
     for match in found:
-        groups[_names(match.before), _names(match.after), match.how].append(match)
+        groups[(_names(match.before), _names(match.after)), match.how].append(match)
     return [
-        Match(
-            tuple(share for match in same for share in match.before),
-            tuple(share for match in same for share in match.after),
-            same[0].how,
+        (
+            names,
+            Match(
+                tuple(share for match in same for share in match.before),
+                tuple(share for match in same for share in match.after),
+                how,
+            ),
         )
-        for same in groups.values()
+        for (names, how), same in groups.items()
     ]
 
 
@@ -181,6 +204,8 @@ def _parts(how: How | None, a: Amount, b: Amount) -> dict[Kind, Fraction]:
         return {"gone" if a.calls else "new": change}
     if how not in ("name", "launch"):
         return {"replaced": change}
+    if a.calls == b.calls:
+        return {"calls": _ZERO, "speed": change}
     # midpoints of both sides: both parts add up without a rest
     each = a.exposed / a.calls, b.exposed / b.calls
     calls = (b.calls - a.calls) * (each[0] + each[1]) / 2

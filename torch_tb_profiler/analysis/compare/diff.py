@@ -94,8 +94,12 @@ class Side:
 
     @property
     def times(self) -> Times:
-        tree, device = self.program.timed.tree, self.program.timed.device_total[self.nodes]
-        duration = tree.duration[self.nodes]
+        timed = self.program.timed
+        if len(self.nodes) == 1:  # as most; numpy takes longer for one value than for a thousand
+            at = int(self.nodes[0])
+            one, on_device = int(timed.tree.duration[at]), int(timed.device_total[at])
+            return Times(one, on_device, on_device if on_device > 0 else one)
+        device, duration = timed.device_total[self.nodes], timed.tree.duration[self.nodes]
         return Times(int(duration.sum()), int(device.sum()), int(np.where(device > 0, device, duration).sum()))
 
     def operators(self) -> OperatorSums:
@@ -244,7 +248,7 @@ class Comparison:
     def has_children(self, node: Node) -> bool:
         """Whether there are any; without aligning them, which would cost more than the level that asks."""
         inside = self._inside(node)
-        if inside is None:
+        if inside is None or not len(inside[0]) or not len(inside[1]):
             return False
         wanted = PARTS if self._detail == "parts" else _ALL
         mine, theirs = (
@@ -283,7 +287,7 @@ class Comparison:
         for a, b in [*exact, (len(mine), len(theirs))]:
             loose = (
                 []
-                if self._detail == "parts"
+                if self._detail == "parts" or i == a or j == b
                 else align([key for _, _, key in mine[i:a]], [key for _, _, key in theirs[j:b]])
             )
             found += [(mine[i + x][0], theirs[j + y][0]) for x, y in loose]

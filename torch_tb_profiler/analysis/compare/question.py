@@ -202,8 +202,12 @@ def _both_sides(found: Delta, defined: Mapping[str, Definition]) -> Columns:
 def _name(side: Side) -> str | None:
     if not len(side.nodes):
         return None
-    first, last = (side.program.timed.name(int(node)).removeprefix("nn.Module: ") for node in side.nodes[[0, -1]])
-    return first if len(side.nodes) == 1 else f"{first} … {last}"
+    first = _short(side, 0)
+    return first if len(side.nodes) == 1 else f"{first} … {_short(side, -1)}"
+
+
+def _short(side: Side, place: int) -> str:
+    return side.program.timed.name(int(side.nodes[place])).removeprefix("nn.Module: ")
 
 
 def _kind(node: Node) -> str:

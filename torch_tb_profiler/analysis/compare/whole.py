@@ -62,7 +62,7 @@ def whole(comparison: Comparison, most: int) -> Whole:
         before = before[of] + 1 + np.arange(len(of))
     parent = np.concatenate(parents).astype(np.int32)
     depth = np.repeat(np.arange(len(levels), dtype=np.int32), [len(of) for of in parents])
-    order = preorder(parent, np.arange(entries), depth)
+    order = preorder(parent, np.arange(entries))
     children = np.bincount(parent[1:], minlength=entries)[order]
     opened = np.empty(entries, np.bool_)
     opened[order] = 1 + np.cumsum(children) - children < most

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.flops.products import ELEMENTS, FIRST_WITH_TF32,
 from torch_tb_profiler.analysis.flops.rates import piece_work, shared
 from torch_tb_profiler.analysis.flops.work import Work
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.roofline.roofs import roofs
+from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
@@ -108,14 +108,11 @@ def call_roofs(model: Model) -> CallRoofs:
     if not found.on_host and count:
         device = model.device_work.device[pieces.place[calls.first]].astype(np.int64)
         open_ = _may_be_tf32(model, found, element, device)
-        for each in roofs(model):
-            here = device == each.device
-            bandwidth[here] = np.nan if each.bandwidth is None else each.bandwidth
-            for code, name in enumerate(ELEMENTS):
-                speed = each.rate(name)
-                rate[here & (element == code)] = np.nan if speed is None else speed
-            as_tf32 = each.rate("tf32")
-            most[here & open_] = np.nan if as_tf32 is None else as_tf32
+        table = roof_table(model)
+        place, rates = table.places(device), table.rates(ELEMENTS)
+        bandwidth = table.bandwidth[place]
+        rate = np.where(element >= 0, rates[place, element], np.nan)
+        most = np.where(open_, rates[place, ELEMENTS.index("tf32")], np.nan)
     most = np.where(np.isnan(most), rate, most)
     with np.errstate(invalid="ignore"):
         computing, moving = 1e9 * flops / rate, 1e9 * size / bandwidth
@@ -206,11 +203,9 @@ def _copies(model: Model, found: Counted, copies: Int64) -> tuple[Float64, Int8]
     on_device = strings.where(_ON_DEVICE.search, names)[names]
     between = strings.where(_BETWEEN_DEVICES.search, names)[names]
     is_copy = model.device_category[pieces.place[copies]] == Category.MEMCPY
-    speed = np.full(len(copies), np.nan)
-    for each in roofs(model):
-        here = device == each.device
-        for chosen, rate in ((on_device, each.bandwidth), (between, each.link), (~on_device & ~between, each.host)):
-            speed[here & chosen] = np.nan if rate is None else rate
+    table = roof_table(model)
+    place = table.places(device)
+    speed = np.where(between, table.link[place], np.where(on_device, table.bandwidth[place], table.host[place]))
     moved = np.where(on_device & is_copy, 2 * size, size)
     roof = 1e9 * moved / speed
     bound = np.where(on_device, BOUNDS.index("memory"), BOUNDS.index("link"))
@@ -231,10 +226,9 @@ def _above(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
     other = model.trace.strings.where(_ALGORITHM.search, names)[names] & (pieces.call >= 0)
     other_call = np.zeros(len(calls), np.bool_)
     other_call[pieces.call[other]] = True
-    cache, bandwidth = np.zeros(len(calls)), np.zeros(len(calls))
-    for each in roofs(model):
-        cache[of_calls.device == each.device] = each.cache or 0.0
-        bandwidth[of_calls.device == each.device] = each.bandwidth or 0.0
+    table = roof_table(model)
+    place = table.places(of_calls.device)
+    cache, bandwidth = np.nan_to_num(table.cache)[place], np.nan_to_num(table.bandwidth)[place]
     # the cache may hold so much of what is read, and keep so much of what is written
     moved = np.maximum(calls.numbers("bytes") - 2 * cache, 0)
     fits = (of_calls.bound == BOUNDS.index("memory")) & (1e9 * moved <= ABOVE * calls.duration * bandwidth)

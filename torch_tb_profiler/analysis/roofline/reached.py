@@ -15,9 +15,10 @@ from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.pieces import ABOVE, FLOOR_NS, call_roofs
-from torch_tb_profiler.analysis.roofline.roofs import roofs
+from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
+from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.order import percentile
-from torch_tb_profiler.arrays.types import Float64
+from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
 
 #: bytes that no cache holds, and how long a product must take, ns
@@ -55,22 +56,24 @@ def reached(model: Model) -> Mapping[int, Reached]:
         multiplies = (
             is_product[calls.work] & (flops > 0) & (calls.duration > _LONG_NS) & (computed <= ABOVE * of_calls.rate)
         )
-    best = {}
-    for each in roofs(model):
-        here = of_calls.device == each.device
-        of_element = {
-            name: _best(computed[here & multiplies & (of_calls.element == code)], _LEAST_PRODUCTS)
-            for code, name in enumerate(ELEMENTS)
-        }
-        best[each.device] = Reached(
-            _best(moved[here & moves], _LEAST_MOVES),
-            {name: rate for name, rate in of_element.items() if rate is not None},
-        )
-    return best
+    devices = roofs(model)
+    place = roof_table(model).places(of_calls.device)
+    moves &= place >= 0
+    multiplies &= (place >= 0) & (of_calls.element >= 0)
+    bandwidth = _best(place[moves], moved[moves], _LEAST_MOVES)
+    product = len(ELEMENTS) * place + of_calls.element
+    flops_of: list[dict[str, float]] = [{} for _ in devices]
+    for number, rate in _best(product[multiplies], computed[multiplies], _LEAST_PRODUCTS).items():
+        of_device, element = divmod(number, len(ELEMENTS))
+        flops_of[of_device][ELEMENTS[element]] = rate
+    return {each.device: Reached(bandwidth.get(at), flops_of[at]) for at, each in enumerate(devices)}
 
 
-def _best(rates: Float64, least: int) -> float | None:
-    return percentile(rates, _PERCENT) if len(rates) >= least else None
+def _best(number: Int64, rates: Float64, least: int) -> dict[int, float]:
+    """By number, of those that occur so often."""
+    chosen = np.flatnonzero(np.bincount(number)[number] >= least)
+    of_number = each_value(number[chosen])
+    return {value: percentile(rates[chosen[at]], _PERCENT) for value, at in of_number}
 
 
 def reached_ns(model: Model) -> Float64:
@@ -79,15 +82,24 @@ def reached_ns(model: Model) -> Float64:
     calls = found.calls
     flops, size = calls.numbers("flops"), calls.numbers("bytes")
     least = of_calls.roof_ns.copy()
-    for device, best in reached(model).items():
-        here = of_calls.device == device
-        if best.bandwidth is not None:
-            moving = here & (size > 0)
-            least[moving] = np.maximum(least, 1e9 * size / best.bandwidth)[moving]
-        for code, name in enumerate(ELEMENTS):
-            computing = here & (of_calls.element == code) & (flops > 0)
-            if name in best.flops:
-                least[computing] = np.maximum(least, 1e9 * flops / best.flops[name])[computing]
+    bandwidth, rate = _as_columns(reached(model))
+    place = roof_table(model).places(of_calls.device)
+    moving = (size > 0) & ~np.isnan(bandwidth[place])
+    least[moving] = np.maximum(least, 1e9 * size / bandwidth[place])[moving]
+    rate_here = rate[place, of_calls.element]
+    computing = (of_calls.element >= 0) & (flops > 0) & ~np.isnan(rate_here)
+    least[computing] = np.maximum(least, 1e9 * flops / rate_here)[computing]
     short = least < FLOOR_NS
     least[short] = np.minimum(calls.duration, FLOOR_NS)[short]
     return least
+
+
+def _as_columns(best: Mapping[int, Reached]) -> tuple[Float64, Float64]:
+    """Bandwidth, shape (devices + 1,), and FLOP/s, shape (devices + 1, elements), as `RoofTable`; NaN: not known."""
+    bandwidth, rate = np.full(len(best) + 1, np.nan), np.full((len(best) + 1, len(ELEMENTS)), np.nan)
+    for place, each in enumerate(best.values()):
+        if each.bandwidth is not None:
+            bandwidth[place] = each.bandwidth
+        for name, flops in each.flops.items():
+            rate[place, ELEMENTS.index(name)] = flops
+    return bandwidth, rate

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.peaks import (
@@ -15,6 +16,8 @@ from torch_tb_profiler.analysis.shared.peaks import (
     peaks_of,
     rate_of,
 )
+from torch_tb_profiler.arrays.lookup import find
+from torch_tb_profiler.arrays.types import Float64, Int64, Ints
 from torch_tb_profiler.model import Model
 
 
@@ -53,6 +56,53 @@ class Roofs(msgspec.Struct, frozen=True):
 def roofs(model: Model) -> Sequence[Roofs]:
     """Of the devices that did some work, by number."""
     return tuple(_of(model, number) for number in model.used_devices)
+
+
+class RoofTable(msgspec.Struct, frozen=True):
+    """The same of all devices, and a last place for what is on none of them; NaN: not known.
+
+    number                             shape (devices,), ascending
+    bandwidth, link, host, cache       shape (devices + 1,)
+    """
+
+    number: Int64
+    bandwidth: Float64
+    link: Float64
+    host: Float64
+    cache: Float64
+    flops: tuple[Mapping[ElementType, float], ...]
+
+    def places(self, device: Ints) -> Int64:
+        """Where each device is in the columns."""
+        return find(self.number, device)
+
+    def rates(self, elements: Sequence[str]) -> Float64:
+        """FLOP/s of element types; shape (devices + 1, elements)."""
+        known: dict[tuple[tuple[ElementType, float], ...], list[float]] = {}
+        rows = []
+        for flops in self.flops:
+            same = tuple(flops.items())
+            if same not in known:
+                known[same] = [_or_nan(rate_of(flops, element)) for element in elements]
+            rows.append(known[same])
+        return np.array(rows, np.float64)
+
+
+@remembered
+def roof_table(model: Model) -> RoofTable:
+    """Of the devices that did some work."""
+    found = roofs(model)
+
+    def column(name: str) -> Float64:
+        return np.array([*(_or_nan(getattr(each, name)) for each in found), np.nan])
+
+    number = np.array([each.device for each in found], np.int64)
+    flops = (*(each.flops for each in found), {})
+    return RoofTable(number, column("bandwidth"), column("link"), column("host"), column("cache"), flops)
+
+
+def _or_nan(value: float | None) -> float:
+    return np.nan if value is None else value
 
 
 def _of(model: Model, number: int) -> Roofs:

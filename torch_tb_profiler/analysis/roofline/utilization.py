@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import COMPUTING, Role
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64
@@ -275,7 +275,8 @@ def _utilization(
     matrix_ns = int(found.pieces.duration[inside & is_known.multiplies].sum())
     if not multiplies.any():
         return _none("coverage" if missing_ns else "no_products")
-    computing = [each for each in devices if (of_calls.device[multiplies] == each.device).any()]
+    used = set(distinct(of_calls.device[multiplies]).tolist())
+    computing = [each for each in devices if each.device in used]
     if np.isnan(of_calls.rate[multiplies]).any() or any(not each.flops for each in computing):
         return _none("no_peak")
     room = time * len(computing)

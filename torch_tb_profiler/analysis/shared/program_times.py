@@ -21,6 +21,9 @@ from torch_tb_profiler.trace import Strings
 _NOT_OPERATORS = ("DataParallel.forward", "DistributedDataParallel.forward")
 
 
+_BACKWARD = int(NodeKind.BACKWARD)
+
+
 class TimedProgram(msgspec.Struct, frozen=True):
     """The tree and, per node, its times in ns; `host_total` is `tree.duration`.
 
@@ -46,13 +49,13 @@ class TimedProgram(msgspec.Struct, frozen=True):
     main: int
 
     def name(self, node: int) -> str:
-        return self.names(np.array([node]))[0]
+        text = str(self.strings[int(self.tree.name[node])])
+        return text + ".backward" if self.tree.kind[node] == _BACKWARD else text
 
     def names(self, nodes: Int64) -> list[str]:
         """`name` of many."""
-        backward = int(NodeKind.BACKWARD)
         of = zip(self.strings.texts(self.tree.name[nodes]), self.tree.kind[nodes].tolist(), strict=True)
-        return [text + ".backward" if kind == backward else text for text, kind in of]
+        return [text + ".backward" if kind == _BACKWARD else text for text, kind in of]
 
 
 @remembered

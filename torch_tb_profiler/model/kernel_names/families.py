@@ -7,10 +7,9 @@ kernels of Triton, whose names are one identifier.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from torch_tb_profiler.model.kernel_names.family import NO, OPEN, YES, Family, Kind, of_kind
 from torch_tb_profiler.model.kernel_names.first_match import FirstMatch
+from torch_tb_profiler.model.kernel_names.kept import kept_by_name
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 from torch_tb_profiler.model.kernel_names.products import ATTENTION, CONVOLUTION, GEMM, MIXTURE_OF_EXPERTS
 
@@ -178,7 +177,7 @@ _PATTERNS = tuple((pattern, family) for family in FAMILIES for pattern in family
 _FIRST = FirstMatch(pattern for pattern, _ in _PATTERNS)
 
 
-@lru_cache(maxsize=4096)
+@kept_by_name
 def family_of(name: str) -> Family | None:
     """The family of a kernel by its name; None: unknown."""
     place = _FIRST(plain_name(name))

@@ -12,7 +12,6 @@ from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
 from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import many_microseconds
 from torch_tb_profiler.web.old_plugin.tree_json import nested_pieces
 
@@ -47,23 +46,39 @@ class _Node(msgspec.Struct, gc=False):
     right: _Side
 
 
+class _Placed(_Node, gc=False):
+    path: str
+
+
 def diff(left: Model, right: Model) -> Iterator[bytes]:
     """/diff: the whole tree, in pieces."""
     found = whole(Comparison(left, right, "parts"), MOST_NODES)
-    texts = nested_pieces(zip(found.depth.tolist(), map(dumps, _nodes(found)), strict=True))
-    return iter(lambda: b"".join(islice(texts, _NODES_OF_A_PIECE)), b"")
+    return _pieces(nested_pieces(zip(found.depth.tolist(), map(dumps, _nodes(found)), strict=True)))
 
 
-def diffnode(left: Model, right: Model, path: str) -> Json | None:
-    """/diffnode: a node and its children; None if there is no such path."""
+def diffnode(left: Model, right: Model, path: str) -> Iterator[bytes] | None:
+    """/diffnode: a node and its children, in pieces; None if there is no such path."""
     turns = turns_of(path)
     found = None if turns is None else family(Comparison(left, right, "parts"), turns)
     if turns is None or found is None:
         return None
-    node, *children = msgspec.to_builtins(list(_nodes(found)))
-    path = "-".join(map(str, (ROOT, *turns)))
-    below = [{**child, "path": f"{path}-{place}"} for place, child in enumerate(children)]
-    return {**node, "path": path, "children": below}
+    return _pieces(_in_one(_nodes(found), "-".join(map(str, (ROOT, *turns)))))
+
+
+def _pieces(texts: Iterator[bytes]) -> Iterator[bytes]:
+    return iter(lambda: b"".join(islice(texts, _NODES_OF_A_PIECE)), b"")
+
+
+def _in_one(nodes: Iterator[_Node], path: str) -> Iterator[bytes]:
+    """The first node with the others as its children."""
+    yield dumps(_placed(next(nodes), path))[:-1] + b',"children":['
+    for place, node in enumerate(nodes):
+        yield (b"," if place else b"") + dumps(_placed(node, f"{path}-{place}"))
+    yield b"]}"
+
+
+def _placed(node: _Node, path: str) -> _Placed:
+    return _Placed(node.left, node.right, path)
 
 
 def _nodes(found: Whole) -> Iterator[_Node]:
