@@ -125,7 +125,7 @@ def test_when_the_scheduler_goes_the_rest_is_read_here(job: Path, expected: tupl
 def test_a_scheduler_that_cannot_be_reached_is_said_at_once(
     job: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for address, why in (("tcp://127.0.0.1:9", "cannot be reached"), ("nonsense", "is no address of a scheduler")):
+    for address, why in (("tcp://127.0.0.1:9", "cannot be reached"), ("nonsense", "is not the address of a scheduler")):
         assert main(["ingest", str(job), "--scheduler", address, "--cache-dir", str(tmp_path)]) == 2
         error = capsys.readouterr().err
         assert address in error

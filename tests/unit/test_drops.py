@@ -223,7 +223,7 @@ def test_a_fault_is_told_as_everywhere(
     monkeypatch.setattr(noted, "add", lambda _: 1 / 0)
     answer = send(client, "a.json", trace_at(tmp_path))
     assert answer.status_code == 500
-    assert "made a mistake" in json.loads(answer.data)["error"]
+    assert "an error occurred" in json.loads(answer.data)["error"]
 
 
 def test_a_server_for_others_takes_none(noted: Noted, tmp_path: Path) -> None:

@@ -300,12 +300,12 @@ def test_rules(text: str, limit: float, relative: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "is no rule"),
-        ("step_time", "is no rule"),
+        ("", "is not a rule"),
+        ("step_time", "is not a rule"),
         ("step_tme > 5%", "perhaps step_time"),
         ("step_time > 5", "needs a unit"),
         ("step_time > 5MB", "does not fit"),
-        ("step_time < 5%", "its sign is >"),
+        ("step_time < 5%", "so use >"),
         ("step_time > -5%", "cannot be below 0"),
         ("notes.error > 3", "no other limit"),
         ("calls() > 0", "no metric"),

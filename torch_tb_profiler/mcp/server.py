@@ -106,7 +106,7 @@ class ProfileServer:
         except Exception:
             mark = uuid.uuid4().hex[:8]
             log.exception("error %s in the tool %s", mark, tool.name)
-            return _refused(f"the server made a mistake; its error output tells more under {mark}")
+            return _refused(f"an error occurred in the server; its error output has details under {mark}")
 
     def _answer(self, tool: AnyTool, asked: Any) -> types.CallToolResult:
         found, text = fitted(tool, tool.compute(self.catalog, asked))

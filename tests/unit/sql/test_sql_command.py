@@ -93,7 +93,7 @@ def test_several_traces(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["select nothing from steps"], 'column "nothing" not found'),
         (["drop table x"], "only SELECT"),
         (["select 1; select 2"], "one statement"),
-        (["select 1", "-f", "x"], "say the same thing"),
+        (["select 1", "-f", "x"], "exclude each other"),
         (["-f", "/no/such/file"], "cannot read /no/such/file"),
         (["select 1", "--step-pattern", "("], "--step-pattern"),
     ],
