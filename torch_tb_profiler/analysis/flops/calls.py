@@ -254,8 +254,9 @@ def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64
     of_node = groups.of.copy()
     unclear = np.flatnonzero(np.array([work.why is not None for work in works])[groups.of] | repeats(model, nodes))
     if len(unclear):
-        known = {int(nodes[i]): works[int(groups.of[i])] for i in unclear.tolist()}
-        place = {int(nodes[i]): i for i in unclear.tolist()}
+        here = nodes[unclear].tolist()
+        known = dict(zip(here, map(works.__getitem__, groups.of[unclear].tolist()), strict=True))
+        place = dict(zip(here, unclear.tolist(), strict=True))
         numbers: dict[Work, int] = {}
         for node, work in derived(model, nodes[unclear], known).items():
             if work not in numbers:
