@@ -57,7 +57,7 @@ def _python_frames(model: Model) -> Iterator[Note]:
             "frames_cost_time",
             "info",
             "Python calls are recorded, which makes each of them slower: host times are too long, device times are "
-            "not touched.",
+            "not affected.",
             count=frames,
             touches=("operators",),
             remedy="profile(with_stack=False)  # when stacks are not needed",
