@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser import numbers
 from tests.browser.conftest import OpenPage
+from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
 
@@ -110,9 +111,9 @@ def test_taking_it_back(profiler: Profiler, names: list[str]) -> None:
     brush.clear.click()
     expect(brush.chip).to_have_count(0)
     assert "st" not in profiler.state
-    profiler.page.go_back()
+    back(profiler.page)
     expect(brush.chip).to_contain_text(f"Step {names[2]} of 5")
-    profiler.page.go_back()
+    back(profiler.page)
     expect(brush.chip).to_have_count(0)
     expect(profiler.heading("GPU Kernel")).to_be_visible()
 

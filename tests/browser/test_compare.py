@@ -28,6 +28,7 @@ from tests.browser.compare import (
     trail,
 )
 from tests.browser.conftest import PICTURED, Keep, OpenPage, StartServer, screenshot
+from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_keyboard import tab_to
@@ -70,7 +71,7 @@ def test_pickers_on_both_sides_and_swap(opened: Profiler) -> None:
     expect(opened.picker("Baseline worker")).to_have_accessible_name("Baseline worker rank3")
     expect(opened.picker("Run")).to_have_accessible_name("Run ddp_gloo_2ranks")
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank1")
-    opened.page.go_back()
+    back(opened.page)
     expect(opened.picker("Baseline run")).to_have_accessible_name("Baseline run ddp_gloo_2ranks")
     expect(opened.picker("Run")).to_have_accessible_name(f"Run {GPU_RUN}")
 

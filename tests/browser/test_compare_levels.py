@@ -19,6 +19,7 @@ from tests.browser.compare import (
     plain,
     trail,
 )
+from tests.browser.history import back, forward
 from tests.browser.profiler import CPU_RUN, Profiler, as_table
 
 INNER = "forward"
@@ -45,9 +46,9 @@ def test_into_a_part_and_out_again(opened: Profiler) -> None:
     opened.grid("Parts").row(INNER).click()
     expect(trail(opened).get_by_role("listitem")).to_have_text(["Everything", PART, INNER])
 
-    opened.page.go_back()
+    back(opened.page)
     expect(trail(opened).locator("[aria-current]")).to_have_text(PART)
-    opened.page.go_forward()
+    forward(opened.page)
     expect(trail(opened).locator("[aria-current]")).to_have_text(INNER)
     trail(opened).get_by_role("button", name=PART).click()
     expect(trail(opened).locator("[aria-current]")).to_have_text(PART)

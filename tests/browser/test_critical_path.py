@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Route, expect
 from tests.browser import numbers
 from tests.browser.axe import Axe
 from tests.browser.conftest import Keep
+from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, definition
 from tests.tiny import wait_until
 
@@ -83,7 +84,7 @@ def test_a_step_is_listed_and_leads_to_the_trace(opened: Profiler) -> None:
     grid.panel.get_by_role("button", name="Show in Trace").click()
     expect(opened.heading("Trace")).to_be_visible()
     assert opened.state["e"] == str(pieces["row"][0])
-    opened.page.go_back()
+    back(opened.page)
     expect(opened.heading("Critical path")).to_be_visible()
     opened.panel(f"Path of step {step}").get_by_role("button", name="Close").click()
     expect(opened.panel("Path of one step")).to_be_visible()

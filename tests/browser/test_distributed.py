@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 from tests.browser import numbers
 from tests.browser.axe import Axe
 from tests.browser.distributed import OPERATIONS, OVERLAP, WAITS, answer_of, chart, ranks_of, told
+from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, definition, rows_of
 from tests.browser.test_keyboard import tab_to
 
@@ -147,7 +148,7 @@ def test_picking_a_rank_and_back(opened: Profiler) -> None:
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank3")
     expect(opened.grid("Ranks").row("rank3")).to_have_attribute("aria-selected", "true")
     expect(opened.panel(OPERATIONS).get_by_role("button", name="Operations of rank3")).to_be_visible()
-    opened.page.go_back()
+    back(opened.page)
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank0")
     opened.grid(DEVICES).row("rank1").click()
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank1")

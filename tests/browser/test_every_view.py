@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.history import back, forward
 from tests.browser.profiler import GPU_RUN, VIEWS, Profiler
 from tests.browser.servers import Server
 from tests.browser.test_safety import hostile_trace
@@ -97,10 +98,10 @@ def test_links_and_back(in_tensorboard: Profiler) -> None:
     for view in VIEWS:
         in_tensorboard.go_to(view)
     for title in list(VIEWS.values())[-2::-1]:
-        page.go_back()
+        back(page)
         expect(in_tensorboard.heading(title)).to_be_visible()
     for title in list(VIEWS.values())[1:]:
-        page.go_forward()
+        forward(page)
         expect(in_tensorboard.heading(title)).to_be_visible()
 
 

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.history import back, forward
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
 
@@ -74,17 +75,15 @@ def test_back_and_forward(in_tensorboard: Profiler) -> None:
     in_tensorboard.choose("Run", GPU_RUN)
     in_tensorboard.go_to("kernels")
 
-    page.go_back()
+    back(page)
     expect(in_tensorboard.heading("Operator")).to_be_visible()
     expect(in_tensorboard.picker("Run")).to_have_accessible_name(f"Run {GPU_RUN}")
-    page.go_back()
+    back(page)
     expect(in_tensorboard.picker("Run")).to_have_accessible_name(f"Run {CPU_RUN}")
     expect(in_tensorboard.grid("Operators").filter).to_have_value("conv")
-    page.go_back()
+    back(page)
     expect(in_tensorboard.heading("Overview")).to_be_visible()
-    page.go_forward()
-    page.go_forward()
-    page.go_forward()
+    forward(page, 3)
     expect(in_tensorboard.heading("GPU Kernel")).to_be_visible()
     expect(in_tensorboard.picker("Run")).to_have_accessible_name(f"Run {GPU_RUN}")
 

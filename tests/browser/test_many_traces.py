@@ -10,6 +10,7 @@ from playwright.sync_api import Route, expect
 
 from tests.browser.axe import Axe
 from tests.browser.conftest import Keep
+from tests.browser.history import back
 from tests.browser.layout import faults
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.tiny import wait_until
@@ -59,7 +60,7 @@ def test_a_row_shows_its_trace_and_back_leads_back(many: Profiler) -> None:
     many.grid("Traces").row(f"{CPU_RUN} · worker0").click()
     expect(many.picker("Run")).to_contain_text(CPU_RUN)
     assert many.state["x"] == "many"
-    many.page.go_back()
+    back(many.page)
     expect(many.picker("Run")).to_contain_text(GPU_RUN)
 
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests import events, tiny
 from tests.browser.conftest import Keep, OpenPage, StartServer
+from tests.browser.history import back
 from tests.browser.memory import comes, cursor, drag, open_memory, plot, range_of
 from tests.browser.profiler import GPU_RUN, Profiler, definition
 from tests.browser.servers import Server
@@ -138,7 +139,7 @@ def test_back_brings_the_look_back(opened: Profiler) -> None:
     opened.switch("Table", "Operators")
     opened.go_to("kernels")
     assert "t" not in opened.state
-    opened.page.go_back()
+    back(opened.page)
     expect(opened.grid("Operators").count).to_be_visible()
     assert range_of(opened) == wanted
 

@@ -14,6 +14,7 @@ from tests import events
 from tests.browser import numbers
 from tests.browser.axe import Axe
 from tests.browser.conftest import Appearances, Keep
+from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, definition, rows_of, saved_whole
 from tests.browser.servers import Server
 from tests.browser.test_safety import IMAGE
@@ -229,7 +230,7 @@ def test_flame_graph(opened: Profiler) -> None:
 def test_back(opened: Profiler) -> None:
     opened.switch("Metric", "Host self")
     opened.go_to("operators")
-    opened.page.go_back()
+    back(opened.page)
     expect(opened.heading("Module")).to_be_visible()
     expect(opened.ui.get_by_role("radio", name="Host self", exact=True)).to_be_checked()
 

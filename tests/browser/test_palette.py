@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
 
@@ -69,7 +70,7 @@ def test_goes_everywhere(profiler: Profiler) -> None:
     palette.choose(f"run {CPU_RUN}")
     expect(profiler.picker("Run")).to_have_accessible_name(f"Run {CPU_RUN}")
 
-    profiler.page.go_back()
+    back(profiler.page)
     expect(profiler.picker("Run")).to_have_accessible_name(f"Run {GPU_RUN}")
 
 

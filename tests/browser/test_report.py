@@ -13,6 +13,7 @@ from playwright.sync_api import Page, Request, expect
 
 from tests import events
 from tests.browser.conftest import Keep
+from tests.browser.history import back
 from tests.browser.layout import faults
 from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 from tests.browser.servers import Server
@@ -101,7 +102,7 @@ def test_is_looked_at_as_the_page(reports: dict[str, Path], page: Page) -> None:
     grid.row("aten::mm").click()
     expect(opened.inspector).to_contain_text("nvjet")
     opened.choose("Worker", "rank2")
-    page.go_back()
+    back(page)
     expect(opened.picker("Worker")).to_contain_text("rank0")
     assert opened.state["sel"] == "op:aten::mm"
     opened.go_to("compare")

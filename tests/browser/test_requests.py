@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Error, Page, Request, Route, expect
 
+from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.tiny import wait_until
 
@@ -61,7 +62,7 @@ def test_changing_what_is_shown_cancels_what_was_asked(
     elif change == "steps":
         profiler.ui.get_by_role("slider", name="First step").press("ArrowRight")
     else:
-        page.go_back()
+        back(page)
         expect(profiler.picker("Worker")).to_have_accessible_name("Worker rank0")
     wait_until(lambda: page.evaluate("1") and len(cancelled) == 1, "the question is taken back")
     assert "worker=rank1" in cancelled[0]

@@ -15,6 +15,7 @@ from tests.browser import numbers
 from tests.browser.axe import Axe
 from tests.browser.conftest import Appearances, Keep
 from tests.browser.cost import meter_of
+from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, saved_whole
 from tests.browser.servers import Server
 from tests.browser.test_safety import FRAME, IMAGE, KERNEL, OPERATOR, hostile_trace
@@ -233,7 +234,7 @@ def test_empty_and_broken(on_its_own: Profiler) -> None:
 def test_back(opened: Profiler) -> None:
     opened.switch("Order", "Left heavy")
     opened.go_to("kernels")
-    opened.page.go_back()
+    back(opened.page)
     expect(opened.heading("Stacks")).to_be_visible()
     expect(opened.ui.get_by_role("radio", name="Left heavy")).to_be_checked()
 

@@ -17,6 +17,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser import numbers
 from tests.browser.axe import Axe
 from tests.browser.conftest import Keep, OpenPage
+from tests.browser.history import back
 from tests.browser.profiler import GPU_RUN, Profiler, as_table, definition
 from tests.browser.servers import Server
 from tests.events import Event, annotation, kernel, launch, memory, op
@@ -181,9 +182,9 @@ def test_a_step_leads_to_its_slices_and_back(serve_events: Callable[..., Profile
     expect(slices.get_by_role("row").filter(has_text="DataLoader")).to_have_count(1)
     profiler.inspector.get_by_role("button", name="Show in Steps").click()
     expect(profiler.panel(CHART)).to_be_visible()
-    profiler.page.go_back()
+    back(profiler.page)
     expect(profiler.heading("Trace")).to_be_visible()
-    profiler.page.go_back()
+    back(profiler.page)
     expect(profiler.panel(CHART)).to_be_visible()
     expect(profiler.inspector.get_by_role("heading", name="7", exact=True)).to_be_visible()
 

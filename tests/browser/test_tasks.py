@@ -97,7 +97,7 @@ def test_prefill_against_decode(tmp_path: Path, serve_logs: Callable[[Path], Ser
 def test_who_is_the_straggler_and_why(hand: Hand) -> None:
     hand.profiler.open(r=GPU_RUN)
     hand.go_to("distributed")
-    expect(hand.panel("Who is slow")).to_contain_text("Rank 2 on node0 is slow: the host launches late")
+    expect(hand.panel("Who is slow")).to_contain_text("Rank 2 on node0 is slow: the host launches work late")
     row = hand.panel("Slow ranks").get_by_role("row", name=re.compile("^Rank 2"))
     expect(row).to_contain_text("aten::nonzero")
     hand.click(row.get_by_role("button", name="Show both in Trace"))

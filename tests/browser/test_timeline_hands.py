@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.history import back, forward
 from tests.browser.profiler import GPU_RUN, Profiler, definition
 from tests.browser.timeline import STREAM, WHERE, Timeline, hits_of, leaf, open_trace
 from tests.browser.watch import Watch
@@ -224,9 +225,9 @@ def test_a_link_shows_it_all_and_back_leads_back(on_its_own: Profiler) -> None:
     assert start <= found["start_ns"]
     assert found["start_ns"] + found["duration_ns"] <= end < start + 1e9
     assert timeline.x(found["start_ns"] + found["duration_ns"]) - timeline.x(found["start_ns"]) > 50
-    on_its_own.page.go_back()
+    back(on_its_own.page)
     expect(on_its_own.heading("Operator")).to_be_visible()
-    on_its_own.page.go_forward()
+    forward(on_its_own.page)
     expect(on_its_own.panel("Selection").get_by_role("heading", name="aten::addmm", exact=True)).to_be_visible()
 
 

@@ -14,6 +14,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import numbers
 from tests.browser.axe import Axe
+from tests.browser.history import back
 from tests.browser.profiler import GPU_RUN, Profiler, rows_of
 from tests.browser.servers import Server
 from tests.browser.watch import Watch
@@ -106,7 +107,7 @@ def test_a_name_leads_to_all_its_calls_and_back(opened: Profiler) -> None:
     table(opened).get_by_role("button", name=name, exact=True).first.click()
     expect(opened.heading("Operator")).to_be_visible()
     expect(opened.inspector.get_by_role("heading", name=name, exact=True)).to_be_visible()
-    opened.page.go_back()
+    back(opened.page)
     expect(panel(opened).get_by_label("Category")).to_have_value("operator")
 
 

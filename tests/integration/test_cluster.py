@@ -116,7 +116,7 @@ def test_when_the_scheduler_goes_the_rest_is_read_here(job: Path, expected: tupl
 
         found = ingest(str(job), str(tmp_path / "place"), lambda: on(alone, said), told=kill, say=said.append)
     assert len(said) == 1
-    assert "is gone" in said[0]
+    assert "was lost" in said[0]
     assert "are read on this machine" in said[0]
     assert told(found) == expected[0]
     assert columns_of(tmp_path / "place") == columns_of(expected[1])
