@@ -13,6 +13,7 @@ from tests.browser.conftest import Keep, StartServer
 from tests.browser.distributed import OPERATIONS, OVERLAP, answer_of, chart, ranks_of, told
 from tests.browser.profiler import Profiler, definition
 from tests.browser.servers import Server
+from tests.tiny import wait_until
 from tests.tracegen import Config, Job, write_job, write_run
 
 MANY = 64
@@ -64,7 +65,7 @@ def test_many_ranks(page: Page, runs: Server, keep: Keep) -> None:
     expect(profiler.panel(OPERATIONS).get_by_role("button", name=f"Operations of rank{SLOW}")).to_be_visible()
     # Nothing is wider than the page.
     page.set_viewport_size({"width": 1280, "height": 900})
-    assert main.evaluate("(main) => main.scrollWidth <= main.clientWidth")
+    wait_until(lambda: main.evaluate("(main) => main.scrollWidth <= main.clientWidth"), "the width of the window")
 
 
 def test_a_thousand_ranks(page: Page, runs: Server, keep: Keep) -> None:
