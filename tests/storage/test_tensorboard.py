@@ -100,7 +100,7 @@ def test_a_signature_is_in_no_report_and_in_no_name_of_the_api(server_of: object
         opened = api.open(f"{url}/logs?{signature}", cache_dir=tmp_path / "cache")
         assert len(opened.figures())
         assert opened.path == f"{url}/logs"
-        with pytest.raises(api.ProfileError, match="/empty holds no trace") as caught:
+        with pytest.raises(api.ProfileError, match="/empty contains no trace") as caught:
             api.open(f"{url}/empty?{signature}")
         page = tmp_path / "report.html"
         command = [sys.executable, "-m", "torch_tb_profiler", "report", "-o", str(page)]

@@ -78,7 +78,7 @@ def test_steps_as_a_person_chooses(client: Client, profile: Profile) -> None:
     matched = trace.with_steps(pattern=r"ProfilerStep#\d").steps
     assert list(matched.labels) == get(client, f"/api/overview?{TRACE}")["steps"]["labels"][: len(matched)]
     assert whole.model is whole.model
-    with pytest.raises(ProfileError, match="no rule for steps"):
+    with pytest.raises(ProfileError, match="not a rule for steps"):
         trace.with_steps("by_the_moon")
     with pytest.raises(ProfileError, match="not a regular expression"):
         trace.with_steps(pattern="(")
@@ -354,7 +354,7 @@ def test_errors_are_sentences(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     assert "cannot be listed" in said(lambda: torch_tb_profiler.open(tmp_path / "nowhere", cache_dir=cache))
     logs.mkdir()
-    assert said(lambda: torch_tb_profiler.open(logs, cache_dir=cache)) == f"{logs} holds no trace"
+    assert said(lambda: torch_tb_profiler.open(logs, cache_dir=cache)) == f"{logs} contains no trace"
     assert "s3://bucket/folder" in said(lambda: torch_tb_profiler.open("s3://", cache_dir=cache))
     write_trace(logs / "run" / "w.1.pt.trace.json")
     write_trace(logs / "run" / "w.2.pt.trace.json")

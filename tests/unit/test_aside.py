@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from tests.recorded import model_of, sample_traces, short
-from torch_tb_profiler.arrays import aside
-from torch_tb_profiler.arrays.aside import Aside, put_aside
+from torch_tb_profiler import aside
+from torch_tb_profiler.aside import Aside, put_aside
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.trace.late_fields import LateFields

@@ -70,7 +70,7 @@ def test_an_address_names_a_trace(logs: Path, capsys: pytest.CaptureFixture[str]
     found = json.loads(capsys.readouterr().out)
     assert (found["meta"]["worker"], found["exp"]["worker"]) == ("w0", "w1")
     assert main(["compare", str(logs / "a~w0~1"), str(logs / "a~w9")]) == 2
-    assert "holds no trace of a worker 'w9'" in capsys.readouterr().err
+    assert "contains no trace of a worker 'w9'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.replay_checks import CHANGES, check_base
 from tests.replay_programs import Machine, queue_program, random_program, recorded, truth
-from torch_tb_profiler.analysis.replay import build
+from torch_tb_profiler.analysis.replay import build, facts
 from torch_tb_profiler.analysis.replay import savings as savings_module
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import (
@@ -109,7 +109,7 @@ def no_waits(*_: object) -> HostWait:
     return HostWait(NOTHING, NOTHING, NOTHING)
 
 
-#: without a rule: its name in `build`, what stands there instead, the change whose answer is wrong then
+#: without a rule: its name in `facts` or `build`, what stands there instead, the change whose answer is wrong then
 RULES: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
     "hand-over": ({"hand_overs": no_hand_overs}, "kernels free"),
     "stream waits": (
@@ -124,7 +124,7 @@ RULES: dict[str, tuple[dict[str, Callable[..., Any]], str]] = {
 def test_without_a_rule_some_answer_is_wrong(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     replaced, name = RULES[rule]
     for function, instead in replaced.items():
-        monkeypatch.setattr(build, function, instead)
+        monkeypatch.setattr(facts if hasattr(facts, function) else build, function, instead)
     change, world = CHANGES[name]
     errors = []
     for seed in range(12):
@@ -138,7 +138,7 @@ def test_without_a_rule_some_answer_is_wrong(rule: str, monkeypatch: pytest.Monk
 
 
 def test_without_the_queue_rule_free_kernels_save_far_too_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "full_queue", no_waits)
+    monkeypatch.setattr(facts, "full_queue", no_waits)
     program = queue_program()
     machine = recorded(program)
     model = model_of(machine.events)

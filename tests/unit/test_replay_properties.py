@@ -14,7 +14,7 @@ from tests.recorded import model_of as model_of_file
 from tests.replay_checks import CHANGES, check_base
 from tests.replay_programs import COMPUTE, US, Machine, World, random_program, recorded, truth
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.analysis.replay import build
+from torch_tb_profiler.analysis.replay import facts
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, kernels, no_straggler, scale, without
 from torch_tb_profiler.analysis.replay.edges import Edge
@@ -177,8 +177,8 @@ def test_without_typical_delays_short_kernels_follow_too_closely(monkeypatch: py
         return abs(int(steps[1:].sum()) - real) / machine.total_ns
 
     assert error() <= 0.002
-    monkeypatch.setattr(build, "launch_and_gap", lambda *_: (0, 0))
-    monkeypatch.setattr(build, "wake_of", lambda *_: 0)
+    monkeypatch.setattr(facts, "launch_and_gap", lambda *_: (0, 0))
+    monkeypatch.setattr(facts, "wake_of", lambda *_: 0)
     assert error() > 0.01
 
 

@@ -64,7 +64,7 @@ def test_ranks_of_different_windows_in_time_are_told(seconds: int) -> None:
     found = reduce(ranks).overview
     (note,) = (note for note in found.notes if note.kind == "different_windows")
     assert note.text.endswith(
-        "compared with no other rank: rank3." if seconds == 300 else "are left out: rank3."
+        "not compared with other ranks: rank3." if seconds == 300 else "are left out: rank3."
     )  # the others have steps in common: nothing is unknown of them
     assert [each for each in found.stragglers if each.named] == []
 

@@ -8,12 +8,12 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.aside import lasting
 from torch_tb_profiler.arrays.distinct import begins_run, distinct
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.aside import lasting
 
 Links = TypeVar("Links", Int32, Int64)
 

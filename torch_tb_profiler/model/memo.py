@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
-from torch_tb_profiler.arrays.aside import put_aside
+from torch_tb_profiler.aside import put_aside
 
 Owner = TypeVar("Owner", bound="HasParts")
 T = TypeVar("T")

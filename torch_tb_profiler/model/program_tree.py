@@ -13,12 +13,12 @@ from typing import ClassVar, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.distinct import among, distinct, one_of
 from torch_tb_profiler.arrays.grouping import first_at, greatest_at
 from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest, outermost_first, to_root
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64, UInt8
+from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.model.modules import lightning_modules, nn_modules

@@ -9,9 +9,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.aside import lasting, put_aside
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.aside import lasting, put_aside
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.trace import Category

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.arrays.aside import put_aside
+from torch_tb_profiler.aside import put_aside
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform as dataclass_transform  # noqa: PLC0414 - others have it from here

@@ -21,8 +21,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.aside import lasting
 from torch_tb_profiler.arrays.types import ELEMENTS, Float64, Int32, Int64, UInt8
+from torch_tb_profiler.aside import lasting
 from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
 
 

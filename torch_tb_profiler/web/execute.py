@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.question import (
 )
 from torch_tb_profiler.analysis.remember import Kept
 from torch_tb_profiler.analysis.table import Page, Table
-from torch_tb_profiler.arrays.aside import put_aside, watched
+from torch_tb_profiler.aside import put_aside, watched
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import Reason

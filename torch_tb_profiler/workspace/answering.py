@@ -18,7 +18,7 @@ from typing import IO, Any, Literal
 
 import msgspec
 
-from torch_tb_profiler.arrays import aside
+from torch_tb_profiler import aside
 from torch_tb_profiler.workspace.asking import Asking
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.give_back import give_back, held, keep_little

@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.arrays import aside
+from torch_tb_profiler import aside
 from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, named_roots
 from torch_tb_profiler.discovery.names import is_candidate
 from torch_tb_profiler.discovery.roots import base_name

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from torch_tb_profiler.arrays import aside
+from torch_tb_profiler import aside
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot

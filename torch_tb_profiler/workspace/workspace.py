@@ -12,7 +12,7 @@ from typing import Any, Literal, NoReturn, Protocol, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.arrays import aside
+from torch_tb_profiler import aside
 from torch_tb_profiler.discovery import Found, Root, Run
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange

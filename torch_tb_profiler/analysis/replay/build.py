@@ -13,9 +13,9 @@ from torch_tb_profiler.analysis.replay.host_pieces import host_pieces
 from torch_tb_profiler.analysis.replay.lags import CLEAR_NS
 from torch_tb_profiler.analysis.replay.points import Points
 from torch_tb_profiler.analysis.replay.stream_edges import coincidences, stream_waits
-from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps.launched import launched_in
 

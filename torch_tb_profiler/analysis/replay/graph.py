@@ -14,8 +14,8 @@ from torch_tb_profiler.analysis.replay.inputs import Calls, Items
 from torch_tb_profiler.analysis.replay.lags import Lags
 from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.analysis.replay.stretches import Stretches
-from torch_tb_profiler.arrays.aside import lasting
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.aside import lasting
 from torch_tb_profiler.model.steps import Steps
 
 

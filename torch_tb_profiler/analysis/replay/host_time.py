@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES, Label, labels_of
-from torch_tb_profiler.arrays.aside import lasting, put_aside
 from torch_tb_profiler.arrays.nesting import Nesting
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
+from torch_tb_profiler.aside import lasting, put_aside
 from torch_tb_profiler.model.call_tree import nest_category
 from torch_tb_profiler.trace import Trace
 

@@ -7,11 +7,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
-from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model import Model
 
 

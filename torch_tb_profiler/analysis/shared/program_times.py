@@ -7,12 +7,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
-from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import LinkedProgramTree, NodeKind, ProgramTree, program_tree
 from torch_tb_profiler.trace import Strings

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.arrays.aside import put_aside
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import by_depth, depths
 from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
+from torch_tb_profiler.aside import put_aside
 from torch_tb_profiler.model.kernel_names.short import short_name
 
 Weight = Literal["device", "host"]
