@@ -139,10 +139,11 @@ class Aside:
 
 
 def _files_allowed() -> int:
-    """A quarter of those that the process may have open."""
+    """A quarter of those that the process may have open, and 1,024 where that is without limit."""
     import resource  # noqa: PLC0415 - not every system has it
 
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1024 if allowed == resource.RLIM_INFINITY else allowed // 4
 
 
 def _is_aside(values: AnyArray) -> bool:

@@ -6,8 +6,11 @@ import gc
 import mmap
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +18,21 @@ import msgspec
 import numpy as np
 import pytest
 
+import torch_tb_profiler
 from tests.recorded import model_of, sample_traces, short
 from torch_tb_profiler import aside
 from torch_tb_profiler.aside import Aside, put_aside
+from torch_tb_profiler.cli import main as command
+from torch_tb_profiler.cli.work import serve
+from torch_tb_profiler.discovery import parse_logdir
+from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.trace.late_fields import LateFields
 from torch_tb_profiler.web.prefetch import questions
-from torch_tb_profiler.workspace import OpenTrace
+from torch_tb_profiler.workspace import OpenTrace, open_workspace, worker
 from torch_tb_profiler.workspace.answer_store import StoredAnswer, stored
+from torch_tb_profiler.workspace.protocol import Job
 
 LINUX = pytest.mark.skipif(not hasattr(mmap, "MADV_DONTNEED"), reason="needs madvise")
 pytestmark = LINUX
@@ -131,6 +140,11 @@ def test_few_open_files_are_left_to_others(tmp_path: Path, monkeypatch: pytest.M
     assert [not each.flags.writeable for each in kept] == [True, True, False, False]
 
 
+def test_open_files_without_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    assert aside._files_allowed() == 1024
+
+
 def test_only_disks_of_this_machine_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aside, "_used", None)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
@@ -234,3 +248,65 @@ def test_all_that_is_prepared_is_the_same(
         there = answers()
     assert here.keys() == there.keys()
     assert [name for name in here if here[name] != there[name]] == []
+
+
+# who puts arrays aside --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The directories that `use` was called with."""
+    found: list[Path] = []
+    monkeypatch.setattr(aside, "use", found.append)
+    return found
+
+
+def test_a_worker_process_does(used: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Performed(Exception):
+        pass
+
+    def perform(*_: object) -> None:
+        raise Performed
+
+    job = Job(1, "url", 1, 1, str(tmp_path / "columns"))
+    monkeypatch.setattr(worker, "_take_stdout", BytesIO)
+    monkeypatch.setattr(worker, "_listen", lambda _, jobs, __: jobs.put(job))
+    monkeypatch.setattr(worker, "perform", perform)
+    with pytest.raises(Performed):
+        worker.main()
+    assert used == [tmp_path]
+
+
+def test_the_process_for_large_traces_does(tmp_path: Path) -> None:
+    code = (
+        "import sys; from torch_tb_profiler import aside; aside.use = lambda path: print(path, file=sys.stderr)\n"
+        "from torch_tb_profiler.workspace import answering; answering.main(sys.argv[1], 10, '')"
+    )
+    asked = [sys.executable, "-c", code, str(tmp_path)]
+    found = subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60)
+    assert found.stderr == f"{tmp_path}\n"
+
+
+def test_a_server_of_its_own_and_commands_do_and_the_python_api_does_not(used: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    roots = parse_logdir(str(tmp_path / "logs"))
+    for is_alone in (False, True):
+        open_workspace(roots, tmp_path / "server", 1, is_alone=is_alone).close()
+    assert used == [tmp_path / "server"]
+    trace = sample_traces()[0]
+    torch_tb_profiler.open(trace, cache_dir=tmp_path / "python").trace().overview()
+    assert used == [tmp_path / "server"]
+    assert command(["summary", str(trace), "--cache-dir", str(tmp_path / "command")]) == 0
+    assert used == [tmp_path / "server", tmp_path / "command"]
+
+
+def test_serve_is_a_server_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[object] = []
+
+    def opened(*_: object, is_alone: bool = False, **__: object) -> None:
+        given.append(is_alone)
+        raise StorageError("enough")
+
+    monkeypatch.setattr(serve, "open_workspace", opened)
+    assert command(["serve", str(tmp_path)]) != 0
+    assert given == [True]

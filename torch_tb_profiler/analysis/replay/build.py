@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.replay.host_pieces import host_pieces
 from torch_tb_profiler.analysis.replay.lags import CLEAR_NS
 from torch_tb_profiler.analysis.replay.points import Points
 from torch_tb_profiler.analysis.replay.stream_edges import coincidences, stream_waits
+from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.aside import put_aside
@@ -200,7 +201,7 @@ class _Numbered:
             lag=made.lag,
             unexplained=made.unexplained,
             item=item,
-            lane_row=_lane_rows(lane_edges, len(found)),
+            lane_row=places_of(lane_edges, len(found)),
             lane_times=lane_times,
             pieces=pieces,
             lane_from=lane_from,
@@ -244,9 +245,3 @@ class _Numbered:
         found = put_aside(joined([found.take(kept), edges(Edge.ROOT, np.full(len(alone), -1), alone, 0)]))
         by_target = np.argsort(number[found.target], kind="stable")
         return int(np.count_nonzero(~forward)), early, put_aside(found.take(by_target))
-
-
-def _lane_rows(lane_edges: Int64, edges: int) -> Int64:
-    found = np.full(edges, -1, np.int64)
-    found[lane_edges] = np.arange(len(lane_edges))
-    return found

@@ -39,6 +39,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 
 def facts_of(model: Model) -> Facts:
+    """Of the whole trace."""
     trace, steps = model.trace, model.steps
     items = items_of(model)
     calls = calls_of(model)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.shared.byte_text import size
+from torch_tb_profiler.analysis.shared.count_text import counted
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK
 from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom
@@ -44,12 +45,8 @@ def _held(holders: Sequence[Holder]) -> str:
         return ""
     first = holders[0]
     whose = "whose stack is not known" if first.line == NO_STACK else f"allocated at {first.line}"
-    blocks, segments = (_counted(count, what) for count, what in ((first.blocks, "block"), (first.segments, "segment")))
+    blocks, segments = (counted(count, what) for count, what in ((first.blocks, "block"), (first.segments, "segment")))
     return f" {segments} cannot go back to the device because of {blocks} ({size(first.bytes)}) {whose}."
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def said_of_inferred_oom(found: InferredOom) -> str:

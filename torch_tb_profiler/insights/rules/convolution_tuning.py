@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.flops.products import product_kernels
 from torch_tb_profiler.analysis.replay.changes import scale, targets
+from torch_tb_profiler.analysis.shared.count_text import counted
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import nearest
@@ -16,7 +17,6 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.wording import counted
 
 _ID = "convolution_tuning"
 _CONVOLUTIONS = frozenset(

@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.analysis.replay.refusals import USELESS, Refusal
+from torch_tb_profiler.analysis.shared.count_text import by_count
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
 from torch_tb_profiler.arrays.distinct import distinct_first
@@ -20,7 +21,6 @@ from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
-from torch_tb_profiler.insights.shared.wording import by_count
 
 _UNKNOWN = "The device is idle, and the trace does not show why"
 _DO_LESS = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import kernels
+from torch_tb_profiler.analysis.shared.count_text import by_count, counted
 from torch_tb_profiler.analysis.shared.kernel_use import is_compute
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -16,7 +17,6 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.wording import by_count, counted
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind

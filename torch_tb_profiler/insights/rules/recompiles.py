@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import free
 from torch_tb_profiler.analysis.shared.compiled import compiled
+from torch_tb_profiler.analysis.shared.count_text import by_count, counted
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.wording import by_count, counted
 
 
 def _find(facts: Facts) -> Sequence[Found]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.count_text import by_count, counted
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.products import in_words, products_of
-from torch_tb_profiler.insights.shared.wording import by_count, counted
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 _ID = "skinny_products"

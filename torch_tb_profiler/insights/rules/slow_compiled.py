@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.flops.generated import tensor_bytes
 from torch_tb_profiler.analysis.replay.changes import targets
+from torch_tb_profiler.analysis.shared.count_text import by_count, counted
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.analysis.shared.peaks import peaks_of
 from torch_tb_profiler.arrays.distinct import distinct
@@ -16,7 +17,6 @@ from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.wording import by_count, counted
 from torch_tb_profiler.late_pattern import late_pattern
 
 _ID = "slow_compiled"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.shared.count_text import by_count, counted
 from torch_tb_profiler.analysis.shared.tensor_cores import Use
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Float64
@@ -15,7 +16,6 @@ from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, SHAPES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.alignment import loads_pieces, needed_of
 from torch_tb_profiler.insights.shared.products import Products, in_words, products_of
-from torch_tb_profiler.insights.shared.wording import by_count, counted
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 _ID = "slow_products"

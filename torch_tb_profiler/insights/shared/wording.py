@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.shared.count_text import counted
+
 
 def ms(ns: float) -> str:
     """A duration in milliseconds, with three digits, from 100 ms on in whole ones, from ten seconds on in seconds.
@@ -12,26 +14,6 @@ def ms(ns: float) -> str:
     if ns >= 1e10:
         return f"{ns / 1e9:.1f} s"
     return f"{ns / 1e6:.3g} ms" if ns < 1e8 else f"{ns / 1e6:.0f} ms"
-
-
-def by_count(count: int, one: str, more: str) -> str:
-    """The form of a word that goes with a number.
-
-    >>> by_count(1, "takes", "take"), by_count(2, "takes", "take")
-    ('takes', 'take')
-    """
-    return one if count == 1 else more
-
-
-def counted(count: int, one: str, more: str = "") -> str:
-    """A number with what is counted.
-
-    more   the plural, where it is not `one` with an s
-
-    >>> counted(1, "kernel"), counted(2, "kernel"), counted(2, "copy", "copies")
-    ('1 kernel', '2 kernels', '2 copies')
-    """
-    return f"{count} {by_count(count, one, more or f'{one}s')}"
 
 
 #: from so many a step on a whole number is near enough

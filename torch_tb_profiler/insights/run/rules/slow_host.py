@@ -9,13 +9,14 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.analysis.replay.effects import Effect
 from torch_tb_profiler.analysis.replay.labels import Label
+from torch_tb_profiler.analysis.shared.count_text import counted
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.rule import Evidence, Link
 from torch_tb_profiler.insights.run.deviations import from_the_middle
 from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
 from torch_tb_profiler.insights.run.rule import RunFound, RunRule
-from torch_tb_profiler.insights.shared.wording import counted, ms
+from torch_tb_profiler.insights.shared.wording import ms
 
 _LISTED = 20
 
