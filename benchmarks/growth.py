@@ -27,8 +27,8 @@ LEAST = 0.4
 #: of one trace, all questions
 SECONDS = 600
 REPORT = "/api/report"
-#: what is asked first, and the part of it: of a large trace the process that answers starts, which no size changes
-FIRST, START = "/api/timeline/names", "start"
+#: of the trace about which everything is asked before anything is measured
+BEFORE = 1_000
 WEIGHTS = ("host", "device")
 
 Measured = dict[str, Any]
@@ -48,13 +48,14 @@ def measured(python: Path | str, routes: Sequence[str], name: str, environment: 
 def cost(python: Path | str, routes: Sequence[str], name: str, size: int, environment: dict[str, str]) -> Measured:
     """What `probes/shape.py` says of one trace. parts: CPU seconds of each, of several answers their sum."""
     with tempfile.TemporaryDirectory() as directory:
-        run = Path(directory) / "run"
-        run.mkdir()
-        (run / "worker0.1.pt.trace.json").write_text(text_of(name, size))
-        (run / "worker1.1.pt.trace.json").hardlink_to(run / "worker0.1.pt.trace.json")
+        logdir = Path(directory) / "logdir"
+        for run, n in (("run", size), ("small", min(size, BEFORE))):
+            (logdir / run).mkdir(parents=True)
+            (logdir / run / "worker0.1.pt.trace.json").write_text(text_of(name, n))
+            (logdir / run / "worker1.1.pt.trace.json").hardlink_to(logdir / run / "worker0.1.pt.trace.json")
         plan = Path(directory) / "plan.json"
         plan.write_text(json.dumps(requests_of(routes)))
-        said = probe([python, PROBES / "shape.py", run, Path(directory) / "cache", plan], environment, SECONDS)
+        said = probe([python, PROBES / "shape.py", logdir, Path(directory) / "cache", plan], environment, SECONDS)
     parts: dict[str, float] = defaultdict(float)
     for item in said[:-1]:
         parts[item["part"]] += item["cpu"]
@@ -62,18 +63,14 @@ def cost(python: Path | str, routes: Sequence[str], name: str, size: int, enviro
 
 
 def requests_of(routes: Sequence[str]) -> list[Request]:
-    """Each question about the first trace, and those about the run; a report is made of the others.
-
-    Before them the request that counts as START.
-    """
+    """Each question about the first trace, and those about the run; a report is made of the others."""
     asked = [
         (route, parameters)
         for route, parameters in requests_for(set(routes) - {REPORT}, "run", ["worker0", "worker1"])
         if parameters["worker"] != "worker1"
     ]
     named = {"run": "run", "worker": "worker0"}
-    first = (FIRST, named | {"from": "0", "count": "1"})
-    return [first, *asked, *(("/api/stacks", named | {"direction": "bottom_up", "weight": each}) for each in WEIGHTS)]
+    return [*asked, *(("/api/stacks", named | {"direction": "bottom_up", "weight": each}) for each in WEIGHTS)]
 
 
 def ratios(found: Measured) -> list[tuple[str, float, float, float]]:
@@ -81,7 +78,7 @@ def ratios(found: Measured) -> list[tuple[str, float, float, float]]:
     told = [
         (part, small, large, large / max(small, 0.001))
         for part, (small, large) in found["parts"].items()
-        if small is not None and large >= LEAST and part != START
+        if small is not None and large >= LEAST
     ]
     return sorted(told, key=lambda row: -row[3])
 

@@ -1,8 +1,9 @@
 """What each question costs about one trace, in a fresh interpreter: python shape.py LOGDIR CACHE PLAN.
 
-LOGDIR has one run of two equal traces. The first is read and prepared as a worker process does, then everything in PLAN
-(see `benchmarks/requests.py`) is asked. Of a large trace a process of the workspace answers; its CPU is counted too.
-The first request of PLAN is told as `start`: with it that process begins.
+LOGDIR has two runs of two equal traces each. The first trace of `run` is read and prepared as a worker process does,
+then everything in PLAN (see `benchmarks/requests.py`) is asked about it. The process for large traces answers, whatever
+the size; its CPU is counted. Before, it is asked the same about the run `small`: its start and its imports depend on no
+size, and are not told.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import gc
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from torch_tb_profiler.analysis.question import BUNDLES
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS
-from torch_tb_profiler.storage import storage_for
+from torch_tb_profiler.storage import Entry, Storage, storage_for
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.inputs import inputs_of
@@ -33,10 +34,13 @@ from torch_tb_profiler.web.execute import first_of_trace
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.time_limit import TimeLimit
 from torch_tb_profiler.workspace import OpenTrace, open_workspace
+from torch_tb_profiler.workspace import workspace as workspaces
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, stored
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.summary import summarize
+
+RUN, SMALL = "run", "small"
 
 
 def timed(part: str, work: Callable[[], Any]) -> Any:
@@ -52,6 +56,9 @@ def prepare(logdir: str, cache_dir: str) -> None:
     storage = storage_for(root.url)
     cache = Cache(Path(cache_dir))
     entries = sorted(storage.list(storage.resolve(root.url), lambda _: None), key=lambda entry: entry.path)
+    small = [entry for entry in entries if SMALL in entry.path]
+    add_small(storage, cache, small)
+    entries = [entry for entry in entries if entry not in small]
     first, *others = [content_key(storage, entry) for entry in entries]
     columns = cache.columns(first)
 
@@ -65,7 +72,7 @@ def prepare(logdir: str, cache_dir: str) -> None:
     for key in others:
         shutil.copy(columns, cache.columns(key))
         cache.add(key, summary)
-    trace = OpenTrace(Path(logdir).name, "worker0", "1", first, entries[0].size, len(entries))
+    trace = OpenTrace(RUN, "worker0", "1", first, entries[0].size, len(entries))
     folder = AnswerFolder(cache.answers(first))
     inputs = None
     for bundle in BUNDLES:
@@ -78,17 +85,26 @@ def prepare(logdir: str, cache_dir: str) -> None:
     timed("timeline", lambda: timeline_file.write(build(model, inputs), cache.timeline(first)))
 
 
+def add_small(storage: Storage, cache: Cache, entries: Sequence[Entry]) -> None:
+    for entry in entries:
+        key = content_key(storage, entry)
+        with storage.open(entry) as stream:
+            cache.add(key, summarize(Model(read_to_file(stream, cache.columns(key)))))
+
+
 def ask(logdir: str, cache_dir: str, plan: list[tuple[str, dict[str, str]]]) -> None:
+    workspaces.LARGE_EVENTS = 0
     workspace = open_workspace(parse_logdir(logdir), Path(cache_dir), 1, 3600.0)
     while (status := workspace.status()).scanning or status.loading:
         if workspace.process_ids():
             raise SystemExit("the cache was not used")
     app = create_app(workspace, TimeLimit(3600.0))
-    for place, (route, parameters) in enumerate(plan):
+    for route, parameters in plan:
+        asked(app, route, {name: SMALL if value == RUN else value for name, value in parameters.items()})
+    for route, parameters in plan:
         began = cpu_with(workspace.process_ids())
         status_code, _ = asked(app, route, parameters)
-        seconds = cpu_with(workspace.process_ids()) - began
-        say(part=route if place else "start", cpu=seconds, status=status_code)
+        say(part=route, cpu=cpu_with(workspace.process_ids()) - began, status=status_code)
     workspace.close()
 
 
