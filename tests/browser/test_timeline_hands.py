@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.history import back, forward
 from tests.browser.profiler import GPU_RUN, Profiler, definition
@@ -210,6 +210,30 @@ def test_search_goes_from_hit_to_hit(opened: Timeline) -> None:
     expect(profiler.ui.get_by_text(hits_of(both["count"], both["names_total"]))).to_be_visible()
     field.fill("(")
     expect(profiler.ui.locator(".trace-search [role=status]")).to_have_class("trace-wrong")
+
+
+def test_enter_waits_for_the_answer_of_what_was_typed(opened: Timeline) -> None:
+    """Whoever types and presses Enter at once means what was typed, not what was found for a part of it."""
+    profiler, page = opened.profiler, opened.profiler.page
+    first = {q: profiler.server.api("timeline/search", **WHERE, q=q)["hits"]["row"][0] for q in ("aten::", "aten::mm")}
+    assert first["aten::"] != first["aten::mm"]
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("timeline/search.*mm&"), hold)
+    page.keyboard.press("/")
+    page.keyboard.insert_text("aten::")
+    expect(profiler.ui.get_by_text(re.compile(r"^\d[\d,]* hits, "))).to_be_visible()
+    page.keyboard.insert_text("mm")
+    page.keyboard.press("Enter")
+    wait_until(lambda: page.wait_for_timeout(20) or held, "the question")
+    assert "e" not in profiler.state
+    for route in held:
+        route.continue_()
+    wait_until(lambda: profiler.state.get("e") == str(first["aten::mm"]), "the first hit")
+    assert len(held) == 1
 
 
 def test_a_link_shows_it_all_and_back_leads_back(on_its_own: Profiler) -> None:

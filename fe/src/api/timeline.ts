@@ -1,5 +1,5 @@
 /** What the timeline asks: docs/timeline-protocol.md. Binary answers are handed on as they are. */
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { queryOptions, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ApiError, get, getBinary, type Query, type Route } from "./client";
 import { allSteps, type Result, useTraceQuery } from "./queries";
 import type {
@@ -211,12 +211,12 @@ export function useTimelineArgs(key: TimelineKey | null, row: number | null): Re
   return useTimelineQuery("timeline/args", row === null ? null : key, { row });
 }
 
-/** The same question to several ranks, in their order; `queries`: of each rank. Null while there is nothing to ask. */
-function useRanksQuery<R extends Route>(
+/** The same question to several ranks, in their order; `queries`: of each rank. */
+function ofRanks<R extends Route>(
   route: R,
   keys: readonly TimelineKey[],
   queries: readonly Query[] | null,
-): Result<Answers[R][]> {
+) {
   const asked = keys.map(({ run, worker, span, v }, at) => ({
     run,
     worker,
@@ -224,22 +224,51 @@ function useRanksQuery<R extends Route>(
     v,
     ...queries?.[at],
   }));
-  return useQuery<Answers[R][], ApiError>({
+  return queryOptions<Answers[R][], ApiError>({
     queryKey: ["trace", keys[0]?.run, null, route, asked],
     queryFn: ({ signal }) => Promise.all(asked.map((query) => get(route, query, signal))),
     enabled: queries !== null && keys.length > 0,
   });
 }
 
+/** See `ofRanks`; null while there is nothing to ask. */
+function useRanksQuery<R extends Route>(
+  route: R,
+  keys: readonly TimelineKey[],
+  queries: readonly Query[] | null,
+): Result<Answers[R][]> {
+  return useQuery(ofRanks(route, keys, queries));
+}
+
 /** `hits`: of each rank at most. */
+export interface SearchOfRanks {
+  readonly q: string;
+  readonly mode: "text" | "regex";
+  readonly hits: number;
+}
+
+function queries(keys: readonly TimelineKey[], search: SearchOfRanks): Query[] {
+  return keys.map(() => ({ ...search }));
+}
+
 export function useTimelineSearch(
   keys: readonly TimelineKey[],
-  q: string,
-  mode: "text" | "regex",
-  hits: number,
+  search: SearchOfRanks,
 ): Result<TimelineSearch[]> {
-  const query = { q, mode, hits };
-  return useRanksQuery("timeline/search", keys, q === "" ? null : keys.map(() => query));
+  return useRanksQuery("timeline/search", keys, search.q === "" ? null : queries(keys, search));
+}
+
+/**
+ * Asks the same for what happens once, not for what is shown; what is known or under way is not asked again.
+ * Rejects with an ApiError.
+ */
+export function useSearchOnce(): (
+  keys: readonly TimelineKey[],
+  search: SearchOfRanks,
+) => Promise<TimelineSearch[]> {
+  const client = useQueryClient();
+  return (keys, search) =>
+    client.fetchQuery(ofRanks("timeline/search", keys, queries(keys, search)));
 }
 
 /** Of each rank its window, in its own times, and its lanes: null for all. */

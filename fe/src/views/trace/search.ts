@@ -1,6 +1,12 @@
 /** The search over names: what it finds on the ranks shown, and going from hit to hit. */
 import { useDeferredValue, useMemo } from "react";
-import { type ApiError, timelineSearch, useTimelineSearch } from "../../api";
+import {
+  type ApiError,
+  type TimelineSearch,
+  timelineSearch,
+  useSearchOnce,
+  useTimelineSearch,
+} from "../../api";
 import { useAddress } from "../../state";
 import type { Density, Look, PickedSlice, RankTiles } from "../../timeline";
 import { densityOfHits, type Hits, hitAt, mergeHits, placeAmong } from "./hits";
@@ -25,22 +31,23 @@ export interface Search {
 const KNOWN = 2_000;
 const LEAST_KNOWN = 100;
 
+function partsOf(answers: readonly TimelineSearch[], sources: readonly RankTiles[]) {
+  return answers.flatMap((answer, at) => {
+    const rank = sources[at];
+    return rank ? [{ rank, answer }] : [];
+  });
+}
+
 export function useSearch(sources: readonly RankTiles[], selected: PickedSlice | null): Search {
   const [text, setText] = useAddress(params.search);
   const [mode, setMode] = useAddress(params.searchMode);
   const asked = useDeferredValue(text);
   const keys = useMemo(() => sources.map(({ key }) => key), [sources]);
   const each = Math.max(LEAST_KNOWN, Math.floor(KNOWN / Math.max(1, sources.length)));
-  const query = useTimelineSearch(keys, asked, mode, each);
+  const query = useTimelineSearch(keys, { q: asked, mode, hits: each });
+  const searchOnce = useSearchOnce();
   const answers = asked === "" ? null : (query.data ?? null);
-  const parts = useMemo(
-    () =>
-      answers?.flatMap((answer, at) => {
-        const rank = sources[at];
-        return rank ? [{ rank, answer }] : [];
-      }) ?? [],
-    [answers, sources],
-  );
+  const parts = useMemo(() => partsOf(answers ?? [], sources), [answers, sources]);
   const hits = useMemo(() => (parts.length > 0 ? mergeHits(parts) : null), [parts]);
   const found = useMemo<Look["found"]>(() => {
     if (parts.length === 0) return null;
@@ -56,6 +63,12 @@ export function useSearch(sources: readonly RankTiles[], selected: PickedSlice |
   const density = useMemo(() => densityOfHits(parts), [parts]);
   const position = hits && selected ? placeAmong(hits, selected) : -1;
 
+  /** Of what is in the field now, which may not be answered yet. */
+  const hitsNow = async (): Promise<Hits | null> => {
+    if (text === "" || (text === asked && hits)) return hits;
+    return mergeHits(partsOf(await searchOnce(keys, { q: text, mode, hits: each }), sources));
+  };
+
   /** Of every rank the first hit behind a slice; of these the first. */
   const behind = async (slice: PickedSlice): Promise<PickedSlice | null> => {
     const own = sources.findIndex(({ worker }) => worker === slice.worker);
@@ -64,7 +77,7 @@ export function useSearch(sources: readonly RankTiles[], selected: PickedSlice |
         // Of equal times the ranks come in their order.
         const from = slice.start - source.offset + (at < own ? 1 : 0);
         const where = at === own ? { after: slice.row } : { from };
-        const query = { q: asked, mode, hits: 1, bins: 1, ...where } as const;
+        const query = { q: text, mode, hits: 1, bins: 1, ...where } as const;
         return hitAt(source, await timelineSearch(source.key, query), 0);
       }),
     );
@@ -75,11 +88,13 @@ export function useSearch(sources: readonly RankTiles[], selected: PickedSlice |
   };
 
   const go = async (by: -1 | 1): Promise<PickedSlice | null> => {
-    if (!hits || hits.count === 0) return null;
-    const { list, complete } = hits;
+    const found = await hitsNow().catch(() => null); // the error is shown beside the field
+    if (!found || found.count === 0) return null;
+    const { list, complete } = found;
+    const position = selected ? placeAmong(found, selected) : -1;
     const next = list[position + by];
     if (position >= 0 && next && (next.start < complete || sources.length === 1)) return next;
-    if (selected && by > 0 && (position >= 0 || hits.count > list.length)) return behind(selected);
+    if (selected && by > 0 && (position >= 0 || found.count > list.length)) return behind(selected);
     // From elsewhere: the first hit behind the selected slice, or the last one before it.
     const start = selected?.start ?? Number.NEGATIVE_INFINITY;
     const after = list.findIndex((hit) => hit.start > start);
