@@ -24,7 +24,7 @@ UNEXPLAINED = """(found) => found
     .map((each) => each.textContent.trim())"""
 
 
-@pytest.mark.parametrize("run", [CPU_RUN, GPU_RUN, "ddp_gloo_2ranks"])
+@pytest.mark.parametrize("run", [GPU_RUN, "ddp_gloo_2ranks", pytest.param(CPU_RUN, marks=pytest.mark.long)])
 def test_every_column_and_number_has_its_definition(run: str, on_its_own: Profiler) -> None:
     on_its_own.page.set_viewport_size({"width": 1920, "height": 1750})
     on_its_own.open(r=run, sel="op:aten::add")

@@ -94,7 +94,10 @@ def test_columns_are_named_in_chinese(view: str, name: str, open_page: OpenPage,
 
 
 @pytest.mark.parametrize("theme", PICTURED)
-@pytest.mark.parametrize("run", [CPU_RUN, GPU_RUN, "cnn_workers2", "ddp_gloo_2ranks"])
+@pytest.mark.parametrize(
+    "run",
+    [GPU_RUN, "ddp_gloo_2ranks", *(pytest.param(run, marks=pytest.mark.long) for run in (CPU_RUN, "cnn_workers2"))],
+)
 def test_what_the_server_says_is_said_in_chinese(
     run: str, theme: str, open_page: OpenPage, alone: Server, output: Path
 ) -> None:

@@ -100,7 +100,10 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("refusal", REFUSALS)
+@pytest.mark.parametrize(
+    "refusal",
+    ["credentials", *(pytest.param(each, marks=pytest.mark.long) for each in REFUSALS if each != "credentials")],
+)
 @pytest.mark.parametrize("theme", PICTURED)
 def test_a_log_directory_that_cannot_be_listed_says_why(
     store: Store, start: StartServer, open_page: OpenPage, output: Path, refusal: str, theme: str

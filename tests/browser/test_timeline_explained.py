@@ -180,7 +180,7 @@ def test_lanes_of_recorded_traces(
     run: str,
     worker: str,
 ) -> None:
-    server = serve_logs(recorded(f"{folder}/{run}").parent)
+    server = serve_logs(recorded(f"{folder}/{run}"))
     server.wait_for_traces()
     runs = server.api("status")["runs"]
     span = next(each for each in runs if each["name"] == run)["traces"][0]["span"]
