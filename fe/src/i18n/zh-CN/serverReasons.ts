@@ -60,6 +60,8 @@ export const reasons: FirstMessages["reasons"] = {
   // Files that are no traces.
   empty: () => "文件为空",
   not_json: () => "不是 JSON 文件",
+  utf16: () => "是 UTF-16 文本：JSON 使用 UTF-8",
+  packed_twice: () => "被压缩了两次：请先解压一次",
   no_trace_events: ({ first }) =>
     first
       ? `不是 PyTorch 的跟踪：前 ${first} 中没有 traceEvents`
