@@ -113,6 +113,19 @@ def put_stdout(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None
         each.close()
 
 
+@pytest.mark.parametrize("name", [*READING, "serve"])
+def test_an_empty_path(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a variable that is not set: what is in the working directory is not meant."""
+    write_trace(tmp_path / "w.pt.trace.json")
+    monkeypatch.chdir(tmp_path)
+    more = ["select 1"] if name == "sql" else [""] if name in ("check", "compare") else []
+    code, _, err = ended(capsys, name, *NEEDED.get(name, []), "", *more)
+    assert code == (UNSOUND if name == "check" else BAD_INPUT)
+    assert told(err) == ["torch-tb-profiler: the path is empty"]
+
+
 def test_no_place_for_stdin(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
