@@ -83,3 +83,21 @@ def test_damage_is_told_by_the_command_and_in_python(
     assert main(["memory", str(path)]) == 0
     told = capsys.readouterr().err
     assert (f"{note.severity}: {note.text}" in told) == (note.severity != "info")
+
+
+def test_a_snapshot_without_anything_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As it is written where no memory was allocated yet and no history was recorded."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    empty = dumped({"segments": [], "device_traces": [[]]})
+    (logs / "empty.pickle").write_bytes(empty)
+    (logs / "cut.pickle").write_bytes(empty[:-6])
+    said = {"empty": "the snapshot is empty: ", "cut": "the snapshot is cut off, or damaged, before its first record"}
+    with everything_read(logs, tmp_path / "cache", 1) as workspace:
+        client = client_of(workspace)
+        for worker, text in said.items():
+            assert get(client, f"/api/snapshot?run=logs&worker={worker}")["devices"] == []
+            assert get(client, f"/api/snapshot/alive?run=logs&worker={worker}", 404)["error"].startswith(text)
+    for worker, text in said.items():
+        assert main(["memory", str(logs), "--worker", worker]) == 2
+        assert f"torch-tb-profiler: {text}" in capsys.readouterr().err
