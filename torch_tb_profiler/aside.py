@@ -95,7 +95,9 @@ class Aside:
             self._blocks += 1
             if self._blocks == 1:
                 self._done = threading.Event()
-                threading.Thread(target=self._watch, args=(self._done,), name="arrays aside", daemon=True).start()
+                watch = threading.Thread(target=self._watch, args=(self._done,), name="arrays aside", daemon=True)
+                with contextlib.suppress(RuntimeError):  # the system has no thread left: pages go at the end
+                    watch.start()
         try:
             yield
         finally:
@@ -107,8 +109,9 @@ class Aside:
 
     def _watch(self, done: threading.Event) -> None:
         while not done.wait(_EVERY):
-            if _of_files() - self._libraries > HELD:
-                self.let_go()
+            with contextlib.suppress(OSError):  # no file is left to open: at another time
+                if _of_files() - self._libraries > HELD:
+                    self.let_go()
 
     def _written(self, values: AnyArray) -> AnyArray:
         content = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
@@ -169,9 +172,10 @@ def use(directory: Path) -> None:
     global _used  # noqa: PLW0603 - one for the process
     if not hasattr(mmap, "MADV_DONTNEED") or not _STATM.exists():
         return
-    found = next((each for each in (directory, Path(tempfile.gettempdir())) if _is_disk(each)), None)
-    if found is not None and (_used is None or _used.directory != found):
-        _used = Aside(found)
+    with contextlib.suppress(OSError):  # there may be no place for temporary files, and few files left to open
+        found = directory if _is_disk(directory) else Path(tempfile.gettempdir())
+        if _is_disk(found) and (_used is None or _used.directory != found):
+            _used = Aside(found)
 
 
 def _is_disk(directory: Path) -> bool:

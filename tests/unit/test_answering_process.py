@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -200,6 +201,19 @@ def test_whoever_waits_for_a_process_that_is_killed_is_told(tiny: Workspace) -> 
         "the process that computes this was killed, probably because memory ran out; ask again later"
     ] * 3
     assert tiny.ask(trace, process_of) not in (process, os.getpid())
+
+
+def test_a_reply_that_cannot_be_taken_keeps_nobody_waiting(tiny: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_large(_: bytes) -> None:
+        raise MemoryError
+
+    trace = of_tiny(tiny)
+    first = tiny.ask(trace, process_of)
+    with monkeypatch.context() as patched:
+        patched.setattr(pickle, "loads", too_large)
+        with pytest.raises(Unanswered, match="ask again later"):
+            tiny.ask(trace, process_of)
+    assert tiny.ask(trace, process_of) not in (first, os.getpid())
 
 
 def test_a_request_is_told_so(tiny: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -165,6 +166,45 @@ def test_only_disks_of_this_machine_are_used(tmp_path: Path, monkeypatch: pytest
     assert used.directory == tmp_path
     aside.use(tmp_path)
     assert aside._used is used
+
+
+def test_without_a_place_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(aside, "_used", None)
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    monkeypatch.setattr(aside, "_is_disk", lambda directory: directory == tmp_path)
+    aside.use(tmp_path / "memory")
+    assert aside._used is None
+    aside.use(tmp_path)
+    assert aside._used is not None
+
+
+def test_without_threads_pages_go_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    found = Aside(tmp_path, least=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none_left)
+        with found.watched():
+            assert int(found.put(np.arange(1000))[-1]) == 999
+    with found.watched():
+        assert found._blocks == 1
+
+
+def test_without_handles_pages_are_looked_at_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = threading.Semaphore(0)
+
+    def few() -> int:
+        looked.release()
+        raise OSError(24, "Too many open files")
+
+    found = Aside(tmp_path, least=1)
+    monkeypatch.setattr(aside, "_of_files", few)
+    with found.watched():
+        assert all(looked.acquire(timeout=60) for _ in range(2))
 
 
 def test_what_cannot_be_written_stays_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from io import TextIOWrapper
 from pathlib import Path
@@ -111,6 +113,63 @@ def put_stdout(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None
         each.close()
 
 
+@pytest.mark.parametrize("name", [*READING, "serve"])
+def test_an_empty_path(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a variable that is not set: what is in the working directory is not meant."""
+    write_trace(tmp_path / "w.pt.trace.json")
+    monkeypatch.chdir(tmp_path)
+    more = ["select 1"] if name == "sql" else [""] if name in ("check", "compare") else []
+    code, _, err = ended(capsys, name, *NEEDED.get(name, []), "", *more)
+    assert code == (UNSOUND if name == "check" else BAD_INPUT)
+    assert told(err) == ["torch-tb-profiler: the path is empty"]
+
+
+def test_no_place_for_stdin(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    code, _, err = ended(capsys, "summary", "-")
+    assert code == BAD_INPUT
+    (sentence,) = told(err)
+    assert sentence.startswith("torch-tb-profiler: stdin cannot be kept in a temporary file: ")
+
+
+def test_nowhere_to_write(
+    trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither a cache nor temporary files."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    code, _, err = ended(capsys, "summary", str(trace), "--cache-dir", str(tmp_path / "file"))
+    assert code == BAD_INPUT
+    (sentence,) = told(err)
+    assert "and there is no temporary one (" in sentence
+
+
+@pytest.mark.parametrize("host", ["a\udcff", "a" * 100, "999.1.1.1"])
+def test_a_host_that_is_none(host: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = ended(capsys, "serve", str(tmp_path), "--port", "0", "--host", host)
+    assert code == BAD_INPUT
+    assert "cannot listen on " in err
+
+
+@pytest.fixture
+def put_stderr(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    opened: list[TextIOWrapper] = []
+
+    def put(path: str) -> None:
+        opened.append(open(path, "w", buffering=1, encoding="utf-8"))  # noqa: PTH123, SIM115 - closed below
+        monkeypatch.setattr(sys, "stderr", opened[-1])
+
+    yield put
+    monkeypatch.undo()
+    for each in opened:
+        with contextlib.suppress(OSError):  # what could not be written is tried once more
+            each.close()
+
+
 @needs_posix
 @pytest.mark.parametrize("name", PRINTING)
 def test_nobody_reads_the_output(
@@ -133,6 +192,23 @@ def test_no_room_for_the_output(
     code, _, err = ended(capsys, *words_of(name, trace))
     assert code == BAD_INPUT, err
     assert told(err) == ["torch-tb-profiler: the output cannot be written: No space left on device"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no such device")
+@pytest.mark.parametrize("name", PRINTING)
+def test_no_room_for_messages(
+    name: str, trace: Path, put_stderr: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit code says what it says elsewhere: 1 is a rule of `check` that failed."""
+    usual, out, _ = ended(capsys, *words_of(name, trace))
+    (trace.parents[1] / "here" / "out.json").unlink(missing_ok=True)
+    put_stderr("/dev/full")
+    code, again, _ = ended(capsys, *words_of(name, trace))
+    assert code == usual
+    if name != "ingest":  # it says what was there before
+        assert again == out
+    put_stderr("/dev/full")
+    assert main(["summary", str(trace.parent / "nothing")]) == BAD_INPUT
 
 
 @pytest.mark.parametrize("name", PRINTING)

@@ -62,6 +62,9 @@ def test_traces(document: Any) -> None:
         (b" \n", "is empty"),
         (b"\x80\x04\x95", "is a pickle, but not a memory snapshot"),
         (b"hello", "is not JSON"),
+        ('{"traceEvents": []}'.encode("utf-16"), "is text in UTF-16: JSON is UTF-8"),
+        ('{"traceEvents": []}'.encode("utf-16-le"), "is text in UTF-16: JSON is UTF-8"),
+        ('[{"ph": "X"}]'.encode("utf-16-be"), "is text in UTF-16: JSON is UTF-8"),
         (b"{}", "is JSON, but not a trace: it has no traceEvents"),
         (b"[]", "is JSON, but not a trace: it has no events"),
         (b'{"learning_rate": 1}', "is JSON, but not a trace: it has no traceEvents"),
@@ -132,12 +135,19 @@ def test_a_rank_among_the_events_is_not_the_header() -> None:
     assert examine(text, whole=True).rank is None
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def pzstd(text: bytes) -> bytes:
+    """As `pzstd` packs: before each frame its size, in a frame to be skipped."""
+    frame = zstandard.compress(text)
+    return (0x184D2A50).to_bytes(4, "little") + (4).to_bytes(4, "little") + len(frame).to_bytes(4, "little") + frame
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, pzstd])
 def test_packed_files_are_judged_by_their_text(pack: Any) -> None:
     info = {"distributedInfo": {"rank": 2}, "traceEvents": events(3000)}
     assert examine_stream(io.BytesIO(pack(dump(info)))) == Content(rank=2)
     assert str(examine_stream(io.BytesIO(pack(b"{}"))).reason) == "is JSON, but not a trace: it has no traceEvents"
     assert str(examine_stream(io.BytesIO(pack(b""))).reason) == "is empty"
+    assert str(examine_stream(io.BytesIO(pack(gzip.compress(b"{}")))).reason) == "was packed twice: unpack it once"
 
 
 def test_damaged_packing() -> None:

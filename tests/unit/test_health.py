@@ -160,6 +160,13 @@ def test_durations_of_days() -> None:
     assert "huge_durations" not in notes_of([*healthy(), op("aten::add", 70, DAY_US - 1)])
 
 
+def test_events_written_as_two() -> None:
+    begin = {**op("aten::add", 70, 0), "ph": "B"}
+    found = notes_of([*healthy(), begin, {**begin, "ph": "E", "ts": 75}, {**begin, "ph": "b"}])["begin_and_end"]
+    assert (found.count, found.severity) == (2, "warning")
+    assert "begin_and_end" not in notes_of(healthy())
+
+
 def test_kernels_without_length() -> None:
     assert notes_of([*healthy(), launch(60, 2), kernel(70, 0, 2)])["empty_kernels"].severity == "warning"
     whole = [{**e, "ts": int(e["ts"]), **({"dur": int(e["dur"])} if "dur" in e else {})} for e in healthy()]

@@ -16,7 +16,7 @@ from torch_tb_profiler.web.hosts import is_known, known_names, only_for
     "asked",
     [
         *("localhost", "LOCALHOST:6007", "localhost.", "box.localhost:1", "127.0.0.1:6007", "127.8.9.1", "[::1]:6007"),
-        *("[::1]", "10.0.0.7:80", "here.example:6007", "Here.Example", "proxy.example"),
+        *("[::1]", "[fe80::1%eth0]:80", "10.0.0.7:80", "here.example:6007", "Here.Example", "proxy.example"),
     ],
 )
 def test_own_names(asked: str) -> None:
@@ -28,6 +28,8 @@ def test_own_names(asked: str) -> None:
     [
         *("", ":6007", "evil.example", "evil.example:6007", "localhost.evil.example", "127.0.0.1.evil.example"),
         *(
+            "127.0.0.1%00.evil.example",
+            "1.1.1.1%evil.example:80",
             "notlocalhost",
             "localhost,evil.example",
             "here.example@evil.example",

@@ -237,6 +237,13 @@ def test_the_old_tree_answer() -> None:
     assert old_modules.tree(model_of([kernel(0, 10, 1)])) is None
 
 
+@pytest.mark.parametrize(("start", "duration"), [(0, 0), (0, 1), (8, 1)])
+def test_times_of_one_digit(start: int, duration: int) -> None:
+    events = [op("aten::a", start, duration), op("aten::b", start, duration)]
+    (top, *_) = json.loads(b"".join(old_modules.tree(model_of(events)) or []))["children"]
+    assert (top["start_time"], top["end_time"]) == (start, start + duration)
+
+
 def test_a_tree_too_large_loses_its_deepest_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(old_modules, "MOST_NODES", 3)
     events = [op("a", 0, 100), op("b", 10, 50), op("c", 20, 10), op("d", 70, 10)]

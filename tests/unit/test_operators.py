@@ -13,6 +13,7 @@ from tests.events import US, Event, annotation, copy, frame, kernel, launch, mod
 from torch_tb_profiler.analysis.operators.calls import operator_calls
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operator_kernels, operator_stacks, operators
 from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
+from torch_tb_profiler.analysis.shared.operator_times import operator_times
 
 EVALUATE = "autograd::engine::evaluate_function: "
 
@@ -53,6 +54,26 @@ def test_self_and_total() -> None:
     assert times(operators(model_of(events))) == {
         "aten::mm": (1, 30, 40, 20, 20),
         "aten::mat_mul": (1, 35, 100, 16, 36),
+    }
+
+
+def test_an_operator_that_begins_during_a_call_keeps_its_time() -> None:
+    """Rounded times make a call last a little into the operator after it, or around it."""
+    events = [
+        op("aten::mat_mul", 100, 10),
+        launch(101, 1, 5),
+        op("aten::mm", 102, 7),
+        op("aten::add", 200, 10),
+        launch(201, 2, 8),
+        annotation("mine", 202, 6),
+        op("aten::mul", 203, 2),
+        op("aten::mul", 206, 1),
+    ]
+    assert times(operators(model_of(events))) == {
+        "aten::mat_mul": (1, 2, 10, 0, 0),
+        "aten::mm": (1, 7, 7, 0, 0),
+        "aten::add": (1, 2, 10, 0, 0),
+        "aten::mul": (2, 3, 3, 0, 0),
     }
 
 
@@ -308,6 +329,18 @@ ranges = st.lists(
     st.tuples(st.sampled_from("abc"), st.integers(0, 30), st.integers(0, 12), st.integers(1, 2)), max_size=12
 )
 starts = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 2), st.integers(1, 9)), max_size=8)
+
+
+@given(ranges, starts)
+def test_no_operator_takes_less_than_nothing(
+    host: list[tuple[str, int, int, int]], calls: list[tuple[int, int, int]]
+) -> None:
+    events: list[Event] = [op(name, start, length, tid) for name, start, length, tid in host]
+    events += [launch(start, i, length, tid) for i, (start, tid, length) in enumerate(calls, start=1)]
+    model = model_of(events)
+    found = operator_times(model)
+    assert found.api_self.min(initial=0) >= 0
+    assert found.host_self.min(initial=0) >= 0
 
 
 @given(ranges, starts)

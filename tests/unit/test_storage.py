@@ -119,6 +119,9 @@ def test_resolve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for nowhere in ("a\0b", "file:///a%00b"):
         with pytest.raises(StorageError, match="no file has such a name"):
             storage.resolve(nowhere)
+    for nothing in ("", "file://"):
+        with pytest.raises(StorageError, match="the path is empty"):
+            storage.resolve(nothing)
 
 
 @pytest.mark.parametrize("url", ["/a", "a:b", "C:\\logs", "file:///a"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from threading import Lock
 from typing import TextIO
@@ -40,29 +41,31 @@ class Meter:
         """Something that stays in sight."""
         with self._lock:
             self._clear()
-            self._out.write(f"{text}\n")
-            self._out.flush()
+            self._put(f"{text}\n")
 
     def end(self) -> None:
         """Nothing more comes."""
         with self._lock:
             if self._width:
-                self._out.write("\n")
-                self._out.flush()
+                self._put("\n")
             self._width = 0
 
     def _write(self, text: str) -> None:
         if not self._is_terminal:
-            self._out.write(f"{text}\n")
+            self._put(f"{text}\n")
         else:
-            self._out.write(f"\r{text.ljust(self._width)}")
+            self._put(f"\r{text.ljust(self._width)}")
             self._width = len(text)
-        self._out.flush()
 
     def _clear(self) -> None:
         if self._width:
-            self._out.write("\r" + " " * self._width + "\r")
+            self._put("\r" + " " * self._width + "\r")
             self._width = 0
+
+    def _put(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # whoever reads this is gone, or has no room: the work goes on
+            self._out.write(text)
+            self._out.flush()
 
 
 def as_text(progress: Progress, with_bar: bool = False) -> str:

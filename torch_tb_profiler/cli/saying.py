@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 
@@ -20,5 +21,6 @@ def safe(text: str) -> str:
 
 
 def tell(text: str) -> None:
-    """Print a line on stderr."""
-    print(safe(text), file=sys.stderr)
+    """Print a line on stderr; where that takes nothing, the exit code says what it says otherwise."""
+    with contextlib.suppress(OSError):
+        print(safe(text), file=sys.stderr)

@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.reason import NUMBERS, Reason
+from torch_tb_profiler.reason import NUMBERS, Reason, not_json
 
 _BOM = b"\xef\xbb\xbf"
 _EVENTS = late_pattern(rb'"traceEvents"\s*:\s*\[')
@@ -91,11 +91,11 @@ def examine(text: bytes, whole: bool) -> Content:
         return Content(Reason("no_snapshot", "is a page without a memory snapshot in it"))
     if not text:
         return Content(Reason("empty", "is empty"))
-    if text.startswith(b"{"):
+    if text.startswith(b"{") and text[1:2] != b"\0":
         return _object(text, whole)
-    if text.startswith(b"["):
+    if text.startswith(b"[") and text[1:2] != b"\0":
         return _list(text, whole)
-    return Content(Reason("not_json", "is not JSON"))
+    return Content(not_json(text))
 
 
 def _object(text: bytes, whole: bool) -> Content:

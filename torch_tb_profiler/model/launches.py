@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import one_of
-from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
+from torch_tb_profiler.arrays.moments import covered
+from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.communication_events import is_communication_work
@@ -26,7 +27,9 @@ class LaunchLinks(Table):
     table_name: ClassVar[str] = "launch_links"
     node: Int32 = column("position in the call tree, -1", "innermost operator or annotation around the start")
     operator_node: Int32 = column("position in the call tree, -1", "innermost operator around the start")
-    duration: Int64 = column("ns", "of the call inside its node; 0 for a call inside another API call")
+    duration: Int64 = column(
+        "ns", "of the call inside its node, without operators that begin in it; 0 for a call inside another API call"
+    )
 
 
 class DeviceLinks(Table):
@@ -52,7 +55,39 @@ def launch_links(trace: Trace, tree: CallTree, nesting: Nesting) -> LaunchLinks:
     nested[calls.order] = calls.parent >= 0
     limit = np.where(node >= 0, tree.end[node], end) if len(tree) else end
     duration = np.where(nested, 0, np.minimum(end, limit) - start)
+    duration -= _operators_during(tree, nesting, track, operator_node, start, duration)
     return LaunchLinks(node=node, operator_node=operator_node, duration=duration)
+
+
+def _operators_during(
+    tree: CallTree, nesting: Nesting, track: Int32, operator_node: Int32, start: Int64, duration: Int64
+) -> Int64:
+    """ns of each call in which operators run that begin during it, as when times are rounded: these have it.
+
+    operator_node   around the start of the call
+    """
+    found = np.zeros(len(start), np.int64)
+    last = last_started(nesting.lane, nesting.start, track, start + np.maximum(duration - 1, 0))
+    calls = np.flatnonzero(last > last_started(nesting.lane, nesting.start, track, start))
+    if not len(calls):
+        return found
+    operators = np.flatnonzero(tree.is_operator)
+    caller = nearest(tree.parent, tree.is_operator, tree.parent[operators])
+
+    def lane(node: Int32, on: Int32) -> Int64:
+        """Those directly inside an operator, or on a thread inside none, follow one another."""
+        return np.where(node >= 0, node, len(tree) + on.astype(np.int64))
+
+    since = start[calls]
+    found[calls] = covered(
+        lane(caller, tree.track[operators]),
+        tree.start[operators],
+        tree.end[operators],
+        lane(operator_node[calls], track[calls]),
+        since,
+        since + duration[calls],
+    )
+    return found
 
 
 def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> DeviceLinks:

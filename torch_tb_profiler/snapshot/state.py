@@ -147,6 +147,11 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list | tuple) else []
 
 
+def _others(value: Any) -> int:
+    """How many parts of a list are no dicts."""
+    return len(value) - len(_dicts(value)) if isinstance(value, list | tuple) else 0
+
+
 def _number(value: Any, missing: int = 0) -> int:
     return value if is_integer(value) else missing
 
@@ -171,7 +176,9 @@ def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
     """Segments by device and address, with their blocks; what does not add up is counted."""
     wrong: Counter[str] = Counter()
     rows = []
-    for each in _dicts(found.root.get("segments")):
+    listed = found.root.get("segments")
+    wrong["segments"] += _others(listed)
+    for each in _dicts(listed):
         if not (is_integer(each.get("address")) and is_integer(each.get("total_size"))):
             wrong["segments"] += each.get("address", 0) is not None  # _memory_viz writes segments without address
             continue
@@ -181,6 +188,7 @@ def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
     stacks: list[object] = []
     for number, each in enumerate(rows):
         at = each["address"]
+        wrong["blocks"] += _others(each.get("blocks"))
         for block in _dicts(each.get("blocks")):
             size = _number(block.get("size"), -1)
             if size < 0:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.reason import NUMBERS, Reason, reason_of
+from torch_tb_profiler.reason import NUMBERS, Reason, not_json, reason_of
 from torch_tb_profiler.trace.ahead import Rereadable
 from torch_tb_profiler.trace.chunk import Chunk
 from torch_tb_profiler.trace.json_scan import (
@@ -153,8 +153,8 @@ class ChunkedText:
             raise NotATraceError(no_trace_events(f"no traceEvents in its first {first}", first))
         if not stripped:
             raise NotATraceError(self.broken or Reason("empty", "is empty"))
-        if not stripped.startswith(b"{"):
-            raise NotATraceError(Reason("not_json", "is not JSON"))
+        if not stripped.startswith(b"{") or stripped[1:2] == b"\0":
+            raise NotATraceError(not_json(stripped))
         raise NotATraceError(no_trace_events("it has no traceEvents"))
 
     def _read_header(self, text: bytes) -> None:

@@ -26,6 +26,19 @@ ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 READ_BYTES = 64 * 1024
 
 
+#: skippable frames, which `pzstd` and archives with an index put before others (RFC 8878, 3.1.2)
+_SKIPPABLE = frozenset(number.to_bytes(4, "little") for number in range(0x184D2A50, 0x184D2A60))
+
+
+def is_packed(head: bytes) -> bool:
+    """Whether the first bytes of a file are those of gzip or Zstandard."""
+    return head.startswith(GZIP_MAGIC) or _is_zstandard(head)
+
+
+def _is_zstandard(head: bytes) -> bool:
+    return head.startswith(ZSTD_MAGIC) or head[: len(ZSTD_MAGIC)] in _SKIPPABLE
+
+
 class UnpackError(OSError):
     """The text of a stored file ends here; the reason says why."""
 
@@ -95,7 +108,7 @@ def text_of(stored: StoredFile, limits: Limits) -> Readable:
     magic = stored.peek(len(ZSTD_MAGIC))
     if magic.startswith(GZIP_MAGIC):
         return _Limited(_Gunzip(stored), stored, limits)
-    if magic == ZSTD_MAGIC:
+    if _is_zstandard(magic):
         return _Limited(_Unzstd(stored), stored, limits)
     return stored
 
@@ -274,7 +287,6 @@ class _Gunzip:
 
 
 # the parts of a Zstandard frame (RFC 8878, 3.1.1)
-_SKIPPABLE = range(0x184D2A50, 0x184D2A60)
 _RAW, _REPEATED, _COMPRESSED = range(3)
 
 
@@ -325,7 +337,7 @@ class _Unzstd:
             if self._input.some():
                 raise UnpackError(_cut_off("Zstandard"))
             return False
-        if int.from_bytes(magic, "little") in _SKIPPABLE:
+        if magic in _SKIPPABLE:
             left = int.from_bytes(self._exactly(4), "little")
             while left:
                 left -= len(self._exactly(min(left, READ_BYTES)))

@@ -98,6 +98,6 @@ def _without_port(asked: str) -> str | None:
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(name.partition("%")[0])
+        return ipaddress.ip_address(name)  # an IPv6 address with its zone, too
     except ValueError:
         return None

@@ -261,8 +261,9 @@ def serve(
 
     stoppable   told, after `ready`, what ends it from another thread
 
-    Raises OSError when the address cannot be used.
+    Raises OSError when the address cannot be used, UnicodeError when no name is written so.
     """
+    host.encode("idna")
     # werkzeug ends the process when it cannot bind; a socket of our own fails like anything else.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:

@@ -143,10 +143,12 @@ class AnsweringProcess:
         process = running.process
         assert process.stdout is not None
         assert process.stdin is not None
-        with contextlib.suppress(OSError, ValueError, pickle.UnpicklingError):
+        try:
             while (message := read_message(process.stdout)) is not None:
                 number, content = message
                 self._heard(running, number, pickle.loads(content))  # noqa: S301 - of the process started here
+        except Exception as error:  # noqa: BLE001 - whatever a reply has done, such as more than fits in memory
+            log.warning("an answer about a large trace cannot be taken: %s: %s", type(error).__name__, error)
         process.kill()
         code = process.wait()
         with self._lock:

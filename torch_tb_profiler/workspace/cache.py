@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION, EXPANSION_VARIABLE
+from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.file_names import (
     ANSWERS,
@@ -85,7 +86,7 @@ class Cache:
             with tempfile.TemporaryFile(dir=self.directory):
                 pass
         except OSError as error:
-            self._temporary = TemporaryDirectory()
+            self._temporary = _in_place_of(unusable, error)
             self.directory = self._temporary.path
             where = unusable or "the directory of the user"
             log.warning("%s cannot be used as cache (%s); %s is, until exit", where, error, self.directory)
@@ -283,7 +284,7 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Ca
 
     directory: None for what the environment says, else the user's own
 
-    Raises StorageError: an address cannot be right.
+    Raises StorageError: an address cannot be right, or nothing can be written anywhere.
     """
     address = str(directory or os.environ.get(DIRECTORY_VARIABLE, ""))
     if not address:
@@ -291,6 +292,16 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Ca
     if is_shared(address):
         return Cache(expansion=expansion, place=place_at(address))
     return Cache(Path(os.path.expanduser(address)), expansion=expansion)  # noqa: PTH111 - it does not raise
+
+
+def _in_place_of(directory: Path | None, why: OSError) -> TemporaryDirectory:
+    """Raises StorageError: there is no room for temporary files either."""
+    try:
+        return TemporaryDirectory()
+    except OSError as error:
+        what = "there is no directory for the cache" if directory is None else f"{directory} cannot be used as cache"
+        told = f"{what} ({why.strerror or why}), and there is no temporary one ({error.strerror or error})"
+        raise StorageError(f"{told}; name one that can be written") from None
 
 
 class _Made(msgspec.Struct):

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from torch_tb_profiler.discovery import Content, examine, must_be_examined
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
-from torch_tb_profiler.trace.unpack import GZIP_MAGIC, ZSTD_MAGIC, Limits, StoredFile, text_of
+from torch_tb_profiler.trace.unpack import Limits, StoredFile, is_packed, text_of
 from torch_tb_profiler.workspace.head_cache import HeadCache
 
 #: of a compressed file
@@ -131,7 +131,7 @@ def _is_remote(entry: Entry) -> bool:
 def examine_stream(stream: BinaryIO) -> Content:
     """Judge a file by its first bytes. Raises OSError."""
     head = stream.read(STORED_BYTES)
-    if not head.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
+    if not is_packed(head):
         head += stream.read(TEXT_BYTES - len(head))
         return examine(head, whole=len(head) < TEXT_BYTES)
     text, broken = _unpack(head)

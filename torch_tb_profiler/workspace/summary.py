@@ -29,7 +29,8 @@ def open_model(trace: Trace, summary: Summary | None, answers: AnswerFolder | No
 
 def summarize(model: Model) -> Summary:
     if is_snapshot(model.trace):
-        return Summary(len(model.trace.table(Records)), len(health(model)), (), ("snapshot",), None, None, "")
+        found = troubles(model)
+        return Summary(len(model.trace.table(Records)), len(found), found, ("snapshot",), None, None, "")
     views = ["overview", "operators"]
     if model.has_kernels:
         views.append("kernels")

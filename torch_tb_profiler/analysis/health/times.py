@@ -45,6 +45,19 @@ def _huge_durations(model: Model) -> Iterator[Note]:
         )
 
 
+def _without_ends(model: Model) -> Iterator[Note]:
+    begun = int(np.count_nonzero(model.trace.events.phase == Phase.BEGIN))
+    if begun:
+        yield Note(
+            "begin_and_end",
+            "warning",
+            "Events are written as two, one where they begin and one where they end (ph B and E), which torch.profiler "
+            "never does: their durations are not known here, and they count in no time.",
+            count=begun,
+            touches=_TOUCHES,
+        )
+
+
 def _empty_kernels(model: Model) -> Iterator[Note]:
     rows = model.device_work.row[model.device_category == Category.KERNEL]
     empty = int(np.count_nonzero(model.trace.events.duration[rows] == 0))
@@ -90,4 +103,10 @@ def _in_whole_microseconds(model: Model) -> bool:
     return not ((events.duration[chosen] % 1000).any() or (np.diff(events.start[chosen]) % 1000).any())
 
 
-RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (_far_off, _huge_durations, _empty_kernels, _warm_up)
+RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (
+    _far_off,
+    _huge_durations,
+    _without_ends,
+    _empty_kernels,
+    _warm_up,
+)

@@ -10,9 +10,11 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Bytes, Ns
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
+from torch_tb_profiler.analysis.snapshot.device import about
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
+from torch_tb_profiler.snapshot.state import is_snapshot
 
 MomentKind = Literal["start", "peak", "reserved_peak", "snapshot", "oom", "end", "record"]
 """What was asked for; `record`: the number of a record."""
@@ -73,14 +75,24 @@ def time_at(history: History, position: int) -> int | None:
     return None if found == NO_TIME else found
 
 
+_EMPTY = Reason(
+    "empty_snapshot",
+    "the snapshot is empty: no memory of a device was allocated when it was written, and no history was recorded "
+    "(torch.cuda.memory._record_memory_history)",
+)
+_CUT_OFF = Reason("empty_cut_off", "the snapshot is cut off, or damaged, before its first record")
+
+
 def device_history(model: Model, device: int | None) -> History:
     """Of a device by its number, without one of the first. Raises NotFound."""
     found = histories(model)
     for each in found:
         if device in (None, each.device.number):
             return each
-    if not found:
+    if not is_snapshot(model.trace):
         raise NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
+    if not found:
+        raise NotFound(_CUT_OFF if about(model).get("cut_off") else _EMPTY)
     raise NotFound(Reason("no_memory_of", f"the snapshot has no device {device}", {"device": str(device)}))
 
 

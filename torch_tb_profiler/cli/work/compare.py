@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 import msgspec
@@ -16,9 +15,10 @@ from torch_tb_profiler.analysis.change.trends import Trends, numbered, trends
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
+from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.cli.work.change_text import as_text
 from torch_tb_profiler.cli.work.one_trace import step_choice
-from torch_tb_profiler.cli.work.text_table import safe, stdout_style
+from torch_tb_profiler.cli.work.text_table import stdout_style
 from torch_tb_profiler.cli.work.trends_text import trends_text
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
@@ -141,7 +141,7 @@ def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
     first = [files[0] for files in spans]
     if any(len(files) > 1 for files in spans):
         told = ", ".join(dict.fromkeys(file.worker for file in first))
-        print(f"run {safe(run.name)}: only worker {safe(told)}; --worker chooses another", file=sys.stderr)
+        tell(f"run {run.name}: only worker {told}; --worker chooses another")
     return first
 
 

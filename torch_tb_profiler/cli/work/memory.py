@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import plain
+from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.memory.failures import failure_of_text, failures, said_of_failure
 from torch_tb_profiler.analysis.question import Refused
 from torch_tb_profiler.analysis.shared.byte_text import size
@@ -41,7 +42,7 @@ from torch_tb_profiler.snapshot.memory_timeline import (
     MemoryTimelineError,
     read_memory_timeline,
 )
-from torch_tb_profiler.trace import Limits
+from torch_tb_profiler.trace import Limits, Note
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.heads import examine_stream
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
@@ -87,12 +88,15 @@ def run(arguments: argparse.Namespace) -> None:
         elif moment is not None:
             since = None if arguments.since is None else position_of(history, arguments.since)
             rows = alive_rows(history, names, position_of(history, moment), arguments.by, since)
-        return _Found(memory_snapshot(model), rows, more, arguments.since is not None)
+        return _Found(memory_snapshot(model), rows, more, arguments.since is not None, troubles(model))
 
     try:
         found = LocalTrace(workspace, snapshots[0]).ask(ask)
     except (Unavailable, Refused) as error:
         raise UserError(str(error)) from None
+    for note in found.notes:
+        if note.severity != "info":
+            tell(f"{note.severity}: {note.text}")
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(as_json(found, arguments.device))).decode())
     else:
@@ -135,6 +139,7 @@ class _Found(msgspec.Struct, frozen=True):
     rows: AliveRows | None
     more: AgainstRows | None
     is_compared: bool
+    notes: Sequence[Note]
 
 
 def _files(arguments: argparse.Namespace) -> list[TraceFile]:

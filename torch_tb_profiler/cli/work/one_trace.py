@@ -130,17 +130,21 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
 
 @contextlib.contextmanager
 def readable_path(path: str) -> Iterator[str]:
-    """The path to read; for `-`, a temporary file with the content of stdin."""
+    """The path to read; for `-`, a temporary file with the content of stdin. Raises UserError."""
     if path != STDIN:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="torch_tb_profiler_") as folder:
-        stream = sys.stdin.buffer
-        begin = stream.read(len(GZIP_MAGIC))
-        file = Path(folder) / f"stdin.pt.trace.json{'.gz' if begin == GZIP_MAGIC else ''}"
-        with file.open("wb") as target:
-            target.write(begin)
-            shutil.copyfileobj(stream, target)
+    with contextlib.ExitStack() as until:
+        try:
+            folder = until.enter_context(tempfile.TemporaryDirectory(prefix="torch_tb_profiler_"))
+            stream = sys.stdin.buffer
+            begin = stream.read(len(GZIP_MAGIC))
+            file = Path(folder) / f"stdin.pt.trace.json{'.gz' if begin == GZIP_MAGIC else ''}"
+            with file.open("wb") as target:
+                target.write(begin)
+                shutil.copyfileobj(stream, target)
+        except OSError as error:
+            raise UserError(f"stdin cannot be kept in a temporary file: {error.strerror}; set TMPDIR") from None
         yield str(file)
 
 

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> None:
         app = drops.around(app) if _is_for_this_machine(arguments) else takes_none(app)
         app = only_for(only_from_here(app, PATH), arguments.host, arguments.allow_host)
         serve(app, arguments.host, arguments.port, _announce_and_open if arguments.open else _announce)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         raise UserError(f"cannot listen on {arguments.host}:{arguments.port}: {error}") from None
     finally:
         if queries:

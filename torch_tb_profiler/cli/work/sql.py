@@ -10,6 +10,7 @@ from pathlib import Path
 
 from torch_tb_profiler.analysis.table import Page, PageMeta
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.cli.work import outputs
 from torch_tb_profiler.cli.work.one_trace import STDIN, chosen
 from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
@@ -79,7 +80,7 @@ def _write(found: SqlRows, form: outputs.Format, path: Path | None, arguments: a
     shown = {key: values[:ROWS] for key, values in rows.items()} if path is None else rows
     outputs.put(text_table(columns, shown, width, colors) + "\n", path)
     if path is None and len(found) > ROWS:
-        print(f"{ROWS:,} of {len(found):,} rows; --csv and other formats have all", file=sys.stderr)
+        tell(f"{ROWS:,} of {len(found):,} rows; --csv and other formats have all")
 
 
 def _shell(database: Database, arguments: argparse.Namespace) -> None:
@@ -94,9 +95,9 @@ def _shell(database: Database, arguments: argparse.Namespace) -> None:
             with _told():
                 _write(database.rows(statement), "text", None, arguments)
         except UserError as error:
-            print(error, file=sys.stderr)
+            tell(str(error))
         except KeyboardInterrupt:
-            print("ended", file=sys.stderr)
+            tell("ended")
 
 
 def _read() -> str | None:

@@ -162,7 +162,7 @@ def _nodes(opening: Any, start: Any, end: Any) -> bytes:
     """The text of some nodes: what comes before their two times, and these. What follows them comes with the next."""
     nodes = len(opening)
     between = np.broadcast_to(np.frombuffer(_END, np.uint8), (nodes, len(_END)))
-    times = np.concatenate([laid_out(start), between, laid_out(end)], axis=1)
+    times = np.ascontiguousarray(np.concatenate([laid_out(start), between, laid_out(end)], axis=1))
     pieces = [b""] * (2 * nodes)
     pieces[0::2] = opening.tolist()
     pieces[1::2] = times.view(f"S{times.shape[1]}").ravel().tolist()

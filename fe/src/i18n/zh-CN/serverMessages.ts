@@ -86,6 +86,8 @@ export const serverMessages: ServerMessages = {
     // Times.
     far_timestamps: () =>
       "部分事件与其他事件相距一天以上（例如时间戳为零）：跟踪的长度以及由此计算的数值有误。",
+    begin_and_end: () =>
+      "部分事件写成开始和结束两条记录（ph 为 B 和 E），torch.profiler 从不这样写：它们的时长未知，不计入任何时间。",
     huge_durations: () => "部分事件长于一天：它们的结束没有正确记录，并会遮住其他所有事件。",
     empty_kernels: () => "部分内核的开始与结束时刻相同：其时间没有被记录，因此设备时间偏短。",
     rounded_kernels: () => "文件中的时间以整微秒计，因此短于 1 微秒的内核时长为 0。",

@@ -60,6 +60,8 @@ export const reasons: FirstMessages["reasons"] = {
   // Files that are no traces.
   empty: () => "文件为空",
   not_json: () => "不是 JSON 文件",
+  utf16: () => "是 UTF-16 文本：JSON 使用 UTF-8",
+  packed_twice: () => "被压缩了两次：请先解压一次",
   no_trace_events: ({ first }) =>
     first
       ? `不是 PyTorch 的跟踪：前 ${first} 中没有 traceEvents`
@@ -70,6 +72,9 @@ export const reasons: FirstMessages["reasons"] = {
   chakra: () => "是 Chakra 执行跟踪（ExecutionTraceObserver）：它附属于跟踪，本身不是跟踪",
   memory_snapshot: () => "是内存快照（torch.cuda.memory），不是跟踪",
   no_snapshot: () => "不是内存快照",
+  empty_snapshot: () =>
+    "内存快照为空：写入时没有分配任何设备内存，也没有记录历史（torch.cuda.memory._record_memory_history）",
+  empty_cut_off: () => "内存快照在第一条记录之前被截断或损坏",
   snapshot_limits: () => "读取超出了内存或时间的限制",
   rocprofv3: () => "是 rocprofv3 的输出，不是 torch.profiler 的跟踪",
   speedscope: () => "是 speedscope 的分析文件，不是 torch.profiler 的跟踪",
