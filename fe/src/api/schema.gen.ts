@@ -352,9 +352,9 @@ export interface Instance {
   name: string;
   /** since the start of the trace (nanoseconds) */
   start_ns: number;
-  /** of the event (nanoseconds) */
+  /** of the event, or of the idle time that it ended (nanoseconds) */
   duration_ns: number;
-  /** name of the step that it begins in; null outside of the steps */
+  /** name of the step that most of it lies in; null outside of the steps */
   step: string | null;
 }
 
@@ -3232,7 +3232,7 @@ export interface RunInstance {
   start_ns: number;
   /** of the part that shows the finding (nanoseconds) */
   duration_ns: number;
-  /** name of the step that it begins in; null outside of the steps */
+  /** name of the step that most of it lies in; null outside of the steps */
   step: string | null;
   /** whose trace */
   worker: string;

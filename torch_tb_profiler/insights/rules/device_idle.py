@@ -51,6 +51,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     is_unknown = unknown > USELESS
     # a silent thread is in Python, mostly: the host is what the device waits for, but in what cannot be said
     is_silent = 2 * unknown > mean
+    ending, idle_spans = _next_work(facts)
     place_rows, place_ns = (NO_ROWS, None) if is_silent else _meanwhile(facts)
     return (
         Found(
@@ -61,7 +62,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 else f"{share}, while the host prepares the next work."
             ),
             advice=_RECORD_MORE if is_unknown or is_silent else _DO_LESS,
-            rows=_next_work(facts),
+            rows=ending,
+            spans=idle_spans,
             place_rows=place_rows,
             place_ns=place_ns,
             values={
@@ -94,13 +96,16 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-def _next_work(facts: Facts) -> Int32:
-    """The work that ended idle time on the host's account, that of the longest gap first."""
+def _next_work(facts: Facts) -> tuple[Int32, Int64]:
+    """The work that ended idle time on the host's account, and the longest piece of that time before each, the longest
+    first: start and end, ns, shape (n, 2).
+    """
     gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
-    closing = gaps.closing_work[gaps.closing_work >= 0]
-    first = np.sort(distinct_first(closing)[1])
-    found: Int32 = facts.trace.device_work.row[closing[first]]
-    return found
+    closed = np.flatnonzero(gaps.closing_work >= 0)
+    longest = closed[np.sort(distinct_first(gaps.closing_work[closed])[1])]
+    start = gaps.start_ns[longest]
+    rows: Int32 = facts.trace.device_work.row[gaps.closing_work[longest]]
+    return rows, np.stack([start, start + gaps.duration_ns[longest]], axis=1).astype(np.int64)
 
 
 def _meanwhile(facts: Facts) -> tuple[Int32, Int64]:
