@@ -132,6 +132,19 @@ def test_kernels_lost_and_kernels_of_a_graph() -> None:
     assert notes_of([*between, graph, kernel(90, 1, 3)])["kernels_lost"].severity == "info"
 
 
+def test_what_is_captured_into_a_graph_is_not_lost() -> None:
+    """The program replays no graph, so that only the calls around it say what its launches become."""
+    begin, end = ({**launch(at, number), "name": f"hipStream{name}Capture"} for at, number, name in _CAPTURE)
+    captured = [launch(42, 8), launch(44, 9)]
+    assert not {"kernels_lost", "kernels_after_end"} & notes_of([*healthy(), begin, *captured, end]).keys()
+    later = [*healthy(), begin, *captured, end, launch(70, 2), kernel(80, 1, 2)]
+    assert "kernels_lost" not in notes_of(later)
+    assert notes_of([*later, launch(60, 10)])["kernels_lost"].count == 1
+
+
+_CAPTURE = ((41, 20, "Begin"), (50, 21, "End"))
+
+
 def test_kernels_after_the_end() -> None:
     note = notes_of([*healthy(), launch(50, 8)])["kernels_after_end"]
     assert (note.severity, note.count) == ("info", 1)

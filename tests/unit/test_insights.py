@@ -125,6 +125,27 @@ def test_device_idle() -> None:
     assert unknown.saving.refused is not None
 
 
+def test_a_device_that_idles_while_graphs_are_captured() -> None:
+    begin, end = ({**launch(at, number), "name": name} for at, number, name in _CAPTURE)
+    capture = [op("aten::b", 15, 80), begin, *(launch(20 + at, 10 + at) for at in range(50)), end]
+    finding = found(step(op("aten::a", 0, 10), launch(1, 1), kernel(4, 6, 1, "gemm"), *capture))["device_idle"]
+    assert finding.title == "Graphs are captured in the recorded steps"
+    assert "graphs are captured" in finding.detail
+    assert finding.advice.startswith("Record what comes after that")
+    assert (finding.saving, finding.severity) == (None, "high")
+    assert "torch.compile" not in finding.advice
+
+
+_CAPTURE = ((16, 8, "cudaStreamBeginCapture"), (94, 9, "cudaStreamEndCapture_v10000"))
+
+
+def test_compiled_code_is_not_advised_to_be_compiled() -> None:
+    inside = annotation("## Call CompiledFxGraph abc ##", 0, 100)
+    finding = found([*idle_device(40), inside])["device_idle"]
+    assert "torch.compile" not in finding.advice
+    assert finding.links == ()
+
+
 def test_what_is_more_specific_replaces_an_idle_device() -> None:
     work = op("aten::a", 60_000, 6_000), launch(61_000, 1), kernel(66_000, 34_000, 1, "gemm")
     events = [annotation("ProfilerStep#1", 0, 66_000), annotation(LOADER, 0, 60_000), *work]

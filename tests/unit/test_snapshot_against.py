@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,36 @@ def test_a_moment_that_only_one_of_two_snapshots_has() -> None:
     assert (both.before.kind, both.moment.kind, both.moment.position) == ("oom", "record", 0)
     with pytest.raises(Refused, match="no moment 'oom'"):
         compute(own, other, WhichTwo(at="end", exp_at="oom"))
+
+
+def test_a_peak_without_a_history_is_unknown_not_the_end(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Then all are compared by what they have in common: what was in use at the end."""
+    run = tmp_path / "job"
+    run.mkdir()
+    for rank, kept in enumerate((10, 12, 30)):
+        allocator = Allocator()
+        allocator.malloc(kept * MiB, stack("act"))
+        freed = allocator.malloc(100 * MiB, stack("tmp"))
+        assert freed is not None
+        allocator.free(freed, stack("tmp"))
+        taken = allocator.snapshot()
+        if rank == 1:
+            taken["device_traces"] = [[]]
+        (run / f"rank{rank}_memory_snapshot.pickle").write_bytes(dumped(taken))
+    profile = torch_tb_profiler.open(run)
+    rows = profile.compare_snapshots()
+    assert rows.place.tolist() == [2, 0, 1]
+    assert rows.difference.tolist() == [18 * MiB, -2 * MiB, 0]
+    assert rows.as_grid().values["peak_requested"].tolist() == [130 * MiB, 110 * MiB, None]
+    assert rows.requested.tolist() == [30 * MiB, 10 * MiB, 12 * MiB]
+    lines = said(capsys, tmp_path, str(run), "--ranks").splitlines()
+    assert lines[2].startswith("rank1 (memory)")
+    assert ": 12 MiB in use at the end (the median)" in lines[2]
+    assert "peak not known" in lines[2]
+    found = json.loads(said(capsys, tmp_path, str(run), "--ranks", "--json"))["snapshots"]
+    assert [each["peak_requested"] for each in found] == [130 * MiB, 110 * MiB, None]
+    alone = json.loads(said(capsys, tmp_path, str(run / "rank1_memory_snapshot.pickle"), "--json"))
+    assert (alone["peak_requested"], alone["peak_allocated"], alone["requested"]) == (None, None, 12 * MiB)
 
 
 def test_ranks_beside_each_other(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

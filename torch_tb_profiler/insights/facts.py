@@ -80,6 +80,30 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
         inside[inside] = start[inside] < steps.end[at[inside]]
         return np.where(inside, at, -1).astype(np.int64)
 
+    def span(self, rows: Int32) -> Int64:
+        """Shape (n, 2): start and end of events, ns since the start of the trace."""
+        start = self.trace.events.start[rows]
+        return np.stack([start, start + self.duration(rows)], axis=1)
+
+    def step_with_most(self, spans: Int64) -> Int64:
+        """Shape (n,): the index of the step in which most of a stretch of time lies, the first of equal ones; -1 for
+        none. A wait that begins at the end of a step makes the next one long.
+
+        spans   shape (n, 2): start and end, ns
+        """
+        steps = self.model.steps
+        found = np.full(len(spans), -1, np.int64)
+        for place, (start, end) in enumerate(spans.tolist()):
+            first = max(int(np.searchsorted(steps.start, start, side="right")) - 1, 0)
+            last = max(int(np.searchsorted(steps.start, end, side="right")), first + 1)
+            begin = np.maximum(steps.start[first:last], start)
+            inside = np.minimum(steps.end[first:last], end) - begin
+            # what has no duration lies where it begins
+            inside = np.where(begin < steps.end[first:last], inside, -1)
+            if len(inside) and int(inside.max()) >= (end > start):
+                found[place] = first + int(np.argmax(inside))
+        return found
+
     def longest_first(self, rows: Int32) -> Int32:
         """Some events by duration."""
         found: Int32 = rows[np.argsort(-self.trace.events.duration[rows], kind="stable")]

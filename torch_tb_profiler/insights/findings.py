@@ -293,16 +293,17 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
     model = facts.model
     rows = each.rows[:LISTED]
     events, strings = facts.trace.events, facts.trace.strings
-    at = facts.step_of(rows)
+    spans = facts.span(rows) if each.spans is None else each.spans[:LISTED]
+    at = facts.step_with_most(spans)
     instances = tuple(
         Instance(
             row=int(row),
             name=str(strings[events.name[row]]),
-            start_ns=int(events.start[row]),
-            duration_ns=max(int(events.duration[row]), 0),
+            start_ns=start,
+            duration_ns=end - start,
             step=model.steps.names[step] if step >= 0 else None,
         )
-        for row, step in zip(rows.tolist(), at.tolist(), strict=True)
+        for row, (start, end), step in zip(rows.tolist(), spans.tolist(), at.tolist(), strict=True)
     )
     return Finding(
         id=rule.id,

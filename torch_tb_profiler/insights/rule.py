@@ -68,8 +68,8 @@ class Instance(msgspec.Struct, frozen=True):
     row          number of the event
     name         of the event
     start_ns     since the start of the trace
-    duration_ns  of the event
-    step         name of the step that it begins in; null outside of the steps
+    duration_ns  of the event, or of the idle time that it ended
+    step         name of the step that most of it lies in; null outside of the steps
     """
 
     row: Row
@@ -200,12 +200,14 @@ class Found(FoundCause, frozen=True, kw_only=True):
     """What a rule found in one trace. Without changes it is a warning.
 
     rows          shape (n,): the events that show it, with the most costly first
+    spans         shape (n, 2): start and end of what each of `rows` shows, ns; None: the event itself
     place_rows    shape (m,): host events or device work that say where in the program; `rows` when None
     place_ns      shape (m,): how much each of `place_rows` counts, ns; their durations when None
     least_share   shown only when it saves this share of the step alone, or beyond all others; None: the common limit
     """
 
     rows: Int32 = msgspec.field(default_factory=lambda: NO_ROWS)
+    spans: Int64 | None = None
     place_rows: Int32 | None = None
     place_ns: Int64 | None = None
     least_share: float | None = None

@@ -352,9 +352,9 @@ export interface Instance {
   name: string;
   /** since the start of the trace (nanoseconds) */
   start_ns: number;
-  /** of the event (nanoseconds) */
+  /** of the event, or of the idle time that it ended (nanoseconds) */
   duration_ns: number;
-  /** name of the step that it begins in; null outside of the steps */
+  /** name of the step that most of it lies in; null outside of the steps */
   step: string | null;
 }
 
@@ -3232,7 +3232,7 @@ export interface RunInstance {
   start_ns: number;
   /** of the part that shows the finding (nanoseconds) */
   duration_ns: number;
-  /** name of the step that it begins in; null outside of the steps */
+  /** name of the step that most of it lies in; null outside of the steps */
   step: string | null;
   /** whose trace */
   worker: string;
@@ -3308,16 +3308,16 @@ export interface SnapshotDevice {
   device: number;
   /** how many records there are */
   entries: number;
-  /** whether records tell what was in use before the end; without them the peaks are those of the end */
+  /** whether records tell what was in use before the end; without them the peaks are not known */
   has_history: boolean;
   /** how many there were at the end */
   segments: number;
   /** how many there were at the end */
   blocks: number;
-  /** most that was requested and not released (bytes) */
-  peak_requested: number;
-  /** most bytes of blocks of it: exact or the least that it can be (bytes) */
-  peak_allocated: number;
+  /** most that was requested and not released; None without a history */
+  peak_requested: number | null;
+  /** most bytes of blocks of it: exact or the least that it can be; None without a history */
+  peak_allocated: number | null;
   /** whether that is exact */
   allocated_exact: boolean;
   /** in use before the first record (bytes) */
@@ -3964,15 +3964,15 @@ export interface SnapshotFiguresAnswer {
 export interface SnapshotFigures {
   /** number of the device */
   device: number;
-  /** most that was requested and not released (bytes) */
-  peak_requested: number;
-  /** most bytes of segments (bytes) */
-  peak_reserved: number;
+  /** most that was requested and not released; None without a history */
+  peak_requested: number | null;
+  /** most bytes of segments; None without a history */
+  peak_reserved: number | null;
   /** in use at the end (bytes) */
   requested: number;
   /** how many allocations failed */
   ooms: number;
-  /** where what was in use at the peak was allocated, the most bytes first */
+  /** where what was in use at the peak, or without a history at the end, was allocated, most bytes first */
   lines: string[];
   /** of each line, requested */
   bytes: number[];

@@ -2,7 +2,7 @@
  * The colours of the parts of a step: of what devices and the host did, of the causes of idle time, of what held up the
  * critical path. The one owner of them: a cause has the same colour in a bar, in a legend and on a lane.
  */
-import { partsTexts } from "../i18n";
+import { byEnd, partIn, partsTexts } from "../i18n";
 import "./parts.css";
 import type { ChartColor } from "./theme";
 
@@ -152,11 +152,7 @@ export function partProperty(name: PartColor): string {
 /** The name of a part by its id, for people. */
 export function partName(id: string): string {
   if (id.startsWith(PHASE)) return phaseName(id.slice(PHASE.length));
-  const { names, ofKind } = partsTexts;
-  const [group, kind] = id.split(".");
-  if (group === "compute" && kind !== undefined)
-    return ofKind(names[group] ?? group, kindName(kind));
-  return known(id, names) ?? id;
+  return partIn(partsTexts, id);
 }
 
 /** The id of a part, by that of a phase of the program. */
@@ -167,22 +163,7 @@ export function phaseName(phase: string): string {
   return (partsTexts.phases as Readonly<Record<string, string>>)[phase] ?? phase;
 }
 
-/** The name of a kind of kernels, such as `gemm` or `kv_cache`. */
-function kindName(kind: string): string {
-  return partsTexts.kinds[kind] ?? kind.replaceAll("_", " ");
-}
-
 /** The colour of a part, by the name that `partProperty` takes. */
 export function partColorName(id: string): PartColor {
-  return known(id, OF_PART) ?? "unknown";
-}
-
-function known<T>(id: string, table: Readonly<Record<string, T>>): T | undefined {
-  const words = id.split(".");
-  for (let end = words.length; end > 0; end--)
-    for (let from = 0; from < end; from++) {
-      const found = table[words.slice(from, end).join(".")];
-      if (found !== undefined) return found;
-    }
-  return undefined;
+  return byEnd(id, OF_PART) ?? "unknown";
 }

@@ -22,6 +22,7 @@ export { table as tableTexts } from "./en/table";
 export { timeline as timelineTexts } from "./en/timeline";
 export { trace as traceTexts } from "./en/trace";
 export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
+export { byEnd, partIn } from "./partIn";
 export {
   boundText,
   columnWords,

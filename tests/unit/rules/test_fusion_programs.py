@@ -123,6 +123,17 @@ def test_code_that_is_compiled_again() -> None:
     assert found(warm, "recompiles") == []
 
 
+def test_the_first_compilation_is_not_called_one_of_the_same_code() -> None:
+    program = Program()
+    program.run(compiling({0: (compilation(90), "0/0"), 1: (compilation(5), "0/1"), 3: (compilation(8), "0/2")}))
+    (finding,) = found(program, "recompiles")
+    assert (finding.values["compilations"], finding.values["again"], finding.count) == (3, 2, 3)
+    assert [each.step for each in finding.instances] == ["3", "1", "0"], "those that are compiled again come first"
+    assert finding.values["again_ns"] == pytest.approx(13e6 / len(compiling({})), rel=0.02)
+    assert "2 of them, " in finding.detail
+    assert "warmup" in finding.advice
+
+
 def test_what_is_compiled_once_was_not_warm() -> None:
     program = Program()
     program.run(compiling({0: (compilation(5), "0/0")}))

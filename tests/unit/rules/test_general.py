@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.insights import Finding, diagnosis
+from torch_tb_profiler.insights.facts import Facts
 
 
 def program(lengths: list[float], names: list[str] | None = None) -> list[Event]:
@@ -30,7 +34,7 @@ def found(lengths: list[float]) -> dict[str, Finding]:
 def test_slow_steps_are_told_with_what_grew() -> None:
     finding = found([10, 10, 10, 10, 10, 30, 10, 10])["step_jitter"]
     assert "1 of 7 steps" in finding.detail
-    assert "`idle.host.operator`" in finding.detail
+    assert "grows most in them is “Host: operators”, by 20 ms a step" in finding.detail
     assert {each.key: each.value for each in finding.evidence} == {
         "slow_steps": 1,
         "excess_per_step": 20e6 / 7,
@@ -75,9 +79,21 @@ def test_a_loop_inside_of_unmarked_steps_is_no_jitter() -> None:
     assert "step_jitter" not in {each.id for each in diagnosis(model).findings}
 
 
+def test_a_place_belongs_to_the_step_that_most_of_it_lies_in() -> None:
+    """The wait for a batch begins at the end of one step, and makes the next one long."""
+    facts = Facts(model_of(program([10, 10, 30, 10])), thresholds())
+    ms = 1_000_000
+    spans = [[19 * ms, 39 * ms], [9 * ms, 11 * ms], [12 * ms, 12 * ms], [-9 * ms, -5 * ms], [59 * ms, 99 * ms]]
+    assert facts.step_with_most(np.array(spans, np.int64)).tolist() == [2, 0, 1, -1, 3]
+
+
 def test_an_idle_device_shows_what_it_waited_for() -> None:
     finding = found([10, 10, 10, 10, 12])["device_idle"]
     assert {each.name for each in finding.instances} == {"gemm"}
+    assert [each.duration_ns for each in finding.instances] == sorted(
+        (each.duration_ns for each in finding.instances), reverse=True
+    )
+    assert finding.instances[0].duration_ns > 9e6, "the time in which nothing ran, not the kernel of 40 µs"
     assert finding.where is not None
     assert finding.where.operator == "aten::mm"
     assert finding.saving is not None

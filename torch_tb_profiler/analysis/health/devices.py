@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.late_pattern import late_pattern
@@ -36,6 +37,8 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
     start = events.start[launches.row]
     # a driver call inside a runtime call of another correlation is the same launch
     lost = called & ~done & ((model.launch_links.duration > 0) | (events.duration[launches.row] <= 0))
+    # what is called in a capture becomes a part of a graph, and runs nothing
+    lost[lost] = ~capturing(model).any_at(events.track[launches.row[lost]], start[lost])
     before = lost & (start < start[done].min())
     after = lost & (start > start[done].max())
     between = lost & ~before & ~after

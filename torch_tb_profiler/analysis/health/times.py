@@ -89,12 +89,21 @@ def _warm_up(model: Model) -> Iterator[Note]:
     yield Note(
         "slow_first_step",
         "info",
-        f"The first step is {ratio:.1f} times as long as the median of "
+        f"The first step is {_times(ratio)} times as long as the median of "
         "the others: it was still warming up, and averages over all steps are too high.",
         touches=("overview",),
         remedy="schedule(wait=1, warmup=1, active=3)",
         values={"ratio": ratio},
     )
+
+
+def _times(ratio: float) -> str:
+    """How many times: one decimal where it tells anything.
+
+    >>> _times(2.74), _times(44555.5)
+    ('2.7', '44,556')
+    """
+    return f"{ratio:.1f}" if ratio < 100 else f"{ratio:,.0f}"
 
 
 def _in_whole_microseconds(model: Model) -> bool:

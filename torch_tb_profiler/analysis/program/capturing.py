@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.intervals import total, union
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
@@ -30,6 +31,19 @@ class Capturing(msgspec.Struct, frozen=True):
         mine = np.flatnonzero(self.track == track)
         inside: Bool = (self.start[mine] <= time[:, None]) & (time[:, None] < self.end[mine])
         return np.asarray(inside.any(axis=1), np.bool_)
+
+    def any_at(self, track: Int32, time: Int64) -> Bool:
+        """The same for times on tracks of their own."""
+        found = np.zeros(len(track), np.bool_)
+        for each in np.unique(self.track).tolist():
+            on = track == each
+            found[on] = self.at(each, time[on])
+        return found
+
+    def captured_ns(self, start: int, end: int) -> int:
+        """For how long of a stretch of time any thread captures."""
+        inside = union(np.maximum(self.start, start), np.minimum(self.end, end))
+        return total(inside)
 
 
 @remembered

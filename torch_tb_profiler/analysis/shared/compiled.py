@@ -30,6 +30,7 @@ class Compiled(msgspec.Struct, frozen=True):
     again          whether each of these precedes, or is inside, a region that was compiled before for other inputs
     regions        calls of compiled code, outermost ones
     nested         calls of compiled code directly inside another call: what follows a graph break
+    is_used        whether any compiled code runs, also where its regions are not marked
     resumed        functions and lines behind which compiled code goes on, `forward:12`; only with stacks
     """
 
@@ -37,6 +38,7 @@ class Compiled(msgspec.Struct, frozen=True):
     again: Int64
     regions: Int64
     nested: Int64
+    is_used: bool
     resumed: tuple[str, ...]
 
 
@@ -46,7 +48,7 @@ def compiled(model: Model) -> Compiled:
     tree, strings = model.tree, model.trace.strings
     if not len(tree):
         none = np.empty(0, np.int64)
-        return Compiled(none, none, none, none, ())
+        return Compiled(none, none, none, none, False, ())
     compiling = strings.where(_COMPILING.match, tree.name)[tree.name]
     region = strings.where(lambda name: name.startswith(REGION), tree.name)[tree.name]
     body = strings.where(lambda name: name.startswith(BODY), tree.name)[tree.name]
@@ -65,7 +67,8 @@ def compiled(model: Model) -> Compiled:
         }
     )
     regions = np.flatnonzero(region & (around < 0))
-    return Compiled(compilations, _again(model, tree, compilations), regions, nested, tuple(resumed))
+    is_used = bool((region | body).any())
+    return Compiled(compilations, _again(model, tree, compilations), regions, nested, is_used, tuple(resumed))
 
 
 def _again(model: Model, tree: CallTree, compilations: Int64) -> Int64:

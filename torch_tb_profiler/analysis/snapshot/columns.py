@@ -87,12 +87,21 @@ SNAPSHOT_RANKS = by_key(
     Definition("worker", "Worker", "string", None, "Name of the worker."),
     Definition("span", "Moment", "string", None, "Which snapshot of the worker."),
     Definition(
-        "peak_requested", "Peak requested", "number", "bytes", "The most memory that was requested and not released."
+        "peak_requested",
+        "Peak requested",
+        "number",
+        "bytes",
+        "The most memory that was requested and not released; empty without a history.",
     ),
     Definition(
-        "difference", "To the median", "number", "bytes", "Peak requested - that of the median snapshot in the table."
+        "difference",
+        "To the median",
+        "number",
+        "bytes",
+        "Peak requested - that of the median snapshot in the table; where a snapshot has no history, the same of what "
+        "was in use at the end.",
     ),
-    Definition("peak_reserved", "Peak reserved", "number", "bytes", "Most bytes of segments."),
+    Definition("peak_reserved", "Peak reserved", "number", "bytes", "Most bytes of segments; empty without a history."),
     Definition("requested", "At the end", "number", "bytes", "Requested bytes in use at the end."),
     Definition("ooms", "Out of memory", "number", "count", "Failed allocations."),
     Definition(

@@ -56,7 +56,8 @@ def _ranks(listed: Sequence[Listed], asked: Scope) -> Table[TracesMeta]:
         "worker": [each.worker for each in named],
         "span": [each.span for each in named],
     }
-    values = {key: names[key] if key in names else plain(getattr(rows, key)) for key in SNAPSHOT_RANKS}
+    known = rows.as_grid().values
+    values = {key: names[key] if key in names else plain(known[key]) for key in SNAPSHOT_RANKS}
     return Table(TracesMeta(of=asked.of, notes=[]), list(SNAPSHOT_RANKS.values()), values)
 
 

@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows
 from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_RANKS
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.inferred_oom import has_history
 from torch_tb_profiler.analysis.snapshot.moments import device_history
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.tabular import Tabular
@@ -27,17 +28,17 @@ class SnapshotFigures(msgspec.Struct, frozen=True):
     """What is compared of a snapshot, of its device with most records.
 
     device          number of the device
-    peak_requested  most that was requested and not released
-    peak_reserved   most bytes of segments
+    peak_requested  most that was requested and not released; None without a history
+    peak_reserved   most bytes of segments; None without a history
     requested       in use at the end
     ooms            how many allocations failed
-    lines           where what was in use at the peak was allocated, the most bytes first
+    lines           where what was in use at the peak, or without a history at the end, was allocated, most bytes first
     bytes           of each line, requested
     """
 
     device: int
-    peak_requested: Bytes
-    peak_reserved: Bytes
+    peak_requested: Bytes | None
+    peak_reserved: Bytes | None
     requested: Bytes
     ooms: Count
     lines: Sequence[str]
@@ -48,15 +49,17 @@ class RankRows(Tabular, frozen=True):
     """One row per snapshot, what is furthest from the median first.
 
     place           of the snapshot in those that were given
-    peak_requested  most that was requested and not released
-    difference      of it to that of the median snapshot: of an even number the lower one of the middle
-    peak_reserved   most bytes of segments
+    peak_requested  most that was requested and not released; below 0 without a history
+    difference      of it to that of the median snapshot: of an even number the lower one of the middle. Where any
+                    snapshot has no history, of what was in use at the end
+    peak_reserved   most bytes of segments; below 0 without a history
     requested       in use at the end
     ooms            failed allocations
     line            of the program whose bytes at the peak differ most from those in the median snapshot, empty for none
     line_bytes      by how much
     """
 
+    missing_below_zero: ClassVar = ("peak_requested", "peak_reserved")
     defined: ClassVar = SNAPSHOT_RANKS
 
     place: Int64
@@ -76,11 +79,11 @@ def snapshot_figures(model: Model) -> SnapshotFigures:
     """Raises NotFound where the snapshot holds nothing."""
     history, curves = device_history(model, None), device_history(model, None).curves
     rows = alive_rows(history, stack_names(model), curves.peak(curves.requested), "line")
-    number = history.device.number
+    number, is_told = history.device.number, has_history(history.device)
     return SnapshotFigures(
         device=number,
-        peak_requested=int(curves.requested.max()),
-        peak_reserved=int(curves.reserved.max()),
+        peak_requested=int(curves.requested.max()) if is_told else None,
+        peak_reserved=int(curves.reserved.max()) if is_told else None,
         requested=int(curves.requested[-1]),
         ooms=sum(oom.device == number for oom in memory_snapshot(model).ooms),
         lines=rows.line[:MOST_LINES],
@@ -90,21 +93,24 @@ def snapshot_figures(model: Model) -> SnapshotFigures:
 
 def rank_rows(figures: Sequence[SnapshotFigures]) -> RankRows:
     """Where a snapshot has more lines than are kept, a line that only the other one kept is not compared."""
-    peaks = np.array([each.peak_requested for each in figures], np.int64)
-    if not len(peaks):
+    if not figures:
         none = np.empty(0, np.int64)
         return RankRows(none, none, none, none, none, none, (), none)
-    median = int(np.argsort(peaks, kind="stable")[(len(peaks) - 1) // 2])
-    difference = peaks - peaks[median]
+    # a peak is compared with peaks alone
+    at_peak = all(each.peak_requested is not None for each in figures)
+    held = np.array([each.peak_requested if at_peak else each.requested for each in figures], np.int64)
+    median = int(np.argsort(held, kind="stable")[(len(held) - 1) // 2])
+    difference = held - held[median]
     order = descending(np.abs(difference))
     furthest = [_furthest(figures[median], figures[place]) for place in order.tolist()]
 
     def column(name: str) -> Int64:
-        return np.array([getattr(each, name) for each in figures], np.int64)[order]
+        values = [getattr(each, name) for each in figures]
+        return np.array([-1 if value is None else value for value in values], np.int64)[order]
 
     return RankRows(
         place=order,
-        peak_requested=peaks[order],
+        peak_requested=column("peak_requested"),
         difference=difference[order],
         peak_reserved=column("peak_reserved"),
         requested=column("requested"),

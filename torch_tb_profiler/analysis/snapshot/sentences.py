@@ -61,7 +61,7 @@ def said_of_inferred_oom(found: InferredOom) -> str:
 
 def said_of_device(device: SnapshotDevice) -> str:
     """What was most, when, and what is left."""
-    if not device.has_history:
+    if device.peak_requested is None:
         return (
             f"{size(device.requested)} was in use and {size(device.reserved)} reserved when the snapshot was taken. "
             "It has no history, so the peak is not known."

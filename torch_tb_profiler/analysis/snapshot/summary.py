@@ -26,11 +26,11 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
 
     device            number of the device
     entries           how many records there are
-    has_history       whether records tell what was in use before the end; without them the peaks are those of the end
+    has_history       whether records tell what was in use before the end; without them the peaks are not known
     segments          how many there were at the end
     blocks            how many there were at the end
-    peak_requested    most that was requested and not released
-    peak_allocated    most bytes of blocks of it: exact or the least that it can be
+    peak_requested    most that was requested and not released; None without a history
+    peak_allocated    most bytes of blocks of it: exact or the least that it can be; None without a history
     allocated_exact   whether that is exact
     start_requested   in use before the first record
     requested         in use at the end
@@ -53,8 +53,8 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
     has_history: bool
     segments: Count
     blocks: Count
-    peak_requested: Bytes
-    peak_allocated: Bytes
+    peak_requested: Bytes | None
+    peak_allocated: Bytes | None
     allocated_exact: bool
     start_requested: Bytes
     requested: Bytes
@@ -114,14 +114,15 @@ def memory_snapshot(model: Model) -> MemorySnapshot:
 def _device(history: History, grown: Growth, names: StackNames) -> SnapshotDevice:
     curves, device = history.curves, history.device
     end = layout(history, history.last)
+    is_told = has_history(device)
     return SnapshotDevice(
         device=device.number,
         entries=len(device.records),
-        has_history=has_history(device),
+        has_history=is_told,
         segments=len(device.segments),
         blocks=len(device.blocks),
-        peak_requested=int(curves.requested.max()),
-        peak_allocated=int(curves.allocated.max()),
+        peak_requested=int(curves.requested.max()) if is_told else None,
+        peak_allocated=int(curves.allocated.max()) if is_told else None,
         allocated_exact=curves.allocated_exact,
         start_requested=int(curves.requested[0]),
         requested=int(curves.requested[-1]),

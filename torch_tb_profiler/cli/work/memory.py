@@ -123,9 +123,11 @@ def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json
     lines = []
     for at, file in enumerate(chosen):
         differs = int(rows.difference[at])
-        line = f"{file.worker} (span {file.span}): at most {size(int(rows.peak_requested[at]))} requested"
+        peak, reserved = int(rows.peak_requested[at]), int(rows.peak_reserved[at])
+        known = f"at most {size(peak)} requested" if peak >= 0 else f"{size(int(rows.requested[at]))} in use at the end"
+        line = f"{file.worker} (span {file.span}): {known}"
         line += f" ({signed(differs)} to the median)" if differs else " (the median)"
-        line += f", {size(int(rows.peak_reserved[at]))} reserved"
+        line += f", {size(reserved)} reserved" if reserved >= 0 else ", peak not known"
         line += ", out of memory" if rows.ooms[at] else ""
         line += f"; {signed(int(rows.line_bytes[at]))} at {rows.line[at]}" if rows.line[at] else ""
         lines.append(line)
@@ -258,7 +260,8 @@ def as_json(whole: _Found, number: int | None = None) -> dict[str, Any]:
 
 
 def _listed(rows: AliveRows | AgainstRows | RankRows, keys: Sequence[str]) -> list[dict[str, Any]]:
-    columns = [plain(getattr(rows, key)) for key in keys]
+    values = rows.as_grid().values
+    columns = [plain(values[key]) for key in keys]
     return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 
 

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.device_use import device_use
+from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.analysis.replay.refusals import USELESS, Refusal
+from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.shared.count_text import by_count
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
@@ -23,6 +25,7 @@ from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
 
 _UNKNOWN = "The device is idle, and the trace does not show why"
+_CAPTURING = "Graphs are captured in the recorded steps"
 _DO_LESS = (
     "The Critical path view shows which Python code and operators the steps wait for. Do less of it in each step, or "
     "let `torch.compile(model)` do it once."
@@ -30,6 +33,15 @@ _DO_LESS = (
 _RECORD_MORE = (
     "Record more of the host: `profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`, in "
     "the process and thread that launches the work. The Trace view shows the gaps, and what ends each of them."
+)
+
+
+_COMPILED = (
+    "The Critical path view shows which Python code and operators the steps wait for. Do less of it in each step."
+)
+_CAPTURE_FIRST = (
+    "Record what comes after that: a server captures its graphs when it starts, and replays them for the requests. In "
+    "a program of your own capture before the loop, and run some steps before the recording."
 )
 
 
@@ -51,25 +63,42 @@ def _find(facts: Facts) -> Sequence[Found]:
     is_unknown = unknown > USELESS
     # a silent thread is in Python, mostly: the host is what the device waits for, but in what cannot be said
     is_silent = 2 * unknown > mean
+    ending, idle_spans = _next_work(facts)
+    captured = _captured(facts)
+    # what runs then only describes work, so that no change of it makes a device busier
+    is_capture = 2 * captured > mean and not is_unknown
     place_rows, place_ns = (NO_ROWS, None) if is_silent else _meanwhile(facts)
+    is_compiled = compiled(facts.model).is_used
+    if is_capture:
+        advice = _CAPTURE_FIRST
+    elif is_unknown or is_silent:
+        advice = _RECORD_MORE
+    else:
+        advice = _COMPILED if is_compiled else _DO_LESS
     return (
         Found(
-            title=_UNKNOWN if is_unknown else "The device waits for the host",
+            title=_CAPTURING if is_capture else _UNKNOWN if is_unknown else "The device waits for the host",
             detail=(
-                f"{share}. For {100 * unknown:.0f} % of the steps the recording does not show what it waits for."
+                f"{share}. {100 * captured:.0f} % of the time of the steps graphs are captured: what is called then "
+                "does not run, and becomes a part of a graph."
+                if is_capture
+                else f"{share}. For {100 * unknown:.0f} % of the steps the recording does not show what it waits for."
                 if is_unknown or is_silent
                 else f"{share}, while the host prepares the next work."
             ),
-            advice=_RECORD_MORE if is_unknown or is_silent else _DO_LESS,
-            rows=_next_work(facts),
+            advice=advice,
+            rows=ending,
+            spans=idle_spans,
             place_rows=place_rows,
             place_ns=place_ns,
             values={
                 "gpus": ", ".join(str(number) for number in idle),
                 "idle": mean,
                 **({"unknown": unknown} if is_unknown else {"silent": unknown} if is_silent else {}),
+                **({"captured": captured} if is_capture else {}),
+                **({"compiled": True} if is_compiled else {}),
             },
-            changes=beside_profiler(facts, (scale("python", 0.5), scale("operator", 0.5))),
+            changes=() if is_capture else beside_profiler(facts, (scale("python", 0.5), scale("operator", 0.5))),
             refused=(
                 Refusal(
                     "idle_unknown",
@@ -80,7 +109,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 if is_unknown
                 else None
             ),
-            confidence="low" if is_silent else "medium",
+            severity="high" if is_capture else "low",
+            confidence="low" if is_silent and not is_capture else "medium",
             evidence=tuple(
                 evidence
                 for number, (busy, computing) in idle.items()
@@ -89,18 +119,28 @@ def _find(facts: Facts) -> Sequence[Found]:
                     Evidence("computing", f"Computing, GPU {number}", computing, "fraction", "overview", gpu=number),
                 )
             ),
-            links=(COMPILE_TUTORIAL,),
+            links=(COMPILE_TUTORIAL,) if advice == _DO_LESS else (),
         ),
     )
 
 
-def _next_work(facts: Facts) -> Int32:
-    """The work that ended idle time on the host's account, that of the longest gap first."""
+def _captured(facts: Facts) -> float:
+    """The share of the time of the steps in which a thread captures a stream, 0…1."""
+    steps, found = facts.model.steps, capturing(facts.model)
+    ns = sum(found.captured_ns(*each) for each in zip(steps.start.tolist(), steps.end.tolist(), strict=True))
+    return facts.share(ns)
+
+
+def _next_work(facts: Facts) -> tuple[Int32, Int64]:
+    """The work that ended idle time on the host's account, and the longest piece of that time before each, the longest
+    first: start and end, ns, shape (n, 2).
+    """
     gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
-    closing = gaps.closing_work[gaps.closing_work >= 0]
-    first = np.sort(distinct_first(closing)[1])
-    found: Int32 = facts.trace.device_work.row[closing[first]]
-    return found
+    closed = np.flatnonzero(gaps.closing_work >= 0)
+    longest = closed[np.sort(distinct_first(gaps.closing_work[closed])[1])]
+    start = gaps.start_ns[longest]
+    rows: Int32 = facts.trace.device_work.row[gaps.closing_work[longest]]
+    return rows, np.stack([start, start + gaps.duration_ns[longest]], axis=1).astype(np.int64)
 
 
 def _meanwhile(facts: Facts) -> tuple[Int32, Int64]:

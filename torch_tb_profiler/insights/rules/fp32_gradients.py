@@ -13,6 +13,7 @@ from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.collective_calls import collective_calls
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.shared.products import products_of
+from torch_tb_profiler.insights.shared.wording import megabytes
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -39,7 +40,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Gradients are sent in 32 bits, and the model computes in 16",
             detail=(
-                f"{100 * wide / total:.0f} % of the bytes of all-reduces are FP32, {per_step / 1e6:.0f} MB a step, "
+                f"{100 * wide / total:.0f} % of the bytes of all-reduces are FP32, {megabytes(per_step)} a step, "
                 f"while {100 * halves:.0f} % of the time of matrix products and convolutions is in 16 bits."
             ),
             advice=(
@@ -49,7 +50,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             values={
                 "share": wide / total,
-                "megabytes": round(per_step / 1e6),
+                "bytes": per_step,
                 "products": halves,
             },
             rows=facts.longest_first(chosen.row),

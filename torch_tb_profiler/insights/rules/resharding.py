@@ -43,7 +43,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             detail=(
                 f"{again.per_step:.0f} all-gathers of the backward pass of a step bring weights that its forward pass "
                 f"had; nothing hides them for {100 * facts.share(exposed):.1f} % of the steps. With these weights "
-                f"kept, {kept / 1e9:.2g} GB, {100 * after:.0f} % of the memory would be used."
+                f"kept, {kept / 2**30:.2g} GB, {100 * after:.0f} % of the memory would be used."
             ),
             advice=(
                 "Keep the weights from the forward to the backward pass: `fully_shard(block, "
@@ -53,7 +53,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             values={
                 "calls": round(again.per_step),
                 "share": facts.share(exposed),
-                "gigabytes": round(kept / 1e9, 1),
+                "gigabytes": round(kept / 2**30, 1),
                 "used": after,
             },
             rows=facts.longest_first(again.row),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.analysis.waterfall.names import part_name
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.insights.facts import Facts
@@ -43,7 +44,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             detail=(
                 f"{int(slow.sum())} of {int(usual.sum())} steps take more than {ratio:.2g} × the median of "
                 f"{ms(middle)}, which makes the average step {ms(excess)} longer; what grows most in them is "
-                f"`{grown}`, by {ms(grown_ns)} a step."
+                f"“{part_name(grown)}”, by {ms(grown_ns)} a step."
             ),
             advice=(
                 "Compare one of them with a usual one: choose its step above, then the part that grew. Work that comes "

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.shared.count_text import counted
 
+#: units in sentences and their ns, the largest first
+_DURATIONS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3))
+
 
 def ms(ns: float) -> str:
-    """A duration in milliseconds, with three digits, from 100 ms on in whole ones, from ten seconds on in seconds.
+    """A duration with three digits in the unit in which the page has it, mostly milliseconds.
 
-    >>> ms(1_234_567), ms(234_567_890), ms(700), ms(24_587_123_456)
-    ('1.23 ms', '235 ms', '0.0007 ms', '24.6 s')
+    >>> ms(1_234_567), ms(234_567_890), ms(700), ms(2_729_400_000), ms(124_587_123_456), ms(999_600)
+    ('1.23 ms', '235 ms', '0.7 µs', '2.73 s', '125 s', '1000 µs')
     """
-    if ns >= 1e10:
-        return f"{ns / 1e9:.1f} s"
-    return f"{ns / 1e6:.3g} ms" if ns < 1e8 else f"{ns / 1e6:.0f} ms"
+    name, size = next((unit for unit in _DURATIONS if abs(ns) >= unit[1]), _DURATIONS[-1])
+    count = ns / size
+    return f"{count:.3g} {name}" if abs(count) < 100 else f"{count:.0f} {name}"
+
+
+def megabytes(size: float) -> str:
+    """Bytes in the unit of the page, whose MB is 2^20 bytes as PyTorch's own summaries have it.
+
+    >>> megabytes(77_070_336), megabytes(1 << 30), megabytes(1024)
+    ('73.5 MB', '1024 MB', '0.000977 MB')
+    """
+    count = size / 2**20
+    return f"{count:.3g} MB" if abs(count) < 100 else f"{count:.0f} MB"
 
 
 #: from so many a step on a whole number is near enough

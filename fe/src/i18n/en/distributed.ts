@@ -26,7 +26,8 @@ export const distributed = area("distributed", {
     'on_trace_ready=tensorboard_trace_handler(log_dir, worker_name=f"rank{dist.get_rank()}")',
 
   run: {
-    loaded: (n: number) => `all ${n} ranks replayed together`,
+    loaded: (n: number) =>
+      n === 2 ? "both ranks replayed together" : `all ${n} ranks replayed together`,
     partly: (n: number, all: number) => `${n} of ${all} ranks replayed together`,
     loadedHelp:
       "A collective begins when the last of these ranks arrives. Its cost includes waiting for ranks that are not loaded.",

@@ -5,8 +5,11 @@ export const program = area("program", {
   question: "What the step did",
   questionHelp:
     "The average step by phase. Phases are recognized by ranges that the user, torch or a framework named, by autograd nodes, Python frames and modules; the rest is inferred from operators.",
-  sentence: (phase: string, share: string, step: string) =>
-    `${phase} takes most of the average step: ${share} of ${step}.`,
+  sentence: (phase: string, share: string, step: string, isMost: boolean) =>
+    `${phase} takes ${isMost ? "most" : "the largest part"} of the average step: ${share} of ${step}.`,
+  mostlyNoPhase: (share: string, step: string, phase: string, itsShare: string) =>
+    `${share} of the average step of ${step} is in no known phase. Of the phases ${phase} takes most: ${itsShare}.`,
+  noPhase: (step: string) => `Nothing in the average step of ${step} says which phase it is in.`,
   recomputes: (share: string) =>
     `${share} of the backward pass recomputes what the forward pass did not keep.`,
   accumulates: (passes: string) => `Each step has ${passes} backward passes.`,

@@ -111,6 +111,7 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
     "Peak requested",
     "To the median",
     "Peak reserved",
+    "At the end",
     "Out of memory",
     "Differs most at",
     "By",

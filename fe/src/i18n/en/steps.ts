@@ -43,8 +43,8 @@ export const steps = area("steps", {
   outliersShort: (n: string, limit: string) =>
     n === "1" ? `1 step took longer than ${limit}` : `${n} steps took longer than ${limit}`,
   outliersMore: (n: string) => `${n} more in the table`,
-  noOutliers: (limit: string) =>
-    `No step took longer than ${limit}, the limit for this trace: the steps are even.`,
+  noOutliers: (limit: string, least: string, most: string) =>
+    `No outlier: the steps take ${least} to ${most}, and one of more than ${limit} would be an outlier.`,
   tooFew: "With fewer than three steps there is no usual step to compare with.",
   because: (category: string, time: string) => `${category} +${time}`,
   longer: (time: string, share: string) => `+${time} (${share})`,

@@ -4,13 +4,20 @@ import type { Values } from "../values";
 export const percent = (share: Values[string] | undefined, digits = 1) =>
   `${(100 * Number(share)).toFixed(digits)} %`;
 
-/** A duration in milliseconds, as the server writes it. */
-export const ms = (ns: Values[string] | undefined) =>
-  Number(ns) >= 1e10
-    ? `${(Number(ns) / 1e9).toFixed(1)} s`
-    : Number(ns) < 1e8
-      ? `${Number((Number(ns) / 1e6).toPrecision(3))} ms`
-      : `${(Number(ns) / 1e6).toFixed(0)} ms`;
+const short = (count: number) =>
+  Math.abs(count) < 100 ? Number(count.toPrecision(3)) : count.toFixed(0);
+
+/** A duration in the unit in which the page has it, as the server writes it. */
+export const ms = (ns: Values[string] | undefined) => {
+  const count = Number(ns);
+  const least = Math.abs(count);
+  if (least >= 1e9) return `${short(count / 1e9)} s`;
+  return least >= 1e6 ? `${short(count / 1e6)} ms` : `${short(count / 1e3)} µs`;
+};
+
+/** Bytes in the MB of the page, 2^20 bytes, as the server writes them. */
+export const megabytes = (bytes: Values[string] | undefined) =>
+  `${short(Number(bytes) / 2 ** 20)} MB`;
 
 /** How often something happens in some steps: a whole number a step, or how many in all of few. */
 export const howOften = (count: Values[string] | undefined, steps: Values[string] | undefined) => {

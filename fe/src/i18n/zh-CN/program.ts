@@ -5,6 +5,9 @@ export const program: typeof en = {
   questionHelp:
     "平均每步按阶段的时间。标明阶段的有：用户、torch 或框架命名的范围、autograd 节点、Python 帧和模块；其余由算子推断。",
   sentence: (phase, share, step) => `平均每步 ${step}，其中最多的是${phase}（${share}）。`,
+  mostlyNoPhase: (share, step, phase, itsShare) =>
+    `平均每步 ${step}，其中 ${share} 不属于任何已知阶段；各阶段中最多的是${phase}（${itsShare}）。`,
+  noPhase: (step) => `平均每步 ${step}，没有信息说明它属于哪个阶段。`,
   recomputes: (share) => `反向传播的 ${share} 用于重新计算前向未保留的内容。`,
   accumulates: (passes) => `每步有 ${passes} 次反向传播。`,
   inferred: (share) => `主机时间的 ${share} 是推断的：没有范围或帧标明它。`,

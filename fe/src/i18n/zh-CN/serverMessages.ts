@@ -92,7 +92,7 @@ export const serverMessages: ServerMessages = {
     empty_kernels: () => "部分内核的开始与结束时刻相同：其时间没有被记录，因此设备时间偏短。",
     rounded_kernels: () => "文件中的时间以整微秒计，因此短于 1 微秒的内核时长为 0。",
     slow_first_step: ({ ratio }) =>
-      `第一步的时长是其他步中位数的 ${Number(ratio).toFixed(1)} 倍：它仍在预热，因此所有步的平均值偏高。`,
+      `第一步的时长是其他步中位数的 ${Number(ratio) < 100 ? Number(ratio).toFixed(1) : Math.round(Number(ratio)).toLocaleString("en")} 倍：它仍在预热，因此所有步的平均值偏高。`,
 
     // The profiler itself.
     profiler_overhead: ({ share }) =>

@@ -41,7 +41,8 @@ export const steps: typeof en = {
     `一步的耗时若超过“中位数 + max(${deviations} × 1.4826 × MAD，中位数的 ${least})”，即为离群步。MAD（绝对中位差）是各步与中位数之差的绝对值的中位数。旁边的类别是超出自身中位数（按所有步计算）最多的类别。`,
   outliersShort: (n, limit) => `${n} 步的耗时超过 ${limit}`,
   outliersMore: (n) => `另有 ${n} 步，见表格`,
-  noOutliers: (limit) => `没有步的耗时超过此跟踪的界限 ${limit}：各步很均匀。`,
+  noOutliers: (limit, least, most) =>
+    `没有离群步：各步耗时 ${least} 至 ${most}，超过 ${limit} 才算离群步。`,
   tooFew: "不足三步，没有可供比较的常规耗时。",
   because: (category, time) => `${category} +${time}`,
   longer: (time, share) => `+${time}（${share}）`,

@@ -12,7 +12,7 @@ import {
   overviewTexts,
   refusedText,
 } from "../../i18n";
-import { goToView, isViewId, parsePicked, viewName } from "../../state";
+import { goToView, isViewId, parsePicked, type ViewId, viewName } from "../../state";
 import { longestSlice } from "../places";
 import { inCode } from "./code";
 import "./findings.css";
@@ -29,11 +29,14 @@ interface ItemProps {
   readonly places?: ReactNode;
   /** The view that shows it: numbers that are seen there have no link. */
   readonly here: string;
+  /** Shows in the Trace view what numbers are made of that are seen there; without it nothing is marked. */
+  readonly onTrace?: () => void;
   /** Hides the rule; without it nothing is offered. */
   readonly onHide?: () => void;
 }
 
-export function FindingItem({ finding, stepNs, isFirst, where, places, here, onHide }: ItemProps) {
+export function FindingItem(props: ItemProps) {
+  const { finding, stepNs, isFirst, where, places, here, onTrace, onHide } = props;
   const { severity, confidence, saving, evidence, links } = finding;
   return (
     <li className="finding">
@@ -60,7 +63,8 @@ export function FindingItem({ finding, stepNs, isFirst, where, places, here, onH
                 <Of select={item.select} />
               </dt>
               <dd>
-                {value(item.value, item.unit)} <Where evidence={item} here={here} />
+                {value(item.value, item.unit)}{" "}
+                <Where evidence={item} here={here} onTrace={onTrace} />
               </dd>
             </div>
           ))}
@@ -137,12 +141,18 @@ function Of({ select }: Pick<Evidence, "select">) {
 }
 
 /** The views in which the number can be seen, unless that is this one. */
-function Where({ evidence: { view, select }, here }: { evidence: Evidence; here: string }) {
+function Where({
+  evidence: { view, select },
+  here,
+  onTrace,
+}: Pick<ItemProps, "here" | "onTrace"> & { evidence: Evidence }) {
   const selected = parsePicked(select);
+  const show = (id: ViewId) =>
+    id === "trace" && !selected && onTrace ? onTrace() : goToView(id, selected);
   return (
     <>
       {view !== null && view !== here && isViewId(view) && (
-        <button type="button" className="link" onClick={() => goToView(view, selected)}>
+        <button type="button" className="link" onClick={() => show(view)}>
           {text.showIn(viewName(view))}
         </button>
       )}{" "}

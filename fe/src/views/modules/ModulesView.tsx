@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
 import { type FlameEntries, type FlameKind, useLayout, ZoomedFlame } from "../../charts/flame";
 import { hash } from "../../draw";
@@ -17,7 +17,16 @@ import {
 } from "../../table";
 import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { hookTable, moduleTable } from "./columns";
-import { chosenMetric, type Metric, metricsOf, ownMetric, ownValues, wholeOf } from "./metrics";
+import {
+  chosenMetric,
+  hottest,
+  type Metric,
+  metricsOf,
+  openAtFirst,
+  ownMetric,
+  ownValues,
+  wholeOf,
+} from "./metrics";
 import { moduleClass } from "./moduleClass";
 import { params } from "./params";
 import "./modules.css";
@@ -134,11 +143,10 @@ function NoModules({ answer, source }: { answer: ModulesTable; source: ModuleSou
 function Sentence({ answer, metric }: Shown) {
   const [, select] = useSelectedModule(answer);
   const key = ownMetric(metric, metricsOf(answer));
-  const times = useMemo(() => ownValues(answer, key), [answer, key]);
-  const row = times.reduce((most, ns, at) => (ns > (times[most] ?? 0) ? at : most), 0);
+  const row = useMemo(() => hottest(answer, metric), [answer, metric]);
+  if (row < 0) return null;
   const whole = wholeOf(answer, key);
-  const time = times[row] ?? 0;
-  if (time <= 0) return null;
+  const time = ownValues(answer, key)[row] ?? 0;
   return (
     <p className="sentence modules-sentence">
       <button type="button" className="link" onClick={() => select(row)}>
@@ -166,6 +174,8 @@ function ModuleRows({ answer, metric }: Shown) {
   const [expansion, setExpansion] = useAddress(params.expansion);
   const [selected, select] = useSelectedModule(answer);
   const table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
+  const atFirst = useMemo(() => openAtFirst(answer), [answer]);
+  const usuallyOpen = useCallback((row: number) => atFirst.has(row), [atFirst]);
   return (
     <div className="modules-rows">
       <TreeTable
@@ -174,6 +184,7 @@ function ModuleRows({ answer, metric }: Shown) {
         table={table}
         parent={answer.rows.parent as number[]}
         {...state}
+        usuallyOpen={usuallyOpen}
         expansion={expansion}
         onExpansion={setExpansion}
         selected={selected}

@@ -1,4 +1,5 @@
 import type { ModulesTable } from "../../api";
+import { around } from "../../draw";
 import { hasColumn, numberAt, rowCount } from "../../table";
 
 export const METRICS = [
@@ -39,6 +40,32 @@ export function ownValues({ rows }: ModulesTable, metric: Metric): Float64Array 
   }
   // Lightning's modules are inside each other by name, so they can take longer than what is around them.
   return own.map((value, row) => Math.max(0, value - (inside[row] ?? 0)));
+}
+
+/** The module with the most of a metric of its own; -1 for none. */
+export function hottest(answer: ModulesTable, metric: Metric): number {
+  const own = ownValues(answer, ownMetric(metric, metricsOf(answer)));
+  let most = -1;
+  for (let row = 0; row < own.length; row++)
+    if ((own[row] ?? 0) > (most < 0 ? 0 : (own[most] ?? 0))) most = row;
+  return most;
+}
+
+/** Rows that are opened below the outermost ones at most, so that a deep model is not all of the table. */
+const MOST_OPEN = 16;
+
+/**
+ * Which modules are open at first: the outermost ones, and those around the hottest one. It is that of the first metric
+ * that has any time, whichever is shown: the address says what differs from it.
+ */
+export function openAtFirst(answer: ModulesTable): ReadonlySet<number> {
+  const parent = answer.rows.parent as number[];
+  const hot = metricsOf(answer)
+    .map((metric) => hottest(answer, metric))
+    .find((row) => row >= 0);
+  const ways = hot === undefined ? [] : around(parent, hot);
+  const outermost = parent.flatMap((above, row) => (above < 0 ? [row] : []));
+  return new Set([...outermost, ...ways.slice(0, MOST_OPEN + 1)]);
 }
 
 /** What the shares of a metric refer to: that of the outermost modules, or of all for times without nested modules. */

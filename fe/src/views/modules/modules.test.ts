@@ -3,7 +3,16 @@ import type { Column, ModulesTable } from "../../api";
 import { traceMeta } from "../../api/cases";
 import { modulePath, rowOfModule } from "../../shell";
 import { hookTable, insideOf, moduleTable } from "./columns";
-import { chosenMetric, type Metric, metricsOf, ownMetric, ownValues, wholeOf } from "./metrics";
+import {
+  chosenMetric,
+  hottest,
+  type Metric,
+  metricsOf,
+  openAtFirst,
+  ownMetric,
+  ownValues,
+  wholeOf,
+} from "./metrics";
 import { moduleClass } from "./moduleClass";
 
 const column = (key: string, unit: Column["unit"] = "ns"): Column => ({
@@ -59,6 +68,29 @@ describe("metrics", () => {
     expect(ownMetric("host_total_ns", metricsOf(net))).toBe("host_self_ns");
     expect(ownMetric("device_total_ns", metricsOf(net))).toBe("device_total_ns");
     expect(ownMetric("backward_host_ns", metricsOf(net))).toBe("backward_host_ns");
+  });
+
+  it("open the way to the hottest module at first", () => {
+    const deep = answer({
+      id: [0, 1, 2, 3, 4, 5],
+      parent: [-1, 0, 1, 2, 0, -1],
+      name: ["Net_0", "Body_0", "Block_0", "Linear_0", "Head_0", "Loss"],
+      device_total_ns: [0, 0, 0, 0, 0, 0],
+      host_total_ns: [100, 80, 70, 60, 20, 5],
+      host_self_ns: [0, 10, 10, 60, 20, 5],
+    });
+    expect(hottest(deep, "device_total_ns")).toBe(-1);
+    expect(hottest(deep, "host_total_ns")).toBe(3);
+    expect([...openAtFirst(deep)].sort()).toEqual([0, 1, 2, 5]);
+    const chain = Array.from({ length: 100 }, (_, row) => row);
+    const tower = answer({
+      id: chain,
+      parent: chain.map((row) => row - 1),
+      name: chain.map((row) => `Block_${row}`),
+      host_total_ns: chain.map(() => 10),
+    });
+    expect(hottest(tower, "host_total_ns")).toBe(99);
+    expect(openAtFirst(tower).size).toBe(17);
   });
 
   it("never make a box narrower than what is in it", () => {

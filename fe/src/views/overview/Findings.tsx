@@ -26,6 +26,7 @@ export function Findings({ overview }: { overview: Overview }) {
               stepNs={average.step_ns}
               isFirst={at === 0}
               here="overview"
+              onTrace={finding.instances.length > 0 ? () => markInTrace(finding) : undefined}
               where={finding.where && <Where where={finding.where} />}
               places={
                 <Places

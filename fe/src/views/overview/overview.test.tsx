@@ -144,6 +144,16 @@ it("links to the web only, and to the view where the evidence is", () => {
   expect(screen.getAllByRole("button", { name: "Show in Operator" })).toHaveLength(1);
 });
 
+it("marks in the Trace view what a number seen there is made of", () => {
+  const [first] = FINDING.evidence;
+  if (first === undefined) throw new Error("no evidence");
+  const shown = { ...FINDING, key: "sync-2", evidence: [{ ...first, view: "trace" }] };
+  render(<Findings overview={overviewOf({ findings: [shown] })} />);
+  fireEvent.click(screen.getByRole("button", { name: "Show in Trace" }));
+  expect(new URLSearchParams(location.hash.slice(1)).get("v")).toBe("trace");
+  expect(location.hash).toContain("sync-2");
+});
+
 it("says what bounds the run, how sure that is, and what the findings save together", () => {
   render(<Answer overview={overviewOf({})} />);
   expect(screen.getByText("Input bounds this run.")).toBeTruthy();

@@ -12,6 +12,7 @@ import { derive, SimpleTable, textAt } from "../../table";
 import { Empty, Panel, QueryPanel, Segmented, Wide } from "../../ui";
 import { params } from "./params";
 import { PHASE_LANE } from "./phaseLane";
+import { phaseSentence } from "./phaseSentence";
 import { showRanges } from "./Ranges";
 
 /** Backward passes in the table. */
@@ -79,7 +80,6 @@ function Average({ answer, picked, onPick }: AverageProps) {
     return <Empty title={text.none} reason={text.noneReason} remedy={text.noneRemedy} />;
   const total = phases.reduce((sum, each) => sum + each.exposed_ns, 0);
   const hasDevice = answer.meta.device_type === "GPU";
-  const largest = phases.toSorted((a, b) => b.exposed_ns - a.exposed_ns)[0];
   const time = inOneUnit(
     "ns",
     phases.flatMap((each) => [each.exposed_ns, each.host_ns, each.device_ns]),
@@ -92,12 +92,7 @@ function Average({ answer, picked, onPick }: AverageProps) {
   return (
     <>
       <p className="program-sentence">
-        {largest &&
-          text.sentence(
-            phaseName(largest.name),
-            fraction(largest.exposed_ns / total),
-            duration(total),
-          )}
+        {phaseSentence(phases)}
         {recompute.exposed !== null &&
           recompute.exposed > 0 &&
           ` ${text.recomputes(fraction(recompute.exposed))}`}

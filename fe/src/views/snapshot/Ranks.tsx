@@ -41,6 +41,7 @@ export function RanksPanel() {
                   <td className="number">{bytes(rows.peak_requested[at])}</td>
                   <td className="number">{bytes(rows.difference[at])}</td>
                   <td className="number">{bytes(rows.peak_reserved[at])}</td>
+                  <td className="number">{bytes(rows.requested[at])}</td>
                   <td className="number">{count(rows.ooms[at])}</td>
                   <td title={rows.line[at]}>{frameLabel(rows.line[at] ?? "")}</td>
                   <td className="number">{rows.line[at] ? bytes(rows.line_bytes[at]) : ""}</td>
@@ -59,9 +60,10 @@ interface Rows {
   readonly trace: string[];
   readonly worker: string[];
   readonly span: string[];
-  readonly peak_requested: number[];
+  readonly peak_requested: (number | null)[];
   readonly difference: number[];
-  readonly peak_reserved: number[];
+  readonly peak_reserved: (number | null)[];
+  readonly requested: number[];
   readonly ooms: number[];
   readonly line: string[];
   readonly line_bytes: number[];

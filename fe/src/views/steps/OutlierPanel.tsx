@@ -1,5 +1,5 @@
 import type { Steps } from "../../api";
-import { count, duration, fraction } from "../../format";
+import { count, duration, fraction, percentile } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
 import { categoryColor, Panel } from "../../ui";
 import { cause, DEVIATIONS, LEAST_SHARE, type Usual } from "./outliers";
@@ -19,6 +19,7 @@ export function Outliers({ steps, usual, slow, onPick }: Props) {
     .flatMap((ns, step) => (slow[step] ? [{ step, ns }] : []))
     .sort((a, b) => b.ns - a.ns);
   const limit = duration(usual.limit_ns);
+  const [least = null, most = null] = [0, 1].map((part) => percentile(steps.duration_ns, part));
   return (
     <Panel
       title={text.outliers}
@@ -28,7 +29,7 @@ export function Outliers({ steps, usual, slow, onPick }: Props) {
         {usual.limit_ns === null
           ? text.tooFew
           : found.length === 0
-            ? text.noOutliers(limit)
+            ? text.noOutliers(limit, duration(least), duration(most))
             : text.outliersShort(count(found.length), limit)}
       </p>
       {found.length > 0 && (

@@ -42,7 +42,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
         RunFound(
             title="Steps wait for transfers of collectives",
             detail=(
-                f"With transfers that take no time, a step of all {facts.loaded} ranks together would take "
+                f"With transfers that take no time, a step of the {facts.loaded} ranks together would take "
                 f"{ms(after)} instead of {ms(facts.step_ns)}; waiting for late ranks is not part of that.{partial}"
             ),
             advice=ADVICE[sent],

@@ -76,11 +76,11 @@ export const findings: Record<string, FindingWords> = {
   },
   recompiles: {
     title: ({ again }) => (again ? "代码被重新编译" : "在采集的步中编译了代码"),
-    detail: ({ compilations, steps, of, share, again }) =>
-      `${of} 步中的 ${steps} 步有 ${compilations} 次编译，占时间的 ${percent(share, 0)}${again ? `；其中 ${again} 次是为其他输入重新编译已编译过的代码` : ""}。`,
-    advice: ({ again }) =>
+    detail: ({ compilations, steps, of, share, again, again_ns }) =>
+      `${of} 步中的 ${steps} 步有 ${compilations} 次编译，占时间的 ${percent(share, 0)}${again ? `；其中 ${again} 次（每步 ${ms(again_ns)}）是为其他输入重新编译已编译过的代码` : ""}。`,
+    advice: ({ again, once }) =>
       again
-        ? "`TORCH_LOGS=recompiles` 会说明原因。如果是大小变化，请声明：`torch._dynamo.mark_dynamic(x, 0)` 或 `torch.compile(model, dynamic=True)`，或把批填充到同一大小。"
+        ? `\`TORCH_LOGS=recompiles\` 会说明原因。如果是大小变化，请声明：\`torch._dynamo.mark_dynamic(x, 0)\` 或 \`torch.compile(model, dynamic=True)\`，或把批填充到同一大小。${once ? "每段代码的首次编译，只要在采集之前先运行几步就已完成：`schedule(warmup=3, …)`。" : ""}`
         : "请在采集之前先运行几步：`schedule(wait=1, warmup=3, active=3)`。在生产环境中保留编译结果：把 `TORCHINDUCTOR_CACHE_DIR` 设为一个持久的目录。",
   },
   graph_breaks: {

@@ -1,5 +1,7 @@
+import { partIn } from "../../partIn";
 import type { FindingWords } from "../../values";
 import { ms, percent } from "../numbers";
+import { parts } from "../parts";
 import { transferAdvice } from "../serverTransfers";
 
 const GAP_ADVICE: Readonly<Record<string, string>> = {
@@ -38,16 +40,24 @@ export const findings: Record<string, FindingWords> = {
     advice: () => '请在创建进程组时选择它：`init_process_group(backend="nccl")`。',
   },
   device_idle: {
-    title: ({ unknown }) =>
-      unknown === undefined ? "设备在等待主机" : "设备空闲，而跟踪没有说明原因",
-    detail: ({ gpus, idle, unknown, silent }) =>
-      (unknown ?? silent) === undefined
-        ? `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`
-        : `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲。各步有 ${percent(unknown ?? silent, 0)} 的时间，记录的内容没有说明设备在等待什么。`,
-    advice: ({ unknown, silent }) =>
-      (unknown ?? silent) === undefined
-        ? "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。"
-        : "请在启动这些工作的进程和线程中记录更多主机信息：`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`。跟踪视图显示这些空隙，以及是什么结束了它们。",
+    title: ({ unknown, captured }) =>
+      captured !== undefined
+        ? "在采集的步中捕获了图"
+        : unknown === undefined
+          ? "设备在等待主机"
+          : "设备空闲，而跟踪没有说明原因",
+    detail: ({ gpus, idle, unknown, silent, captured }) =>
+      captured !== undefined
+        ? `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲。各步有 ${percent(captured, 0)} 的时间在捕获图：此时调用的内容并不运行，而是成为图的一部分。`
+        : (unknown ?? silent) === undefined
+          ? `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`
+          : `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲。各步有 ${percent(unknown ?? silent, 0)} 的时间，记录的内容没有说明设备在等待什么。`,
+    advice: ({ unknown, silent, captured, compiled }) =>
+      captured !== undefined
+        ? "请采集捕获之后的部分：服务程序在启动时捕获图，处理请求时重放。在自己的程序中，请在循环之前捕获，并在采集之前先运行几步。"
+        : (unknown ?? silent) === undefined
+          ? `关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作${compiled ? "" : "，或让 `torch.compile(model)` 只做一次"}。`
+          : "请在启动这些工作的进程和线程中记录更多主机信息：`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`。跟踪视图显示这些空隙，以及是什么结束了它们。",
   },
   memory_limit: {
     title: "设备内存几乎用满",
@@ -72,7 +82,7 @@ export const findings: Record<string, FindingWords> = {
   step_jitter: {
     title: "部分步比其他步慢",
     detail: ({ slow, steps, ratio, median_ns, excess_ns, grown, grown_ns }) =>
-      `${steps} 步中有 ${slow} 步超过中位数 ${ms(median_ns)} 的 ${ratio} 倍，使平均每步增加 ${ms(excess_ns)}；其中增长最多的是 \`${grown}\`，每步 ${ms(grown_ns)}。`,
+      `${steps} 步中有 ${slow} 步超过中位数 ${ms(median_ns)} 的 ${ratio} 倍，使平均每步增加 ${ms(excess_ns)}；其中增长最多的是“${partIn(parts, String(grown))}”，每步 ${ms(grown_ns)}。`,
     advice: () =>
       "请把其中一步与普通的一步比较：先在上方选择该步，再查看增长的部分。每隔 k 步才有的工作（日志、评估、检查点）应放在循环之外或放到线程中。",
   },

@@ -1,7 +1,6 @@
 import type { FindingWords } from "../../values";
-import { howOften, ms, percent } from "../numbers";
+import { howOften, megabytes, ms, percent } from "../numbers";
 
-const megabytes = (bytes: unknown) => `${Number((Number(bytes) / 1e6).toPrecision(3))} MB`;
 const rounded = (n: unknown) => Number(Number(n).toPrecision(3));
 
 const WAYS: Readonly<Record<string, string>> = {

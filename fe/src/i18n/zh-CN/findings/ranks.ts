@@ -1,5 +1,5 @@
 import type { FindingWords } from "../../values";
-import { ms, percent } from "../numbers";
+import { megabytes, ms, percent } from "../numbers";
 import { transferAdvice } from "../serverTransfers";
 
 const PLACES: Readonly<Record<string, string>> = {
@@ -90,8 +90,8 @@ export const findings: Record<string, FindingWords> = {
   },
   fp32_gradients: {
     title: "梯度以 32 位传输，而模型以 16 位计算",
-    detail: ({ share, megabytes, products }) =>
-      `All-reduce 的字节中有 ${percent(share, 0)} 是 FP32，每步 ${megabytes} MB，而矩阵乘法和卷积的时间中有 ${percent(products, 0)} 是 16 位。`,
+    detail: ({ share, bytes, products }) =>
+      `All-reduce 的字节中有 ${percent(share, 0)} 是 FP32，每步 ${megabytes(bytes)}，而矩阵乘法和卷积的时间中有 ${percent(products, 0)} 是 16 位。`,
     advice: () =>
       "请只发送一半的字节：`model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)`。请检查损失是否仍在下降：许多 rank 的和会损失位数。",
   },

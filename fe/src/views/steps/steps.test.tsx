@@ -1,6 +1,8 @@
+import { render, screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import type { Steps } from "../../api";
 import { stepTable } from "./columns";
+import { Outliers } from "./OutlierPanel";
 import { cause, differences, lostTime, nearestStep, outliers, usualStep } from "./outliers";
 
 function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}): Steps {
@@ -149,4 +151,16 @@ it("shows times or percentages first, annotations where they say more, what devi
     "dataloader",
     "exposed_communication_percent",
   ]);
+});
+
+it("does not call steps even because none is an outlier", () => {
+  const steps = stepsOf(
+    [8, 25, 17, 49, 33].map((ms) => ms * 1e6),
+    fill(5, 0),
+  );
+  const usual = usualStep(steps);
+  if (usual === null) throw new Error("no steps");
+  expect(slow(steps)).toEqual([]);
+  render(<Outliers steps={steps} usual={usual} slow={outliers(steps, usual)} onPick={() => {}} />);
+  expect(screen.getByText(/^No outlier: the steps take 8 ms to 49 ms, and one of/)).toBeTruthy();
 });
