@@ -38,7 +38,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
     # a driver call inside a runtime call of another correlation is the same launch
     lost = called & ~done & ((model.launch_links.duration > 0) | (events.duration[launches.row] <= 0))
     # what is called in a capture becomes a part of a graph, and runs nothing
-    lost[lost] = ~capturing(model).any_at(events.track[launches.row[lost]], start[lost])
+    lost[lost] = ~capturing(model).at(events.track[launches.row[lost]], start[lost])
     before = lost & (start < start[done].min())
     after = lost & (start > start[done].max())
     between = lost & ~before & ~after

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.arrays.intervals import total, union
+from torch_tb_profiler.arrays.intervals import Coverage, union
+from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
@@ -26,24 +29,14 @@ class Capturing(msgspec.Struct, frozen=True):
     end: Int64
     row: Int64
 
-    def at(self, track: int, time: Int64) -> Bool:
-        """Whether a thread captures at some times."""
-        mine = np.flatnonzero(self.track == track)
-        inside: Bool = (self.start[mine] <= time[:, None]) & (time[:, None] < self.end[mine])
-        return np.asarray(inside.any(axis=1), np.bool_)
+    def at(self, track: Int32, time: Int64) -> Bool:
+        """Whether each thread captures at each time: the last capture that began until then ends last."""
+        last = Moments(self.track, self.start).last(track, time)
+        return (last >= 0) & (time < np.append(self.end, 0)[last])
 
-    def any_at(self, track: Int32, time: Int64) -> Bool:
-        """The same for times on tracks of their own."""
-        found = np.zeros(len(track), np.bool_)
-        for each in np.unique(self.track).tolist():
-            on = track == each
-            found[on] = self.at(each, time[on])
-        return found
-
-    def captured_ns(self, start: int, end: int) -> int:
-        """For how long of a stretch of time any thread captures."""
-        inside = union(np.maximum(self.start, start), np.minimum(self.end, end))
-        return total(inside)
+    def during(self, start: Int64, end: Int64) -> Int64:
+        """For how long of each stretch of time any thread captures, ns."""
+        return Coverage(union(self.start, self.end)).between(start, end)
 
 
 @remembered
@@ -51,16 +44,11 @@ def capturing(model: Model) -> Capturing:
     """From a call that begins a capture to the next that ends one, on one thread."""
     events, row = model.trace.events, model.trace.launches.row
     names = model.trace.strings
-    begins = np.flatnonzero(names.where(_BEGIN.match, events.name[row])[events.name[row]])
-    ends = np.flatnonzero(names.where(_END.match, events.name[row])[events.name[row]])
-    pairs = []
-    for call in begins.tolist():
-        same = events.track[row[ends]] == events.track[row[call]]
-        later = ends[same & (events.start[row[ends]] >= events.start[row[call]])]
-        if len(later):
-            pairs.append((call, int(later[np.argmin(events.start[row[later]])])))
-    first = row[np.array([a for a, _ in pairs], np.int64)]
-    last = row[np.array([b for _, b in pairs], np.int64)]
-    return Capturing(
-        events.track[first].astype(np.int32), events.start[first], events.end[last], first.astype(np.int64)
-    )
+
+    def called(pattern: re.Pattern[str]) -> Int64:
+        return row[names.where(pattern.match, events.name[row])[events.name[row]]].astype(np.int64)
+
+    begins, ends = called(_BEGIN), called(_END)
+    last = Moments(events.track[ends], events.start[ends]).first(events.track[begins], events.start[begins])
+    first, last = begins[last >= 0], ends[last[last >= 0]]
+    return Capturing(events.track[first].astype(np.int32), events.start[first], events.end[last], first)

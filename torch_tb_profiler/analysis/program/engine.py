@@ -193,7 +193,7 @@ def _by_modules(model: Model) -> _Found | None:
         return None
     track = _most(frames.track[node])
     node = node[frames.track[node] == track]
-    node = node[~capturing(model).at(track, frames.start[node])]
+    node = node[~capturing(model).at(frames.track[node], frames.start[node])]
     steps = [
         _of_lookup("model", looked.within(track, int(frames.start[each]), int(frames.end[each])))
         for each in node.tolist()

@@ -126,9 +126,8 @@ def _find(facts: Facts) -> Sequence[Found]:
 
 def _captured(facts: Facts) -> float:
     """The share of the time of the steps in which a thread captures a stream, 0…1."""
-    steps, found = facts.model.steps, capturing(facts.model)
-    ns = sum(found.captured_ns(*each) for each in zip(steps.start.tolist(), steps.end.tolist(), strict=True))
-    return facts.share(ns)
+    steps = facts.model.steps
+    return facts.share(int(capturing(facts.model).during(steps.start, steps.end).sum()))
 
 
 def _next_work(facts: Facts) -> tuple[Int32, Int64]:
