@@ -42,6 +42,8 @@ _FIND = r"""(body) => {
         }
         const own = [...element.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim());
         if (!own.length) continue;
+        // A number that is cut is another number.
+        if (element.matches(".number") && element.scrollWidth > element.clientWidth + 1) tell("cut number", element);
         // Text that is cut must say so: with an ellipsis.
         if (/hidden|clip/.test(style.overflowX) && element.scrollWidth > element.clientWidth + 1
             && style.textOverflow !== "ellipsis" && !element.closest("[style*='mask']")) tell("cut", element);
@@ -84,6 +86,31 @@ _FIND = r"""(body) => {
     }
     return found;
 }"""
+
+
+_HALF_BLANK = """(around) => {
+    const boxes = [...around.querySelectorAll(".panel, .tile, .answer, .run-answer, .path-answer")]
+        .filter((element) => !element.parentElement.closest(".panel"))
+        .map((element) => element.getBoundingClientRect())
+        .filter(({ width, height }) => width && height);
+    const { width } = around.getBoundingClientRect();
+    const top = Math.min(...boxes.map((box) => box.top));
+    const bottom = Math.max(...boxes.map((box) => box.bottom));
+    let blank = 0;
+    for (let y = top; y < bottom; y += 4) {
+        const across = boxes.filter((box) => box.top <= y && y < box.bottom);
+        const covered = across.reduce((sum, box) => sum + box.width, 0);
+        // A gap between rows is no part of the page.
+        if (covered > 0 && covered < 0.6 * width) blank += 4;
+    }
+    return blank;
+}"""
+
+
+def half_blank(ui: Page | FrameLocator, selector: str) -> float:
+    """How high the part of a page is, pixels, in which nothing stands beside a panel that leaves 40 % of the width."""
+    height: float = ui.locator(selector).evaluate(_HALF_BLANK)
+    return height
 
 
 def faults(ui: Page | FrameLocator) -> list[str]:

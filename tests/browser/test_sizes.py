@@ -12,10 +12,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, screenshot
-from tests.browser.layout import faults
+from tests.browser.layout import faults, half_blank
 from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 from tests.browser.servers import Server
 from tests.browser.test_themes import has_come
+from tests.tiny import wait_until
 
 #: width and height of the window, and pixels of the screen for each of its own
 SIZES = {"telephone": (390, 844, 1), "small": (1280, 720, 1), "large": (3440, 1440, 1), "zoomed": (720, 450, 2)}
@@ -150,7 +151,7 @@ def test_numbers_of_the_overview_are_below_its_parts_beside_the_findings(
 ) -> None:
     page = open_page(viewport={"width": width, "height": 900})
     Profiler(page, alone).open(r=GPU_RUN)
-    places = [f".overview-first > .{each}" for each in ("area-waterfall", "tiles", "area-findings")]
+    places = [f".overview-parts > .{each}" for each in ("area-waterfall", "tiles", "area-findings")]
     for place in places:
         expect(page.locator(place)).to_be_visible()
     # at one moment: what comes above them moves all
@@ -161,6 +162,102 @@ def test_numbers_of_the_overview_are_below_its_parts_beside_the_findings(
     assert numbers["y"] >= parts["y"] + parts["height"]
     assert findings["x"] >= parts["x"] + parts["width"]
     assert findings["y"] == parts["y"]
+
+
+@pytest.mark.parametrize("run", [GPU_RUN, CPU_RUN])
+@pytest.mark.parametrize("width", [1280, 1920, 3440])
+def test_no_half_of_the_overview_is_blank(width: int, run: str, open_page: OpenPage, alone: Server) -> None:
+    page = open_page(viewport={"width": width, "height": 1440})
+    profiler = Profiler(page, alone).open(r=run)
+    has_come(profiler, "overview")
+    wait_until(lambda: half_blank(page, ".overview") < 200, "parts beside each other")
+
+
+@pytest.mark.parametrize("view", ["steps", "operators", "kernels", "criticalpath", "program", "distributed"])
+def test_parts_of_a_very_wide_page_are_beside_each_other(view: str, open_page: OpenPage, alone: Server) -> None:
+    page = open_page(viewport={"width": 3440, "height": 1440})
+    profiler = Profiler(page, alone).open(r=GPU_RUN, v=view)
+    has_come(profiler, view)
+    columns = ".flow[data-flows] > :is(.panel, .beside, :has(> .panel))"
+    lefts = page.locator(columns).evaluate_all("(parts) => parts.map((part) => part.getBoundingClientRect().left)")
+    assert len({round(left) for left in lefts}) > 1
+    overlaps = page.locator(columns).evaluate_all(
+        """(parts) => parts.flatMap((part, at) => parts.slice(0, at).filter((before) => {
+            const [a, b] = [part, before].map((each) => each.getBoundingClientRect());
+            return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+        })).length"""
+    )
+    assert overlaps == 0
+
+
+def test_what_somebody_uses_stays_in_its_place(open_page: OpenPage, alone: Server) -> None:
+    """Also when something above it grows."""
+    page = open_page(viewport={"width": 1280, "height": 900})
+    profiler = Profiler(page, alone).open(r=GPU_RUN)
+    has_come(profiler, "overview")
+    wait_until(lambda: half_blank(page, ".overview") < 200, "parts beside each other")
+
+    def lefts() -> list[float]:
+        found: list[float] = page.locator(".overview-parts > *").evaluate_all(
+            "(parts) => parts.map((part) => part.getBoundingClientRect().left)"
+        )
+        return found
+
+    before = lefts()
+    checked = profiler.panel("What costs time, and what to do?").locator("details")
+    for number in range(checked.count()):
+        checked.nth(number).locator("summary").click()
+    findings = page.locator(".area-findings")
+    below = page.locator(".area-breakdown")
+    wait_until(
+        lambda: (
+            findings.evaluate("(part) => part.getBoundingClientRect().bottom")
+            <= below.evaluate("(part) => part.getBoundingClientRect().top")
+        ),
+        "what is below makes room",
+    )
+    assert lefts() == before
+
+
+@pytest.mark.parametrize("view", ["steps", "operators", "distributed"])
+def test_names_are_near_their_numbers_on_a_very_wide_page(view: str, open_page: OpenPage, alone: Server) -> None:
+    """Each column is wider by the same share than what it needs."""
+    page = open_page(viewport={"width": 3440, "height": 1440})
+    profiler = Profiler(page, alone).open(r=GPU_RUN, v=view)
+    has_come(profiler, view)
+    name, grid, last = page.locator(".data-grid").first.evaluate(
+        """(grid) => {
+            const cells = [...grid.querySelector(".grid-head > .grid-row").children];
+            const [first, last] = [cells[0], cells.at(-1)].map((cell) => cell.getBoundingClientRect());
+            return [first.width, grid.clientWidth, last.right - grid.getBoundingClientRect().left];
+        }"""
+    )
+    assert name < 0.45 * grid
+    assert last >= grid - 2
+
+
+def test_the_edge_of_a_column_follows_the_pointer(open_page: OpenPage, alone: Server) -> None:
+    page = open_page(viewport={"width": 1920, "height": 1000})
+    profiler = Profiler(page, alone).open(r=GPU_RUN, v="steps")
+    has_come(profiler, "steps")
+    cells = page.locator(".data-grid").first.locator(".grid-head .grid-cell")
+
+    def edges() -> list[float]:
+        found: list[float] = cells.evaluate_all("(cells) => cells.map((cell) => cell.getBoundingClientRect().right)")
+        return found
+
+    before = edges()
+    box = cells.nth(2).locator(".grid-resizer").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 30, y)
+    page.mouse.move(x + 60, y, steps=3)
+    page.mouse.up()
+    after = edges()
+    assert after[:2] == pytest.approx(before[:2], abs=1)
+    assert after[2] == pytest.approx(before[2] + 60, abs=2)
 
 
 def test_the_measure_sees_what_it_looks_for(page: Page, alone: Server) -> None:

@@ -1,6 +1,14 @@
 // biome-ignore-all lint/a11y/useSemanticElements: see GridFrame.tsx
 // biome-ignore-all lint/a11y/useFocusableInteractive: see GridFrame.tsx
-import { type FocusEvent, type PointerEvent, useCallback, useId, useState } from "react";
+import {
+  type FocusEvent,
+  type MouseEvent,
+  type PointerEvent,
+  type TouchEvent,
+  useCallback,
+  useId,
+  useState,
+} from "react";
 import { tableTexts } from "../i18n";
 import type { DrawnColumn } from "./columns";
 import { HeaderTip, type TipPlace } from "./HeaderTip";
@@ -28,6 +36,7 @@ export function Header({ columns, sorts, onSort }: Props) {
                 header={header}
                 drawn={drawn}
                 position={position}
+                onGrip={columns.grip}
                 sorts={sorts}
                 onSort={onSort}
               />
@@ -43,9 +52,10 @@ interface CellProps extends Omit<Props, "columns"> {
   readonly header: ColumnHeader;
   readonly drawn: DrawnColumn;
   readonly position: number;
+  readonly onGrip: ColumnState["grip"];
 }
 
-function HeaderCell({ header, drawn, position, sorts, onSort }: CellProps) {
+function HeaderCell({ header, drawn, position, onGrip, sorts, onSort }: CellProps) {
   const { column, symbol, right } = drawn;
   const tipId = useId();
   const labelId = useId();
@@ -54,7 +64,11 @@ function HeaderCell({ header, drawn, position, sorts, onSort }: CellProps) {
 
   const rank = sorts.findIndex(({ key }) => key === column.key);
   const sort = sorts[rank];
-  const startResize = header.getResizeHandler();
+  const startResize = (event: MouseEvent | TouchEvent) => {
+    const cells = [...(event.currentTarget.closest("[role=row]")?.children ?? [])];
+    onGrip(cells.slice(0, position + 1).map((cell) => cell.getBoundingClientRect().width));
+    header.getResizeHandler()(event);
+  };
   return (
     <div
       role="columnheader"

@@ -99,3 +99,14 @@ it("makes a column as wide as its longest number", () => {
   expect(shown?.text(24_610_368_000)).toBe("24,610.368");
   expect(shown?.width).toBeGreaterThan(7 * "24,610.368".length + 16);
 });
+
+it("has room for numbers of every size that is there, each with its own unit", () => {
+  const delta_ns = [-3_110_000, 3_012_000, 46_000, -8_774, 5_700, -6];
+  const table: Table = {
+    columns: [{ key: "delta_ns", label: "Δ", type: "number", unit: "ns", change: "cost" }],
+    rows: { delta_ns },
+  };
+  const [drawn] = drawColumns(table, BOOLS);
+  const longest = Math.max(...delta_ns.map((cell) => drawn?.text(cell).length ?? 0));
+  expect(drawn?.width).toBeGreaterThanOrEqual(7.4 * longest + 24);
+});

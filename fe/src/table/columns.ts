@@ -13,8 +13,8 @@ export interface DrawnColumn {
   readonly right: boolean;
   /** Pixels. */
   readonly width: number;
-  /** Pixels that it takes of what is left over, before the one that takes the rest. */
-  readonly most?: number;
+  /** Pixels in which all of it is seen: its share of a wide table. */
+  readonly room: number;
 }
 
 export interface BoolTexts {
@@ -86,6 +86,13 @@ export function toneOf(
 const ARROW = 20;
 /** The least for one that takes what is left over: there is most often more. */
 const GROWING = 150;
+/** For a bar behind a number, where there is room. */
+const BAR = 160;
+/** The most for a text. */
+const TEXT = 900;
+/** More than there are powers of ten in numbers. */
+const POWERS = 400;
+const ALL_DIGITS = 8.888_888_888;
 const SUMS = new Set(["self", "total"]);
 const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
 
@@ -101,41 +108,49 @@ function numberColumn(column: Column, values: readonly Cell[], scale: number): D
       ? (cell: Cell) => signed(numberOf(cell), write)
       : (cell: Cell) => write(numberOf(cell));
   const shown = cellText(text);
+  // A number that is cut is another number.
+  const width = Math.max(80, headerWidth(column, symbol), textWidth(longestOf(values).map(shown)));
   return {
     column,
     symbol,
     text: shown,
     title: cellText((number) => exact(number, column.unit)),
     right: true,
-    // A number that is cut is another number.
-    width: Math.max(80, headerWidth(column, symbol), textWidth(extremes(values).map(shown))),
+    width,
+    room: column.bar ? Math.max(BAR, width) : width,
   };
 }
 
-/** The least and the largest number, which are the longest to write, and the smallest but 0, which may have its own unit. */
-function extremes(values: readonly Cell[]): number[] {
-  let [least, largest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let smallest = Number.POSITIVE_INFINITY;
+/**
+ * A number of each sign and power of ten that is there, with all digits, as none is longer to write: each power may have
+ * its own unit, and zeros at the end of a number may not be written.
+ */
+function longestOf(values: readonly Cell[]): number[] {
+  const whole = new Map<number, boolean>();
   for (const cell of values) {
-    if (typeof cell !== "number") continue;
-    least = Math.min(least, cell);
-    largest = Math.max(largest, cell);
-    if (cell !== 0 && Math.abs(cell) < Math.abs(smallest)) smallest = cell;
+    if (typeof cell !== "number" || cell === 0 || !Number.isFinite(cell)) continue;
+    const power = Math.floor(Math.log10(Math.abs(cell)));
+    const key = cell < 0 ? -power - POWERS : power + POWERS;
+    if (whole.get(key) !== false) whole.set(key, Number.isInteger(cell));
   }
-  if (least > largest) return [];
-  return Number.isFinite(smallest) ? [least, largest, smallest] : [least, largest];
+  return [...whole].map(([key, isWhole]) => {
+    const number = Math.sign(key) * ALL_DIGITS * 10 ** (Math.abs(key) - POWERS);
+    return isWhole ? Math.round(number) : number;
+  });
 }
 
 function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {
   const text = (cell: Cell) =>
     cell === true ? bools.yes : cell === false ? bools.no : bools.unknown;
+  const width = Math.max(76, headerWidth(column, null));
   return {
     column,
     symbol: null,
     text,
     title: text,
     right: false,
-    width: Math.max(76, headerWidth(column, null)),
+    width,
+    room: width,
   };
 }
 
@@ -152,7 +167,8 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
   const width = first
     ? Math.min(230, Math.max(100, needed + ARROW))
     : Math.min(column.grow ? GROWING : 200, needed);
-  return { column, symbol: null, text, title, right: false, width, most: Math.min(400, needed) };
+  const room = Math.min(TEXT, Math.max(width, first ? needed + ARROW : needed));
+  return { column, symbol: null, text, title, right: false, width, room };
 }
 
 /** Pixels for the longest of some texts. */

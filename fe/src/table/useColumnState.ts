@@ -7,7 +7,7 @@ import {
   tableFeatures,
   useTable,
 } from "@tanstack/react-table";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { DrawnColumn } from "./columns";
 import { loadVisibility, saveVisibility, type Visibility } from "./store";
 
@@ -31,6 +31,8 @@ export interface ColumnState {
   readonly setVisible: (key: string, visible: boolean) => void;
   /** Back to the columns and widths the view came with. */
   readonly reset: () => void;
+  /** Before a column is dragged wider: the pixels that it and those before it have. */
+  readonly grip: (widths: readonly number[]) => void;
   /** For `grid-template-columns`. */
   readonly template: string;
   /** Pixels that the columns need at least. */
@@ -41,6 +43,8 @@ export interface ColumnState {
 export function useColumnState(id: string, drawn: readonly DrawnColumn[]): ColumnState {
   const [stored, setStored] = useState<Visibility>(() => loadVisibility(id));
   const [sizing, setSizing] = useState<ColumnSizingState>({});
+
+  const gripped = useRef<{ widths: readonly number[]; more: number }>({ widths: [], more: 0 });
 
   const columns = useMemo(
     () =>
@@ -64,7 +68,8 @@ export function useColumnState(id: string, drawn: readonly DrawnColumn[]): Colum
     columns,
     data: NO_ROWS,
     state: { columnVisibility: visibility, columnSizing: sizing },
-    onColumnSizingChange: setSizing,
+    onColumnSizingChange: (update) =>
+      setSizing((old) => held(typeof update === "function" ? update(old) : update, old)),
     columnResizeMode: "onChange",
   });
 
@@ -84,19 +89,33 @@ export function useColumnState(id: string, drawn: readonly DrawnColumn[]): Colum
   }, [id]);
 
   const headers = table.getHeaderGroups()[0]?.headers ?? [];
+  const grip = (widths: readonly number[]) => {
+    const size = headers[widths.length - 1]?.getSize() ?? 0;
+    gripped.current = { widths, more: (widths.at(-1) ?? size) - size };
+  };
+  /** The edge follows the pointer: the column grows from the width it had, and those before it stay as they are. */
+  const held = (next: ColumnSizingState, old: ColumnSizingState): ColumnSizingState => {
+    const { widths, more } = gripped.current;
+    const [id, ...before] = headers
+      .slice(0, widths.length)
+      .map((header) => header.id)
+      .reverse();
+    const size = id === undefined ? undefined : next[id];
+    if (id === undefined || size === undefined || size === old[id]) return next;
+    const kept = Object.fromEntries(before.reverse().map((each, at) => [each, widths[at] ?? 0]));
+    return { ...kept, ...next, [id]: size + more };
+  };
   const visible = useMemo(
     () => drawn.filter(({ column }) => visibility[column.key]),
     [drawn, visibility],
   );
-  const growing = visible.find(({ column }) => column.grow) ?? visible[0];
-  // One column takes what is left over, until the user gives it a width.
+  // Where there is more room than all need, each is wider by the same share: a name stays near its numbers. Where there is
+  // less, numbers have what they need, and texts share the rest. A width that the user gave stays.
   const template = headers
     .map((header) => {
       const [key, size] = [header.column.id, header.getSize()];
-      if (key in sizing) return `${size}px`;
-      if (key === growing?.column.key) return `minmax(${size}px, 1fr)`;
-      const most = visible.find(({ column }) => column.key === key)?.most ?? size;
-      return most > size && !growing?.column.grow ? `minmax(${size}px, ${most}px)` : `${size}px`;
+      const room = visible.find(({ column }) => column.key === key)?.room ?? size;
+      return key in sizing ? `${size}px` : `minmax(${size}px, ${room}fr)`;
     })
     .join(" ");
   return {
@@ -105,6 +124,7 @@ export function useColumnState(id: string, drawn: readonly DrawnColumn[]): Colum
     isVisible: (key) => visibility[key] ?? false,
     setVisible,
     reset,
+    grip,
     template,
     width: table.getTotalSize(),
   };

@@ -10,6 +10,7 @@ export { categoryColor } from "./categories";
 export { DeviceTable } from "./DeviceTable";
 export { Dialog } from "./Dialog";
 export { Edges } from "./Edges";
+export { Flow } from "./Flow";
 export { Help } from "./Help";
 export { Icon } from "./Icon";
 export { jump } from "./keys";

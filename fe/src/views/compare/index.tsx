@@ -19,7 +19,7 @@ import {
   useAddress,
   useTrace,
 } from "../../state";
-import { Empty, Missing, Panel, ProgressBar, Segmented } from "../../ui";
+import { Empty, Flow, Missing, Panel, ProgressBar, Segmented } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
@@ -174,7 +174,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
     );
   }
   return (
-    <>
+    <Flow>
       <ChangePanel
         query={changed}
         whole={<Whole baseline={key} experiment={sel} versions={versions} />}
@@ -185,7 +185,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       <Operators query={query} look={look} />
       <Kernels query={query} look={look} />
       <RooflinePanel baseline={key} experiment={sel} versions={versions} />
-    </>
+    </Flow>
   );
 }
 

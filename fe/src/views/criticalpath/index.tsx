@@ -11,7 +11,7 @@ import { duration, fraction, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { PartialNotes } from "../../shell";
 import { useAddress, useTrace } from "../../state";
-import { Async, Empty, Panel, Segmented } from "../../ui";
+import { Async, Empty, Flow, Panel, Segmented } from "../../ui";
 import { Names } from "./Names";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
@@ -45,7 +45,7 @@ function Content({ answer }: { answer: Path }) {
     );
   }
   return (
-    <div className="critical-path">
+    <Flow className="critical-path">
       <PartialNotes notes={meta.notes} />
       <Answer answer={answer} />
       <Refusals meta={meta} />
@@ -55,7 +55,7 @@ function Content({ answer }: { answer: Path }) {
       {!isReport && <WhatIf path={answer} />}
       <Names answer={answer} />
       {!isReport && <Pieces steps={steps} />}
-    </div>
+    </Flow>
   );
 }
 

@@ -6,7 +6,7 @@ import { ranksTexts, distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { change, setAddress, useAddress, useTrace } from "../../state";
 import { inWords } from "../../table";
-import { Async, Combo, Panel, Segmented } from "../../ui";
+import { Async, Combo, Flow, Panel, Segmented } from "../../ui";
 import { Charts } from "./Charts";
 import { params } from "./params";
 import { RunAnswer } from "./RunAnswer";
@@ -71,7 +71,7 @@ function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
   const rows = useMemo(() => rankRows(workers, step), [workers, step]);
   const without = rows.filter(({ numbers }) => numbers === null).length;
   return (
-    <div className="distributed">
+    <Flow className="distributed">
       <PartialNotes notes={answer.meta.notes} />
       {steps.length > 0 && (
         <>
@@ -115,6 +115,6 @@ function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
       )}
       <Operations answer={answer} worker={sel?.worker ?? null} />
       <Devices answer={answer} onPick={onPick} />
-    </div>
+    </Flow>
   );
 }

@@ -12,7 +12,11 @@ const words = overviewTexts;
 export function RunAnswer() {
   const { sel } = useTrace();
   const query = useRunFindings(sel?.run ?? null, sel?.span ?? null);
-  return <Async query={query}>{(answer) => <Content answer={answer} />}</Async>;
+  return (
+    <div className="beside">
+      <Async query={query}>{(answer) => <Content answer={answer} />}</Async>
+    </div>
+  );
 }
 
 function Content({ answer }: { answer: RunFindings }) {

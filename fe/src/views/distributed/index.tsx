@@ -4,7 +4,7 @@ import { hasNoRanks, type RanksOverview, useRanks, useStatus } from "../../api";
 import { distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useAddress, useTrace } from "../../state";
-import { Async, Empty, Panel } from "../../ui";
+import { Async, Empty, Flow, Panel } from "../../ui";
 import { Answer } from "./Answer";
 import { Collectives, SizeAndBandwidth } from "./Collectives";
 import { Details, MOST_AT_ONCE } from "./Details";
@@ -45,7 +45,7 @@ function Content({ answer }: { answer: RanksOverview }) {
   const pick = (next: string) => selectTrace({ worker: next });
   const shown = step !== null && steps.includes(step) ? step : null;
   return (
-    <div className="distributed">
+    <Flow className="distributed">
       <Answer answer={answer} />
       <PartialNotes notes={answer.notes} />
       <RunTiles answer={answer} />
@@ -86,6 +86,6 @@ function Content({ answer }: { answer: RanksOverview }) {
       <Experts moe={answer.moe} />
       <Shards fsdp={answer.fsdp} />
       <Details ranks={tiles.present} slow={slow} onPick={pick} />
-    </div>
+    </Flow>
   );
 }

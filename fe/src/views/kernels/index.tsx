@@ -18,7 +18,7 @@ import {
   useRemoteTable,
   useWhole,
 } from "../../table";
-import { Empty, Panel, QueryPanel, Segmented, Skeleton } from "../../ui";
+import { Empty, Flow, Panel, QueryPanel, Segmented, Skeleton } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
@@ -37,8 +37,8 @@ export default function Kernels() {
   const query = useTable(tables.kernels(sel));
   if (query.data && rowCount(query.data) === 0) return <NoKernels answer={query.data} />;
   return (
-    <>
-      <div className="kernels-top">
+    <Flow>
+      <div className="kernels-top beside">
         <LargestPanel query={query} />
         <QueryPanel title={text.tensor} help={text.tensorHelp} query={query}>
           {(answer) => <TensorShare meta={answer.meta} />}
@@ -46,7 +46,7 @@ export default function Kernels() {
       </div>
       <TablePanel />
       {query.data && <CopiesPanel meta={query.data.meta} />}
-    </>
+    </Flow>
   );
 }
 

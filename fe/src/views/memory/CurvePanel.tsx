@@ -48,6 +48,7 @@ export function CurvePanel({ query, detail, whole, here, look }: PanelProps) {
   const [scale, setScale] = useAddress(params.scale);
   return (
     <QueryPanel
+      className="across"
       title={text.curve}
       help={text.curveHelp}
       query={query}

@@ -2,7 +2,7 @@
 import { type MemoryCurves, useMemoryCurves } from "../../api";
 import { noteText, memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
-import { Empty, Panel, QueryPanel } from "../../ui";
+import { Empty, Flow, Panel, QueryPanel } from "../../ui";
 import { CategoriesPanel } from "./Categories";
 import { CurvePanel } from "./CurvePanel";
 import { ErrorTextPanel, FailuresPanel } from "./Failures";
@@ -55,7 +55,7 @@ function Recorded({ curves, query }: Props) {
   const here = detail.isPlaceholderData ? null : curveOf(detail.data, look.device);
   const moment = whole && momentOf(look.cursor, look.range, whole, here);
   return (
-    <>
+    <Flow>
       <FailuresPanel />
       <CurvePanel query={query} detail={detail} whole={whole} here={here} look={look} />
       <CategoriesPanel device={look.device} />
@@ -70,7 +70,7 @@ function Recorded({ curves, query }: Props) {
       </div>
       <SameProcessPanel />
       <ErrorTextPanel />
-    </>
+    </Flow>
   );
 }
 

@@ -15,7 +15,7 @@ import {
   textAt,
   useMatches,
 } from "../../table";
-import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
+import { Empty, Flow, Panel, QueryPanel, Segmented } from "../../ui";
 import { hookTable, moduleTable } from "./columns";
 import {
   chosenMetric,
@@ -46,8 +46,9 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
   const isEmpty = data !== undefined && rowCount(data) === 0;
   const others = data?.meta.sources.filter((each) => each !== source) ?? [];
   return (
-    <>
+    <Flow>
       <QueryPanel
+        className="across"
         title={isEmpty ? text.table : text.flame}
         help={isEmpty ? text.tableHelp : text.flameHelp}
         query={query}
@@ -92,7 +93,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
           <Hooks hooks={data.hooks} />
         </Panel>
       )}
-    </>
+    </Flow>
   );
 }
 

@@ -7,7 +7,7 @@ import { compareTexts, ownersTexts, operatorsTexts as text } from "../../i18n";
 import { BaselineNote, longestSlice, useCompared } from "../../shell";
 import { goToView, useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, hasColumn, rowCount, SimpleTable, textAt, useRemoteTable } from "../../table";
-import { Help, QueryPanel, Segmented } from "../../ui";
+import { Flow, Help, QueryPanel, Segmented } from "../../ui";
 import { ApiCalls } from "./ApiCalls";
 import { BACKWARD_OF, isHostFirst, operatorTable } from "./columns";
 import { Details } from "./Details";
@@ -35,11 +35,11 @@ const NOTHING = {
 
 export default function Operators() {
   return (
-    <>
+    <Flow>
       <LargestPanel />
       <TablePanel />
       <ApiCalls />
-    </>
+    </Flow>
   );
 }
 

@@ -25,7 +25,7 @@ export function Tiles({ overview, onCause, onCategory }: Props) {
   const remark =
     devices.length > 1 ? text.devices(devices.length) : text.device(devices[0]?.id ?? 0);
   return (
-    <dl className="tiles">
+    <dl className="tiles beside">
       <Tile
         label={text.step}
         help={definitionText(definitions, "step")}

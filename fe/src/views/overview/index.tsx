@@ -3,7 +3,7 @@ import { type Overview as OverviewAnswer, useOverview } from "../../api";
 import { StepChoice } from "../../shell";
 import { CategoryPanel } from "../../shell/doors";
 import { useAddress, useTrace } from "../../state";
-import { Async } from "../../ui";
+import { Async, Flow } from "../../ui";
 import { Answer } from "./Answer";
 import { AverageStep } from "./AverageStep";
 import { Breakdown } from "./Breakdown";
@@ -37,19 +37,24 @@ function Content({ overview }: { overview: OverviewAnswer }) {
     <div className="overview">
       <Answer overview={overview} />
       <RunLine overview={overview} />
-      <div className="overview-first">
+      <Flow className="overview-parts">
         <Waterfall overview={overview} picked={cause} onPick={setCause} />
         <Findings overview={overview} />
         <Tiles overview={overview} onCause={setCause} onCategory={setCategory} />
-      </div>
-      {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
-      <Breakdown overview={overview} />
-      <AverageStep overview={overview} picked={category} onPick={setCategory} />
-      {category !== "" && (
-        <CategoryPanel sel={sel} category={category} step={null} onClose={() => setCategory("")} />
-      )}
-      <TopOperators overview={overview} />
-      {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
+        {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
+        <Breakdown overview={overview} />
+        <AverageStep overview={overview} picked={category} onPick={setCategory} />
+        {category !== "" && (
+          <CategoryPanel
+            sel={sel}
+            category={category}
+            step={null}
+            onClose={() => setCategory("")}
+          />
+        )}
+        <TopOperators overview={overview} />
+        {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
+      </Flow>
       {overview.devices.length > 0 && (
         <Devices
           devices={overview.devices}

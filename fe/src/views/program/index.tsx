@@ -1,4 +1,5 @@
 /** What the program did: phases, its own ranges, inference, compiled code, graphs. */
+import { Flow } from "../../ui";
 import { CompiledCode } from "./CompiledCode";
 import { InferencePanels } from "./InferencePanels";
 import { PhasePanels } from "./PhasePanels";
@@ -8,12 +9,12 @@ import "./program.css";
 
 export default function Program() {
   return (
-    <div className="program">
+    <Flow className="program">
       <PhasePanels />
       <InferencePanels />
       <Ranges />
       <CompiledCode />
       <ReplayedGraphs />
-    </div>
+    </Flow>
   );
 }

@@ -6,7 +6,7 @@ import { roofline as text } from "../../i18n/en/roofline";
 import { showInTrace } from "../../shell/findings";
 import { goToView, useAddress, usePicked, useTableParams, useTrace, viewName } from "../../state";
 import { DataTable, numberAt, type Rows, rowCount, textAt, useRemoteTable } from "../../table";
-import { QueryPanel, Segmented } from "../../ui";
+import { Flow, QueryPanel, Segmented } from "../../ui";
 import { Answer } from "./Answer";
 import { rooflineTable } from "./columns";
 import { GROUPS, params } from "./params";
@@ -29,7 +29,7 @@ export default function Roofline() {
   };
   const groups = GROUPS.filter((each) => each === group || there[each] !== false);
   return (
-    <div className="roofline">
+    <Flow className="roofline">
       <QueryPanel title={text.answer} help={text.answerHelp} query={flops}>
         {(answer) => <Answer flops={answer} table={query.data} />}
       </QueryPanel>
@@ -50,10 +50,16 @@ export default function Roofline() {
       >
         {(answer) => <RooflineChart answer={answer} />}
       </QueryPanel>
-      <QueryPanel title={text.table} help={text.tableHelp} query={query} empty={empty}>
+      <QueryPanel
+        className="across"
+        title={text.table}
+        help={text.tableHelp}
+        query={query}
+        empty={empty}
+      >
         {(answer) => <LostRows answer={answer} shown={shown} />}
       </QueryPanel>
-    </div>
+    </Flow>
   );
 }
 

@@ -50,6 +50,7 @@ function History({ look }: { readonly look: Look }) {
   const query = useTraceQuery("snapshot/timeline", sel, question);
   return (
     <QueryPanel
+      className="across"
       title={text.timeline}
       help={text.timelineHelp}
       query={query}

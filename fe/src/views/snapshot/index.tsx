@@ -3,7 +3,7 @@ import { useTraceQuery } from "../../api";
 import type { SnapshotAnswer } from "../../api/schema.gen";
 import { snapshotTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
-import { Empty, Panel, QueryPanel } from "../../ui";
+import { Empty, Flow, Panel, QueryPanel } from "../../ui";
 import { AlivePanel } from "./Alive";
 import { DeviceChoice, Facts } from "./Facts";
 import { MapPanel } from "./Map";
@@ -44,7 +44,7 @@ function Whole({ answer, query }: Props) {
   if (!look) return null;
   const oom = answer.ooms.findLast((each) => each.device === look.device.device);
   return (
-    <>
+    <Flow>
       <QueryPanel
         title={text.title}
         help={text.help}
@@ -57,9 +57,9 @@ function Whole({ answer, query }: Props) {
       <RanksPanel />
       <TimelinePanel look={look} />
       <MapPanel look={look} />
-      <div id={ALIVE.id} className="snapshot-alive">
+      <div id={ALIVE.id} className="snapshot-alive beside">
         <AlivePanel look={look} />
       </div>
-    </>
+    </Flow>
   );
 }

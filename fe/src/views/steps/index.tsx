@@ -16,7 +16,7 @@ import {
   useTrace,
 } from "../../state";
 import { DataTable, textAt } from "../../table";
-import { Async, categoryColor, Empty, Panel, Segmented } from "../../ui";
+import { Async, categoryColor, Empty, Flow, Panel, Segmented } from "../../ui";
 import { stepTable } from "./columns";
 import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
@@ -56,7 +56,7 @@ function Content({ answer: { steps, meta } }: { answer: Overview }) {
     );
   }
   return (
-    <div className="steps">
+    <Flow className="steps">
       <PartialNotes notes={meta.notes} />
       {steps.rule === "whole_trace" && rule === null ? (
         <Empty title={text.one} reason={text.wholeTrace} remedy={text.remedy} />
@@ -66,7 +66,7 @@ function Content({ answer: { steps, meta } }: { answer: Overview }) {
       <Sentence steps={steps} usual={usual} slow={slow} />
       <Tiles steps={steps} usual={usual} slow={slow} />
       <Shown steps={steps} usual={usual} slow={slow} />
-    </div>
+    </Flow>
   );
 }
 
