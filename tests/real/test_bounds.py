@@ -52,7 +52,7 @@ SAID: dict[str, tuple[str, str]] = {
     "program/hf_trainer": ("compute", ""),
     "program/lightning": ("compute", ""),
     "program/nested_ranges": ("host", ""),
-    "program/vllm_capture_hipgraph_mi300": ("host", "device_idle"),
+    "program/vllm_capture_hipgraph_mi300": ("host", ""),
     "saf/amg_a100_inductor_cudagraph": ("compute", "pageable_output"),
     "torch213/cnn_default_worker_name": ("compute", ""),
     "torch213/cnn_gzip": ("compute input", ""),

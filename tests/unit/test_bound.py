@@ -39,6 +39,16 @@ def test_nothing_is_said_where_the_refused_one_could_be_the_largest() -> None:
     )
 
 
+def test_what_the_waterfall_does_not_know_is_not_explained() -> None:
+    """The critical path takes a silent thread for Python, which is a guess."""
+    parts = [op("aten::mm", 0, 6_000), op("aten::mm", 9_000, 1_000)]
+    model = model_of([annotation("ProfilerStep#1", 0, 10_000), *parts])
+    told = diagnosis(model).bound
+    assert told.explained == pytest.approx(0.7)
+    assert told.confidence == "low"
+    assert bound(op("aten::mm", 0, 1000)).explained == 1.0
+
+
 def test_compilation_is_neither_compute_nor_python() -> None:
     compiling = [op("dynamo", 0, 700), op("_compile.compile_inner (dynamo_timed)", 1, 698)]
     told = bound(*compiling, op("aten::mm", 700, 300))

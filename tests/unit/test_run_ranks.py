@@ -107,6 +107,7 @@ def test_any_part_of_the_ranks_has_an_answer(kept: Sequence[int]) -> None:
     assert set(named(reduce([ranks[rank] for rank in kept]))) <= {5}
     if len(kept) == 1:
         assert found.tiles.exposed_wait_ns is None
+        assert found.ranks.late_ns == [None], "there is nobody that it could be late against"
         assert found.matched.matched == 0
 
 

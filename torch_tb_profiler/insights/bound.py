@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path
-from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
+from torch_tb_profiler.analysis.replay.refusals import DOUBTFUL, USELESS, Quality
 from torch_tb_profiler.analysis.replay.resources import RESOURCES, Resource
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.types import Int64
@@ -85,7 +85,8 @@ class Bound(msgspec.Struct, frozen=True):
     kind          the resource; `unknown` where the trace does not say
     share         which part of the steps its relief would save, by replay, 0…1; null for `unknown`
     next          what bounds the steps after that; null if nothing clearly does
-    explained     which part of the steps has a cause in the trace, 0…1; null without steps
+    explained     which part of the steps has a cause in the trace, both on the critical path and in the waterfall, 0…1;
+                  null without steps
     confidence    `low` where more than 10 % is not explained
     sentence      the same in words
     reliefs       of all resources, the largest first
@@ -108,6 +109,7 @@ class Reservations(msgspec.Struct, frozen=True):
     ceilings          by resource, which part of the steps its relief saves at most, whatever the graph lacks
     is_idle_unknown   the trace does not show why the devices idle
     is_launch_bound   the device idles between short kernels
+    unknown_time      share of the steps whose cause the waterfall does not know
     is_by_calls       the time of the host goes to calls of the API of the device
     idle              which part of the steps the device that idles most does, 0…1
     """
@@ -151,6 +153,7 @@ def bound_of(
     steps: Sequence[int],
     quality: Quality,
     is_launch_bound: bool,
+    unknown_time: float = 0.0,
     compiling: Sequence[Change] = (),
     loading: Sequence[Change] = (),
 ) -> Bound:
@@ -163,10 +166,12 @@ def bound_of(
     loading           what removes the loading of input that only the program's own ranges tell of
     """
     graph, trace = facts.graph, facts.trace
-    explained = None if quality.unexplained is None else 1 - quality.unexplained
+    # the path takes a silent thread for Python: that is a guess, which the waterfall does not make
+    explained = None if quality.unexplained is None else 1 - max(quality.unexplained, unknown_time)
+    confidence = "low" if quality.confidence == "normal" and unknown_time > DOUBTFUL else quality.confidence
 
     def unknown(why: str, sentence: str, reliefs: Sequence[Relief] = ()) -> Bound:
-        return Bound("unknown", None, None, explained, quality.confidence, sentence, tuple(reliefs), {"why": why})
+        return Bound("unknown", None, None, explained, confidence, sentence, tuple(reliefs), {"why": why})
 
     refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
     if refusal is not None:
@@ -248,7 +253,7 @@ def bound_of(
         share=share,
         next=following,
         explained=explained,
-        confidence=quality.confidence,
+        confidence=confidence,
         sentence=_sentence(begin, share, before / len(chosen), following, only_in),
         reliefs=tuple(found),
         values=about,

@@ -23,7 +23,7 @@ from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
 from torch_tb_profiler.insights.shared.device_words import as_said_for, platform
-from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
+from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound, unknown_time
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 
@@ -97,7 +97,7 @@ def diagnosis(model: Model) -> Diagnosis:
     present = {rule.id for rule, _ in found}
     replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
     found = [(rule, each) for rule, each in found if rule.id not in replaced]
-    launch_bound = is_launch_bound(facts)
+    launch_bound, unknown = is_launch_bound(facts), unknown_time(facts)
     facts.model.answers.clear()
     facts = Facts(model, limits)
     quality = recorded_quality(model)
@@ -110,6 +110,7 @@ def diagnosis(model: Model) -> Diagnosis:
             steps,
             quality,
             launch_bound,
+            unknown,
             compiling=_changes_of("recompiles", found),
             loading=_changes_of("input_annotation", found),
         ),

@@ -118,6 +118,8 @@ def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     known = np.array([np.median(row[~np.isnan(row)]) if not np.isnan(row).all() else np.nan for row in own])
     if len(run) <= LEAST_PEERS - 1:
         z[:] = np.nan
+    if len(run) < 2:  # it has no peers
+        late[:] = np.nan
     return SlowRanks((), known, late, z, kind).with_more(found)
 
 

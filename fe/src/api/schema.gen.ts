@@ -212,7 +212,7 @@ export interface Bound {
   share: number | null;
   /** what bounds the steps after that; null if nothing clearly does */
   next: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown" | null;
-  /** which part of the steps has a cause in the trace, 0…1; null without steps */
+  /** which part of the steps has a cause in the trace, both on the critical path and in the waterfall, 0…1; null without steps */
   explained: number | null;
   /** `low` where more than 10 % is not explained */
   confidence: string;

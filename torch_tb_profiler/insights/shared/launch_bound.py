@@ -75,9 +75,16 @@ def is_launch_bound(facts: Facts) -> bool:
 
 def unknown_idle(facts: Facts) -> float:
     """Share of the steps in which the devices idle and the trace does not show why, 0…1; mean over the devices."""
+    return unknown_time(facts) if len(waterfall(facts.model).devices) else 0.0
+
+
+def unknown_time(facts: Facts) -> float:
+    """Share of the steps, 0…1, whose cause the trace does not show: of idle devices, mean over these, or without
+    devices of a main thread that is silent.
+    """
     found = waterfall(facts.model)
-    total = int(found.step_ns.sum()) * len(found.devices)
-    return int(found.of("idle.unknown").sum()) / total if total else 0.0
+    total = int(found.step_ns.sum()) * max(len(found.devices), 1)
+    return int(found.of("idle.unknown" if found.devices else "host.unknown").sum()) / total if total else 0.0
 
 
 def most_idle(facts: Facts) -> float:
