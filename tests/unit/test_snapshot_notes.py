@@ -101,3 +101,22 @@ def test_a_snapshot_without_anything_is_one(tmp_path: Path, capsys: pytest.Captu
     for worker, text in said.items():
         assert main(["memory", str(logs), "--worker", worker]) == 2
         assert f"torch-tb-profiler: {text}" in capsys.readouterr().err
+
+
+def test_an_empty_snapshot_leaves_those_of_the_other_ranks_comparable(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    empty = dumped({"segments": [], "device_traces": [[]]})
+    for rank in (0, 1):
+        (logs / f"rank{rank}.pickle").write_bytes(dumped(random_run(rank, steps=1).snapshot()))
+    (logs / "rank2.pickle").write_bytes(empty)
+    (tmp_path / "none" / "alone").mkdir(parents=True)
+    (tmp_path / "none" / "alone" / "rank0.pickle").write_bytes(empty)
+    with everything_read(logs, tmp_path / "cache", 1) as workspace:
+        found = get(client_of(workspace), "/api/snapshot/ranks?of=run&run=logs")
+        assert len(found["rows"]["worker"]) == 2
+        told = {note["kind"]: note["text"] for note in found["meta"]["notes"]}
+        assert told["empty_snapshots"] == "Snapshots that are empty are not in this table: rank2.pickle."
+    with everything_read(tmp_path / "none", tmp_path / "cache", 1) as workspace:
+        said = get(client_of(workspace), "/api/snapshot/ranks?of=run&run=alone", 404)["error"]
+        assert said.startswith("the snapshot is empty: ")

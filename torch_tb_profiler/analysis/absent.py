@@ -25,8 +25,17 @@ def absent_traces(
     )
     for kind, severity, text, files in kinds:
         if files:
-            listed = ", ".join(files[:MOST_NAMES]) + (" …" if len(files) > MOST_NAMES else "")
+            listed = first_of(files)
             yield Note(kind, severity, f"{text}: {listed}.", len(files), (view,), values={"files": listed})
+
+
+def first_of(files: Sequence[str]) -> str:
+    """Names of files, as a sentence lists them.
+
+    >>> first_of(["a", "b", "c", "d", "e"])
+    'a, b, c, d …'
+    """
+    return ", ".join(files[:MOST_NAMES]) + (" …" if len(files) > MOST_NAMES else "")
 
 
 def absent_of_span(view: str, subject: RunSubject[Any]) -> list[Note]:

@@ -243,8 +243,8 @@ S = TypeVar("S", bound=Scope)
 class Listed(msgspec.Struct, frozen=True):
     """One of several traces that a question is about.
 
-    answers  to what is asked of each trace, by the names of `TracesQuestion.each`; None if it is not asked. What
-             is declared as `Table[meta]` is a `Page[meta]` here.
+    answers  to what is asked of each trace, by the names of `TracesQuestion.each`; None if it is not asked, or has
+             nothing of this. What is declared as `Table[meta]` is a `Page[meta]` here.
     """
 
     run: str

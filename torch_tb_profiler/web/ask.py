@@ -10,14 +10,28 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.question import AnyQuestion, NotFound, Refused, TraceQuestion
+from torch_tb_profiler.analysis.question import AnyQuestion, NotFound, Refused, Scope, TraceQuestion
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
-from torch_tb_profiler.workspace import Body, Key, OpenTrace, Packed, Refusal, StoredAnswer, Value, Workspace, pack
+from torch_tb_profiler.workspace import (
+    Body,
+    Key,
+    OpenTrace,
+    Packed,
+    Refusal,
+    RunStatus,
+    Status,
+    StoredAnswer,
+    TraceStatus,
+    Value,
+    Workspace,
+    pack,
+)
 
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
@@ -280,3 +294,22 @@ def ask_original(
             return pack(compute(stream))
 
     return workspace.remember(Key((trace,), ("original", question)), make).plain()
+
+
+def _only(run: RunStatus, kind: str) -> RunStatus:
+    return replace(run, traces=tuple(trace for trace in run.traces if trace.kind == kind))
+
+
+def meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatus]]:
+    """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
+    found: list[tuple[str, TraceStatus]] = []
+    for run in (_only(each, kind) for each in status.runs):
+        if scope.of == "runs":
+            ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
+            found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []
+        elif scope.of == "all" or run.name == scope.run:
+            found += [(run.name, trace) for trace in run.traces]
+    if scope.of == "run" and not found:
+        missing = Reason("no_such_run", f"there is no run {scope.run!r}", {"run": scope.run or ""})
+        raise HttpError(404, str(missing), why(missing))
+    return found

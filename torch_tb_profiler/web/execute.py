@@ -21,7 +21,6 @@ from torch_tb_profiler.analysis.question import (
     RunPart,
     RunQuestion,
     RunSubject,
-    Scope,
     Subject,
     TraceQuestion,
     TracesQuestion,
@@ -41,10 +40,11 @@ from torch_tb_profiler.web.ask import (
     asked_plainly,
     given,
     known_as,
+    meant,
     refusals,
     step_choice,
 )
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried, page_of
 from torch_tb_profiler.workspace import (
@@ -52,7 +52,6 @@ from torch_tb_profiler.workspace import (
     OpenRun,
     OpenTrace,
     Packed,
-    RunStatus,
     Status,
     StoredAnswer,
     TraceStatus,
@@ -342,14 +341,23 @@ def answer_of_traces(
     if own.of == "run":
         parameters.need("run")
     listed: list[Listed] = []
-    ready = 0
-    for run, trace in _meant(status or workspace.status(), own, question.kind):
+    ready, refused = 0, None
+    for run, trace in meant(status or workspace.status(), own, question.kind):
         answers = None
         if trace.state == "ready":
             ready += 1
             if question.most is None or ready <= question.most:
-                answers = {name: _typed(workspace, of, asked, run, trace, choice) for name, (of, asked) in each.items()}
+                try:
+                    answers = {
+                        name: _typed(workspace, of, asked, run, trace, choice) for name, (of, asked) in each.items()
+                    }
+                except HttpError as error:  # one trace has nothing of this: the others are asked
+                    if error.status != 404:
+                        raise
+                    refused = refused or error
         listed.append(Listed(run, trace.worker, trace.span, trace.file, trace.state, answers))
+    if refused is not None and not any(each.answers for each in listed):
+        raise refused
     with refusals():
         found = question.compute(listed, own)
     return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
@@ -375,23 +383,4 @@ def _typed(
                 workspace, partial(_table, question, own, None), partial(TableAnswer.page, query=Query(limit="all"))
             )
         )
-    return found
-
-
-def _only(run: RunStatus, kind: str) -> RunStatus:
-    return replace(run, traces=tuple(trace for trace in run.traces if trace.kind == kind))
-
-
-def _meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatus]]:
-    """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
-    found: list[tuple[str, TraceStatus]] = []
-    for run in (_only(each, kind) for each in status.runs):
-        if scope.of == "runs":
-            ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
-            found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []
-        elif scope.of == "all" or run.name == scope.run:
-            found += [(run.name, trace) for trace in run.traces]
-    if scope.of == "run" and not found:
-        missing = Reason("no_such_run", f"there is no run {scope.run!r}", {"run": scope.run or ""})
-        raise HttpError(404, str(missing), why(missing))
     return found

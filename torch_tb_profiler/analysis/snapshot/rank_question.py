@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.analysis.absent import absent_traces, first_of
 from torch_tb_profiler.analysis.answer import Answer, TraceMeta, plain
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope, Subject, TraceQuestion, TracesQuestion
 from torch_tb_profiler.analysis.run_metrics.question import TracesMeta
@@ -14,6 +15,7 @@ from torch_tb_profiler.analysis.run_metrics.side_by_side import titles_of
 from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_RANKS
 from torch_tb_profiler.analysis.snapshot.ranks import SnapshotFigures, rank_rows, snapshot_figures
 from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.trace import Note
 
 
 class SnapshotFiguresAnswer(Answer, frozen=True, kw_only=True):
@@ -58,7 +60,25 @@ def _ranks(listed: Sequence[Listed], asked: Scope) -> Table[TracesMeta]:
     }
     known = rows.as_grid().values
     values = {key: names[key] if key in names else plain(known[key]) for key in SNAPSHOT_RANKS}
-    return Table(TracesMeta(of=asked.of, notes=[]), list(SNAPSHOT_RANKS.values()), values)
+    return Table(TracesMeta(of=asked.of, notes=_absent(listed)), list(SNAPSHOT_RANKS.values()), values)
+
+
+def _absent(listed: Sequence[Listed]) -> list[Note]:
+    notes = list(
+        absent_traces(
+            "snapshot",
+            loading=[each.file for each in listed if each.state in ("queued", "loading")],
+            failed=[each.file for each in listed if each.state == "failed"],
+            while_loading="Snapshots that are still being read are not in this table",
+            when_failed="Snapshots that could not be read are not in this table",
+        )
+    )
+    empty = [each.file for each in listed if each.state == "ready" and not each.answers]
+    if empty:
+        files = first_of(empty)
+        text = f"Snapshots that are empty are not in this table: {files}."
+        notes.append(Note("empty_snapshots", "info", text, len(empty), ("snapshot",), values={"files": files}))
+    return notes
 
 
 SNAPSHOT_BY_RANK = TracesQuestion(

@@ -69,6 +69,7 @@ export const serverMessages: ServerMessages = {
     snapshot_blocks: () => "没有大小的块已略去。",
     snapshot_adjacent: () => "部分块不紧接在前一块之后。",
     snapshot_sizes: () => "部分段的大小与其中各块之和不符。",
+    empty_snapshots: ({ files }) => `空的内存快照不在此表中：${files}。`,
     snapshot_states: () => "状态未知的块按空闲计。",
 
     // Missing or impossible device work.

@@ -2,6 +2,7 @@
 import { useSnapshotRanks } from "../../api/traces";
 import { bytes, count, frameLabel } from "../../format";
 import { snapshotTexts as text } from "../../i18n";
+import { PartialNotes } from "../../shell";
 import { selectTrace, useTrace } from "../../state";
 import { ListTable } from "../../table";
 import { QueryPanel } from "../../ui";
@@ -15,11 +16,12 @@ export function RanksPanel() {
   if (!several) return null;
   return (
     <QueryPanel title={text.ranks} help={text.ranksHelp} query={query}>
-      {({ rows: answered }) => {
+      {({ rows: answered, meta }) => {
         const rows = answered as unknown as Rows;
         const more = rows.trace.length - LISTED;
         return (
           <>
+            <PartialNotes notes={meta.notes} />
             <ListTable caption={text.ranksOrder} columns={text.rankColumns}>
               {rows.trace.slice(0, LISTED).map((trace, at) => (
                 <tr key={trace}>
