@@ -23,11 +23,11 @@ export function SimpleTable({ caption, table, renderName, doorOf }: Props) {
         <caption>{caption}</caption>
         <thead>
           <tr>
-            {drawn.map(({ column, symbol, right }) => (
+            {drawn.map(({ column, symbol, right }, position) => (
               <th
                 key={column.key}
                 scope="col"
-                className={right ? "number" : ""}
+                className={right && position > 0 ? "number" : ""}
                 title={column.help ?? undefined}
               >
                 {column.label}
@@ -46,7 +46,12 @@ export function SimpleTable({ caption, table, renderName, doorOf }: Props) {
                 return (
                   <td
                     key={column.key}
-                    className={right ? `number${bar ? " share" : ""}${toneOf(column, cell)}` : ""}
+                    // What a row is of is its name, also where that is a number.
+                    className={
+                      right && position > 0
+                        ? `number${bar ? " share" : ""}${toneOf(column, cell)}`
+                        : ""
+                    }
                     title={right || column.brief ? title(cell) : undefined}
                     style={
                       bar ? ({ "--share": `${Math.min(100, cell)}%` } as CSSProperties) : undefined

@@ -3,7 +3,7 @@
  * so that none leaves a half of the page blank. They have the order of the document.
  */
 import { type ReactNode, useLayoutEffect, useRef } from "react";
-import { flow, linesOf } from "./flow";
+import { flow, linesOf } from "./flowPlaces";
 import "./flow.css";
 
 interface Props {

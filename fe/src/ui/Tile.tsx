@@ -1,4 +1,5 @@
 import type { CSSProperties } from "react";
+import { unbroken } from "../format";
 import "./tile.css";
 
 interface TileProps {
@@ -32,7 +33,7 @@ export function Tile({ label, help, value, facts = [], remark, onOpen }: TilePro
             <span className="muted">{name}</span> {fact}
           </span>
         ))}
-        {remark && <span className="muted">{remark}</span>}
+        {remark && <span className="muted">{unbroken(remark)}</span>}
       </dd>
     </div>
   );

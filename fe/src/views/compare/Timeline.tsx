@@ -34,7 +34,6 @@ export function Timeline({ query, look, onPick, onOpen }: Props) {
   const device = answer ? answer.totals.device_ns > 0 || answer.totals.exp_device_ns > 0 : false;
   return (
     <QueryPanel
-      className="across"
       title={text.title}
       help={text.help}
       query={query}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { flow, linesOf, type Part } from "./flow";
+import { flow, linesOf, type Part } from "./flowPlaces";
 
 const part = (height: number, column?: number): Part => ({ height, across: false, column });
 const across = (height: number): Part => ({ height, across: true, column: undefined });
