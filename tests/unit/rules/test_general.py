@@ -45,6 +45,17 @@ def test_slow_steps_are_told_with_what_grew() -> None:
     assert finding.severity == "medium"
 
 
+def test_the_advice_about_slow_steps_fits_a_program_that_infers() -> None:
+    finding = found([10, 10, 10, 10, 10, 30, 10, 10])["step_jitter"]
+    assert finding.values["training"] is False
+    assert "requests of similar length" in finding.advice
+    assert "checkpoints" not in finding.advice
+    trains = program([10, 10, 10, 10, 10, 30, 10, 10])
+    trains += [annotation("Optimizer.step#SGD.step", 10_000 * step + 9_000, 100) for step in range(5)]
+    finding = {each.id: each for each in diagnosis(model_of(trains)).findings}["step_jitter"]
+    assert "checkpoints" in finding.advice
+
+
 def test_steps_that_are_alike_or_few_or_warm_up_are_no_finding() -> None:
     assert "step_jitter" not in found([10, 11, 10, 9, 10, 12, 10, 10])
     assert "step_jitter" not in found([10, 10, 30, 10])

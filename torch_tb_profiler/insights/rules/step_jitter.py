@@ -20,6 +20,15 @@ from torch_tb_profiler.model.steps.find import WITHOUT_MARKS
 #: with fewer steps, what is usual is not known
 FEWEST = 5
 
+_COMPARE = "Compare one of them with a usual one: choose its step above, then the part that grew."
+_EVERY_KTH = (
+    "Work that comes every k-th step (logging, evaluation, checkpoints) belongs outside the loop, or in a thread."
+)
+_SIZES = (
+    "Inputs of different sizes make steps of different length: group requests of similar length, or pad them to a few "
+    "sizes. Work that comes every k-th step belongs outside the loop, or in a thread."
+)
+
 
 def _find(facts: Facts) -> Sequence[Found]:
     period, kind = facts.period_ns.astype(np.float64), facts.model.steps.kind
@@ -46,10 +55,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 f"{ms(middle)}, which makes the average step {ms(excess)} longer; what grows most in them is "
                 f"“{part_name(grown)}”, by {ms(grown_ns)} a step."
             ),
-            advice=(
-                "Compare one of them with a usual one: choose its step above, then the part that grew. Work that comes "
-                "every k-th step (logging, evaluation, checkpoints) belongs outside the loop, or in a thread."
-            ),
+            advice=f"{_COMPARE} {_EVERY_KTH if facts.is_training else _SIZES}",
             values={
                 "slow": int(slow.sum()),
                 "steps": int(usual.sum()),
@@ -58,6 +64,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "excess_ns": excess,
                 "grown": grown,
                 "grown_ns": grown_ns,
+                "training": facts.is_training,
             },
             rows=_marks(facts, slow),
             severity="medium" if excess >= facts.limit("findings", "high_share") * middle else "low",

@@ -83,8 +83,8 @@ export const findings: Record<string, FindingWords> = {
     title: "部分步比其他步慢",
     detail: ({ slow, steps, ratio, median_ns, excess_ns, grown, grown_ns }) =>
       `${steps} 步中有 ${slow} 步超过中位数 ${ms(median_ns)} 的 ${ratio} 倍，使平均每步增加 ${ms(excess_ns)}；其中增长最多的是“${partIn(parts, String(grown))}”，每步 ${ms(grown_ns)}。`,
-    advice: () =>
-      "请把其中一步与普通的一步比较：先在上方选择该步，再查看增长的部分。每隔 k 步才有的工作（日志、评估、检查点）应放在循环之外或放到线程中。",
+    advice: ({ training }) =>
+      `请把其中一步与普通的一步比较：先在上方选择该步，再查看增长的部分。${training ? "每隔 k 步才有的工作（日志、评估、检查点）应放在循环之外或放到线程中。" : "输入大小不同，步的长短也不同：请把长度相近的请求放在一起，或填充到少数几种大小。每隔 k 步才有的工作应放在循环之外或放到线程中。"}`,
   },
 };
 
