@@ -91,7 +91,7 @@ def test_a_shadow_says_where_there_is_more(on_its_own: Profiler, keep: Keep) -> 
         expect(edges).to_have_attribute("data-more", more)
     wait_until(lambda: edges.evaluate(shadow) == "0", "no shadow where nothing is left")
     # Wide enough for all of it.
-    on_its_own.page.set_viewport_size({"width": 2400, "height": 900})
+    on_its_own.page.set_viewport_size({"width": 4400, "height": 900})
     expect(edges).to_have_attribute("data-more", "")
 
 

@@ -158,3 +158,14 @@ def test_keys_behind_the_events_with_a_number_beyond_a_double(number: str) -> No
     assert [(note.kind, note.count) for note in trace.notes] == [("huge_numbers", 1)]
     figures = recording_figures(Model(trace), "run")
     assert msgspec.json.decode(msgspec.json.encode(figures), type=RecordingFigures) == figures
+
+
+@pytest.mark.parametrize("kind", ["process_name", "process_labels", "thread_name"])
+def test_bytes_that_are_no_text_in_the_name_of_a_process_cost_those_bytes_alone(kind: str) -> None:
+    key = "labels" if kind == "process_labels" else "name"
+    named = b'{"ph": "M", "name": "%s", "pid": 1, "tid": 1, "args": {"%s": "a\xf9b"}}' % (kind.encode(), key.encode())
+    event = b'{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1, "dur": 5}'
+    trace = read_trace(BytesIO(b'{"traceEvents": [%s, %s]}' % (event, named)))
+    assert len(trace.events) == 2
+    (track,) = trace.tracks
+    assert {track.process_name, track.process_labels, track.thread_name} == {"", "a\ufffdb"}

@@ -120,8 +120,9 @@ def number_or_text(value: int | str | None) -> int | str:
 
 
 def _decoded(raw: msgspec.Raw) -> Any:
-    """The value; None for a number that no name is."""
+    """The value, with U+FFFD for bytes that are no UTF-8; None for a number that no name is."""
+    text = bytes(raw).decode(errors="replace")
     try:
-        return msgspec.json.decode(raw) if bytes(raw) else None
+        return msgspec.json.decode(text) if text else None
     except msgspec.ValidationError:
         return None
