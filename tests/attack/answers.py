@@ -30,8 +30,10 @@ PATHS = (
 Get = Callable[[str], tuple[int, bytes]]
 
 
-def answers(get: Get, traces: list[dict[str, str]], paths: tuple[str, ...] = PATHS) -> dict[str, tuple[int, str]]:
-    """Status and digest of every answer. What is being read is waited for."""
+def answers(
+    get: Get, traces: list[dict[str, str]], paths: tuple[str, ...] = PATHS, bodies: dict[str, bytes] | None = None
+) -> dict[str, tuple[int, str]]:
+    """Status and digest of every answer. What is being read is waited for. bodies: gets the answers themselves."""
     found = {}
     for trace in traces:
         for path in paths:
@@ -44,4 +46,15 @@ def answers(get: Get, traces: list[dict[str, str]], paths: tuple[str, ...] = PAT
 
             wait_until(settled, url)
             found[url] = last[0][0], blake2b(last[0][1], digest_size=8).hexdigest()
+            if bodies is not None:
+                bodies[url] = last[0][1]
     return found
+
+
+def difference(before: bytes, after: bytes) -> str:
+    """Where two answers differ first, with what stands around it."""
+    at = next(
+        (at for at, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    around = slice(max(0, at - 200), at + 200)
+    return f"{len(before)} and {len(after)} bytes, from {at} on: {before[around]!r} and {after[around]!r}"

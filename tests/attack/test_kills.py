@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attack.answers import answers
+from tests.attack.answers import answers, difference
 from tests.attack.servers import getter, start, wait_for_all
 from tests.integration.conftest import Server
 from tests.tracegen import Config
@@ -44,7 +44,9 @@ def killed(tmp_path: Path, seed: int, rounds: int) -> None:
         write_run(Config(steps=2, layers=1, seed=run), tmp_path / "logs" / f"run{run}")
     traces = [{"run": f"run{run}", "worker": "worker0"} for run in range(2)]
     alone = start(tmp_path / "logs", tmp_path / "alone", tmp_path / "alone.log")
-    good = answers(getter(alone), traces, PATHS)
+    before: dict[str, bytes] = {}
+    after: dict[str, bytes] = {}
+    good = answers(getter(alone), traces, PATHS, before)
     end(alone, signal.SIGTERM)
     for number in range(rounds):
         logs = [tmp_path / f"{number}{each}.log" for each in "ab"]
@@ -57,8 +59,8 @@ def killed(tmp_path: Path, seed: int, rounds: int) -> None:
     last = start(tmp_path / "logs", tmp_path / "cache", tmp_path / "last.log")
     try:
         wait_for_all(last)
-        found = answers(getter(last), traces, PATHS)
-        assert found == good, [url for url in good if found.get(url) != good[url]]
+        found = answers(getter(last), traces, PATHS, after)
+        assert found == good, {url: difference(before[url], after[url]) for url in good if found[url] != good[url]}
     finally:
         end(last, signal.SIGTERM)
     assert last.process.returncode == 0, last.printed()
