@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
@@ -45,10 +45,10 @@ def capturing(model: Model) -> Capturing:
     events, row = model.trace.events, model.trace.launches.row
     names = model.trace.strings
 
-    def called(pattern: re.Pattern[str]) -> Int64:
-        return row[names.where(pattern.match, events.name[row])[events.name[row]]].astype(np.int64)
+    def called(name: Callable[[str], object]) -> Int64:
+        return row[names.where(name, events.name[row])[events.name[row]]].astype(np.int64)
 
-    begins, ends = called(_BEGIN), called(_END)
+    begins, ends = called(_BEGIN.match), called(_END.match)
     last = Moments(events.track[ends], events.start[ends]).first(events.track[begins], events.start[begins])
     first, last = begins[last >= 0], ends[last[last >= 0]]
     return Capturing(events.track[first].astype(np.int32), events.start[first], events.end[last], first)
