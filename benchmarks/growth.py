@@ -27,7 +27,7 @@ LEAST = 0.4
 #: of one trace, all questions
 SECONDS = 600
 REPORT = "/api/report"
-#: of the trace about which everything is asked before anything is measured
+#: size of the trace about which everything is asked before anything is measured
 BEFORE = 1_000
 WEIGHTS = ("host", "device")
 

@@ -56,7 +56,7 @@ def prepare(logdir: str, cache_dir: str) -> None:
     storage = storage_for(root.url)
     cache = Cache(Path(cache_dir))
     entries = sorted(storage.list(storage.resolve(root.url), lambda _: None), key=lambda entry: entry.path)
-    small = [entry for entry in entries if SMALL in entry.path]
+    small = [entry for entry in entries if entry.path.startswith(f"{SMALL}/")]
     add_small(storage, cache, small)
     entries = [entry for entry in entries if entry not in small]
     first, *others = [content_key(storage, entry) for entry in entries]

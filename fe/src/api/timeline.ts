@@ -247,7 +247,7 @@ export interface SearchOfRanks {
   readonly hits: number;
 }
 
-function queries(keys: readonly TimelineKey[], search: SearchOfRanks): Query[] {
+function askEach(keys: readonly TimelineKey[], search: SearchOfRanks): Query[] {
   return keys.map(() => ({ ...search }));
 }
 
@@ -255,7 +255,7 @@ export function useTimelineSearch(
   keys: readonly TimelineKey[],
   search: SearchOfRanks,
 ): Result<TimelineSearch[]> {
-  return useRanksQuery("timeline/search", keys, search.q === "" ? null : queries(keys, search));
+  return useRanksQuery("timeline/search", keys, search.q === "" ? null : askEach(keys, search));
 }
 
 /**
@@ -268,7 +268,7 @@ export function useSearchOnce(): (
 ) => Promise<TimelineSearch[]> {
   const client = useQueryClient();
   return (keys, search) =>
-    client.fetchQuery(ofRanks("timeline/search", keys, queries(keys, search)));
+    client.fetchQuery(ofRanks("timeline/search", keys, askEach(keys, search)));
 }
 
 /** Of each rank its window, in its own times, and its lanes: null for all. */

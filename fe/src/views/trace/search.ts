@@ -91,10 +91,10 @@ export function useSearch(sources: readonly RankTiles[], selected: PickedSlice |
     const found = await hitsNow().catch(() => null); // the error is shown beside the field
     if (!found || found.count === 0) return null;
     const { list, complete } = found;
-    const position = selected ? placeAmong(found, selected) : -1;
-    const next = list[position + by];
-    if (position >= 0 && next && (next.start < complete || sources.length === 1)) return next;
-    if (selected && by > 0 && (position >= 0 || found.count > list.length)) return behind(selected);
+    const place = selected ? placeAmong(found, selected) : -1;
+    const next = list[place + by];
+    if (place >= 0 && next && (next.start < complete || sources.length === 1)) return next;
+    if (selected && by > 0 && (place >= 0 || found.count > list.length)) return behind(selected);
     // From elsewhere: the first hit behind the selected slice, or the last one before it.
     const start = selected?.start ?? Number.NEGATIVE_INFINITY;
     const after = list.findIndex((hit) => hit.start > start);
