@@ -181,6 +181,27 @@ def test_overlap_is_shared_out_exactly() -> None:
     assert [int(p[0]) for p in parts] == [50_000, 25_000, 65_000, 240_000]
 
 
+def test_waiting_inside_of_operators_is_no_computing() -> None:
+    """The host computes in `aten::mm` and `mylib::norm` alone: hooks of autograd and blocking calls wait."""
+    found = model_of(
+        [
+            annotation("ProfilerStep#1", 0, 300),
+            op("autograd::engine::evaluate_function: AddmmBackward0", 0, 100),
+            op("AddmmBackward0", 0, 90),
+            op("aten::mm", 0, 30),
+            op("c10d::_allgather_base_", 130, 50),
+            op("aten::copy_", 170, 10),
+            op("mylib::norm", 190, 20),
+            gloo("reduce_scatter", 20, 75, tid=2),
+            op("aten::add_", 40, 10, tid=2),
+            gloo("all_gather", 140, 60, tid=2),
+        ]
+    )
+    of = step_overlap(found)
+    parts = (of.computation_ns, of.overlap_ns, of.communication_only_ns, of.other_ns)
+    assert [int(p[0]) for p in parts] == [30_000, 20_000, 115_000, 135_000]
+
+
 def test_device_work_belongs_to_the_step_that_launched_it() -> None:
     events = [
         annotation("ProfilerStep#1", 0, 100),

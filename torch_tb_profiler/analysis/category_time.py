@@ -13,14 +13,12 @@ from torch_tb_profiler.analysis.answer import Answer, Count, Ns, Row, TraceMeta
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES, category_rows, category_spans
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.analysis.shared.innermost import innermost
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.foremost import foremost
-from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
@@ -92,30 +90,12 @@ def _ranges(model: Model, category: str) -> tuple[Int64, Int64, Int64]:
 
 
 def _innermost(model: Model) -> tuple[Int64, Int64, Int64]:
-    """Which operator each thread was in: the time of each without those inside of it, thread by thread."""
+    """Which operator each thread was in."""
     tree = model.tree
     wanted = np.zeros(len(model.trace.events), np.bool_)
     wanted[category_rows(model)["cpu_exec"]] = True
-    counts = wanted[tree.row]
-    at = np.flatnonzero(counts)
-    place = np.full(len(tree) + 1, -1, np.int32)  # the last is for "none"
-    place[at] = np.arange(len(at), dtype=np.int32)
-    parent = place[nearest(tree.parent, counts, tree.parent[at])]
-    start, end = tree.start[at], tree.end[at]
-    starts = np.append(start, 0)
-    # from its beginning to the first one inside, and from the end of each one inside to the next
-    has_inside = np.append(parent[1:] == np.arange(len(at) - 1), np.zeros(min(len(at), 1), np.bool_))
-    first_until = np.where(has_inside, starts[1:], end)
-    after = Forest(parent).after
-    has_next = np.append(parent, -2)[after] == parent
-    next_until = np.where(has_next, starts[after], end[parent])
-    first = np.flatnonzero(first_until > start)
-    later = np.flatnonzero((parent >= 0) & (next_until > end))
-    of = np.concatenate([first, parent[later]])
-    order = stable_order(tree.track[at[of]])
-    begin = np.concatenate([start[first], end[later]])
-    until = np.concatenate([first_until[first], next_until[later]])
-    return begin[order], until[order], tree.row[at[of[order]]].astype(np.int64)
+    start, end, node = innermost(tree, wanted[tree.row])
+    return start, end, tree.row[node].astype(np.int64)
 
 
 def _frames(model: Model, time: Int64) -> Int64:

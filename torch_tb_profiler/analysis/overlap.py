@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.overview.overview import category_spans
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import rank_spans
 from torch_tb_profiler.analysis.shared.quantities import COMMUNICATING, COMPUTING_ALONE, EXPOSED_COMMUNICATION
@@ -31,7 +30,7 @@ class StepOverlap(msgspec.Struct, frozen=True):
 
 @remembered
 def step_overlap(model: Model) -> StepOverlap:
-    """Computation is kernels other than communication's; without any, operators and optimizer steps on the host."""
+    """Computation is kernels other than communication's; without any, what computes on the host (`host_computing`)."""
     return _between(model)
 
 
@@ -42,7 +41,7 @@ def overview_overlap(model: Model) -> StepOverlap:
 
 def _between(model: Model) -> StepOverlap:
     start, end = model.steps.start, model.steps.end
-    spans = rank_spans(model, category_spans(model)["cpu_exec"])
+    spans = rank_spans(model)
     alone, communication, exposed = (
         quantity.between(spans, start, end) for quantity in (COMPUTING_ALONE, COMMUNICATING, EXPOSED_COMMUNICATION)
     )

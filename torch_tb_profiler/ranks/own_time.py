@@ -4,7 +4,7 @@
 
 Exposed communication is that while no compute kernel runs: it holds all waiting that stopped the rank, also in
 operations that run beside computing. The first one of a trace has the time since the start of its step. Where nothing
-was computed on a device (gloo), the operators of the host compute.
+was computed on a device (gloo), operators on the host compute (`analysis.shared.host_computing`).
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans
-from torch_tb_profiler.analysis.shared.quantities import Role
+from torch_tb_profiler.analysis.shared.device_roles import communication_spans, computing_spans
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.intervals import Coverage, Spans
+from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.called import Called, Timed
-from torch_tb_profiler.trace import Category
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
@@ -34,25 +32,13 @@ def own_times(model: Model, of: Timed) -> Int64:
         return found
     timed = timed[np.argsort(of.start[timed], kind="stable")]
     start = of.start[timed]
-    exposed = Coverage(intervals.subtraction(communication_spans(model), _computing(model)))
+    exposed = Coverage(intervals.subtraction(communication_spans(model), computing_spans(model)))
     stopped = exposed.between(start[:-1], start[1:])
     found[timed[1:]] = start[1:] - start[:-1] - stopped
     step = int(of.step[timed[0]])
     if step >= 0:
         found[timed[0]] = max(int(start[0]) - int(model.steps.start[step]), 0)
     return found
-
-
-def _computing(model: Model) -> Spans:
-    """When something is computed: kernels, without any the operators of ATen, which wait for no other rank."""
-    on_device = all_device_spans(model)[Role.COMPUTE]
-    if len(on_device[0]):
-        return on_device
-    events, strings = model.trace.events, model.trace.strings
-    rows = model.rows_of(Category.OPERATOR)
-    names = events.name[rows]
-    rows = rows[strings.where(lambda text: text.startswith("aten::"), names)[names]]
-    return intervals.union(events.start[rows], events.end[rows])
 
 
 def step_programs(of: Called, steps: int) -> Int64:

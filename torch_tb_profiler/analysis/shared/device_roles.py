@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.host_computing import host_computing
 from torch_tb_profiler.analysis.shared.quantities import NO_ROLE, Role, roles_of, spans_by_role
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value
@@ -58,11 +59,12 @@ def communication_spans(model: Model) -> Spans:
     return intervals.union(ranges.start, ranges.end)
 
 
-def rank_spans(model: Model, host: Spans) -> tuple[Spans, ...]:
-    """When the rank computed, communicated and copied, on whatever device.
+def computing_spans(model: Model) -> Spans:
+    """When the rank computed: its compute kernels; the operators on the host where there are none."""
+    on_devices = all_device_spans(model)[Role.COMPUTE]
+    return on_devices if on_devices.size else host_computing(model)
 
-    host: what counts as computing where no compute kernel was recorded
-    """
-    on_devices = all_device_spans(model)
-    compute, copy = on_devices[Role.COMPUTE], on_devices[Role.COPY]
-    return compute if compute.size else host, communication_spans(model), copy
+
+def rank_spans(model: Model) -> tuple[Spans, ...]:
+    """When the rank computed, communicated and copied, on whatever device; in the order of `Role`."""
+    return computing_spans(model), communication_spans(model), all_device_spans(model)[Role.COPY]

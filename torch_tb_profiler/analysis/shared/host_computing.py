@@ -1,0 +1,36 @@
+"""When a rank computes on the host: for traces in which no kernel computes."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.innermost import innermost
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.intervals import Spans
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication_names import is_host_communication
+
+#: `aten::mm`, `mylib::op.out`: what PyTorch's dispatcher calls. Nodes of autograd, and ranges of its engine and of the
+#: reducer, have other names: hooks run in them, which may wait for other ranks
+_DISPATCHED = late_pattern(r"[A-Za-z_]\w*::\w[\w.]*$")
+_COMPILED = late_pattern(r"Torch-Compiled Region|CompiledFunction(?:Backward)?\d*$|graph_\d+_(?:cpp|inductor)_")
+
+
+@remembered
+def host_computing(model: Model) -> Spans:
+    """While the innermost operator of a thread is one of the dispatcher, or compiled code, outside of communication.
+
+    What is inside of a call of communication, on the same thread, is part of it.
+    """
+    tree, strings = model.tree, model.trace.strings
+    communicates = strings.where(is_host_communication, tree.name)[tree.name]
+    computes = tree.is_operator & strings.where(_computes, tree.name)[tree.name]
+    start, end, of = innermost(tree, tree.is_operator | communicates)
+    within = nearest(tree.parent, communicates, of) >= 0
+    chosen = computes[of] & ~within
+    return intervals.union(start[chosen], end[chosen])
+
+
+def _computes(name: str) -> bool:
+    return _DISPATCHED.match(name) is not None or _COMPILED.match(name) is not None
