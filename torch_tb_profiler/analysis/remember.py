@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.typed import from_msgpack
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -58,7 +59,7 @@ class Kept(msgspec.Struct, Generic[T], frozen=True):
         content = model.kept(self.name)
         if content is not None:
             with contextlib.suppress(msgspec.DecodeError):
-                return msgspec.msgpack.decode(content, type=self.type)
+                return from_msgpack(content, self.type)
         return self.question(model)
 
 

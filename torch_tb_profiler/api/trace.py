@@ -77,6 +77,7 @@ from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.ranks.graph_owners import GraphOwners, graph_owners
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.typed import convert
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together
 from torch_tb_profiler.workspace.status import Unavailable
 
@@ -117,8 +118,7 @@ class TraceProfile(TraceInNotebook, Queried):
         """The answer to a question about one trace as /api/`name` gives it: a Struct, or a Table (`.to_pandas()`).
 
         `from_step` and `to_step` (names of steps, both or none) limit it to these steps and those between. docs/api.md
-        lists questions and parameters. Raises ProfileError: there is no such question, a parameter has a
-        value that it cannot have, or nothing of what is asked was recorded.
+        lists questions and parameters. Raises ProfileError: no such question, value or steps, or nothing was recorded.
         """
         question = next((each for each in QUESTIONS if each.name == name), None)
         if not isinstance(question, TraceQuestion | PartQuestion):
@@ -128,7 +128,7 @@ class TraceProfile(TraceInNotebook, Queried):
             raise ProfileError(f"{name}: from_step and to_step must be given together")
         steps = None if from_step is None or to_step is None else StepRange(from_step, to_step)
         try:
-            own = msgspec.convert(parameters, question.parameters)
+            own = convert(parameters, question.parameters)
             return self.ask(lambda model: self._answered(question, model, own, steps))
         except (msgspec.ValidationError, Refused, UnknownStep) as error:
             raise ProfileError(f"{name}: {error}") from None

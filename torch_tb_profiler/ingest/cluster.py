@@ -15,6 +15,7 @@ from torch_tb_profiler.ingest.runner import CannotBegin, Check, Told, WorkerFact
 from torch_tb_profiler.ingest.tasks import Lost, Outcome, Task, decode_outcome, encode
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import OTHER, Reason
+from torch_tb_profiler.typed import from_json
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -54,7 +55,7 @@ class ClusterRunner:
         facts = []
         for address, said in found.items():
             if isinstance(said, bytes):
-                fact = msgspec.json.decode(said, type=WorkerFact)
+                fact = from_json(said, WorkerFact)
                 facts.append(msgspec.structs.replace(fact, address=address))
             else:  # it could not even load the function
                 raise CannotBegin(

@@ -11,6 +11,7 @@ import msgspec
 from torch_tb_profiler.ingest.runner import CannotBegin, Check, WorkerFact
 from torch_tb_profiler.ingest.tasks import Target
 from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.identity import answers_version
 from torch_tb_profiler.workspace.places import read_late, remove_all
 
@@ -21,7 +22,7 @@ _MOST = 5
 
 def probe_worker(check: bytes) -> bytes:
     """A `Check` in, a `WorkerFact` out. Sent by its name to workers of a cluster."""
-    return msgspec.json.encode(facts_of(msgspec.json.decode(check, type=Check)))
+    return msgspec.json.encode(facts_of(from_json(check, Check)))
 
 
 def facts_of(check: Check) -> WorkerFact:

@@ -14,6 +14,7 @@ from torch_tb_profiler.ingest.children import Children
 from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, decode_task, encode
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.file_names import FileNames, Shared
 from torch_tb_profiler.workspace.identity import answers_version, content_key
 from torch_tb_profiler.workspace.places import Place
@@ -65,7 +66,7 @@ def _known(place: Place, names: Shared) -> Summary | None:
     try:
         if not (place.has(names.summary) and place.has(names.rank) and place.has(names.columns)):
             return None
-        return msgspec.json.decode(unsealed(place.read(names.summary)) or b"", type=Summary)
+        return from_json(unsealed(place.read(names.summary)) or b"", Summary)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
 

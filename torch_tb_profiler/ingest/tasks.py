@@ -9,6 +9,7 @@ import msgspec
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, restored, shown, storable
+from torch_tb_profiler.typed import json_decoder
 from torch_tb_profiler.workspace.places import Folder, Stored, place_at
 from torch_tb_profiler.workspace.protocol import Summary
 
@@ -93,8 +94,8 @@ class Lost(msgspec.Struct, frozen=True, tag="lost"):
 Outcome = Kept | Lost
 
 encode = msgspec.json.Encoder().encode
-decode_task = msgspec.json.Decoder(Task).decode
-_outcomes: msgspec.json.Decoder[Outcome] = msgspec.json.Decoder(Outcome)
+decode_task = json_decoder(Task).decode
+_outcomes: msgspec.json.Decoder[Outcome] = json_decoder(Outcome)
 
 
 def decode_outcome(content: bytes) -> Outcome:

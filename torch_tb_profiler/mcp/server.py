@@ -29,6 +29,7 @@ from torch_tb_profiler.mcp.prompts import PROMPTS, messages_of
 from torch_tb_profiler.mcp.resources import RESOURCES, SUMMARY_TEMPLATE, read
 from torch_tb_profiler.mcp.schemas import schema_of_answer, schema_of_arguments
 from torch_tb_profiler.mcp.tools import TOOLS
+from torch_tb_profiler.typed import convert
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ class ProfileServer:
         if tool is None:
             return _refused("there is no such tool")
         try:
-            asked = msgspec.convert(params.arguments or {}, tool.arguments)
+            asked = convert(params.arguments or {}, tool.arguments)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half of a pair of surrogates is no text
             return _refused(str(error))
         try:

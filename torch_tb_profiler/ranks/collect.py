@@ -25,6 +25,7 @@ from torch_tb_profiler.ranks.devices import devices_of
 from torch_tb_profiler.ranks.own_time import own_times, step_programs
 from torch_tb_profiler.ranks.rank import identity_of
 from torch_tb_profiler.trace import Category
+from torch_tb_profiler.typed import from_json
 
 Columns = dict[str, Any]
 #: what the names of NCCL's kernels say of the algorithm; the first is for none
@@ -243,7 +244,7 @@ def _blocks(model: Model) -> Int64:
     found = np.zeros(len(model.trace.strings), np.int64)
     for code in np.unique(model.device_work.grid).tolist():
         try:
-            sizes = msgspec.json.decode(model.trace.strings[code] or "[]", type=list[int])
+            sizes = from_json(model.trace.strings[code] or "[]", list[int])
         except msgspec.DecodeError:
             sizes = []
         blocks = math.prod(sizes) if sizes else 0

@@ -12,6 +12,7 @@ from torch_tb_profiler.ranks.reduction import RunResult
 from torch_tb_profiler.ranks.run_answers import RanksOverview
 from torch_tb_profiler.ranks.words import Metric
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, decode_tables, encode_tables
+from torch_tb_profiler.typed import convert
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -34,9 +35,9 @@ def decode_result(content: bytes) -> RunResult | None:
     """What `encode_result` was given; None if it is damaged, or of other code."""
     try:
         found = decode_tables(content)
-        head = msgspec.convert(found.header, _Head)
+        head = convert(found.header, _Head)
         heat = {
-            msgspec.convert(metric, Metric): values.reshape(head.shape)
+            convert(metric, Metric): values.reshape(head.shape)
             for metric, values in found.tables.get("heat", {}).items()
         }
     except (ColumnFileError, ValueError):

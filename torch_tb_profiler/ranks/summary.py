@@ -18,6 +18,7 @@ from torch_tb_profiler.ranks.called import Called, Timed
 from torch_tb_profiler.ranks.collect import collected
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
 from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.typed import convert
 
 
 class RankSteps(Table):
@@ -218,7 +219,7 @@ def decode(content: bytes) -> RankSummary:
     """What `encode` was given. Raises ColumnFileError, then and when a table is read; ValueError for another file."""
     found = StoredTables(content)
     try:
-        head = msgspec.convert(found.header.get("head"), RankHead)
+        head = convert(found.header.get("head"), RankHead)
     except msgspec.ValidationError as error:
         raise ValueError(f"no summary of a rank: {error}") from None
     if any(names != found.columns_of(table) for table, names in _STORED.items()):

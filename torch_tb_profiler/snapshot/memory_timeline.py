@@ -14,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.reason import ErrorWithReason, Reason
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, UnpackError, text_of
+from torch_tb_profiler.typed import from_json
 
 CATEGORIES = (
     "parameter",
@@ -50,7 +51,7 @@ def read_memory_timeline(stream: BinaryIO, limits: Limits) -> MemoryTimeline:
     """Of a `.json` or `.raw.json` file, packed or not. Raises MemoryTimelineError."""
     try:
         text = _whole(stream, limits)
-        decoded = msgspec.json.decode(text, type=list[list[Any]])
+        decoded = from_json(text, list[list[Any]])
     except (UnpackError, OSError, RecursionError, msgspec.MsgspecError):
         raise MemoryTimelineError(Reason("no_memory_timeline", "is not a file of export_memory_timeline")) from None
     try:

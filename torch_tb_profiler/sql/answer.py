@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from msgspec import json, structs
+import msgspec
+from msgspec import structs
 
 from torch_tb_profiler.analysis.answer import Answer, Ns
 from torch_tb_profiler.analysis.definition import Unit
@@ -108,7 +109,7 @@ def _declared(name: str, kind: str) -> Column:
 
 def _text_of(cell: Cell) -> Any:
     """Lists and the like as JSON."""
-    return json.encode(cell).decode() if isinstance(cell, list | dict) else cell
+    return msgspec.json.encode(cell).decode() if isinstance(cell, list | dict) else cell
 
 
 def as_cell(value: Any, largest: int = _EXACT) -> Cell:

@@ -24,6 +24,7 @@ from torch_tb_profiler.sql.database import Database, TraceSource
 from torch_tb_profiler.sql.errors import QueryError, query_error
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.column_file import ColumnFileError
+from torch_tb_profiler.typed import from_json
 
 #: of address space beyond what the tables take: what DuckDB may have, and as much again for what it does not count
 FREE_BYTES = 1 << 30
@@ -91,7 +92,7 @@ def main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     _write_no_files()
-    begin = msgspec.json.decode(sys.stdin.buffer.readline(), type=Begin)
+    begin = from_json(sys.stdin.buffer.readline(), Begin)
 
     def say(said: Said) -> None:
         output.write(msgspec.json.encode(said) + b"\n")
@@ -103,9 +104,7 @@ def main() -> None:
             if database is None:
                 database = Database([_source(each) for each in begin.traces])
                 database.while_making = _unlimited
-            say(
-                Said(answer=answer(database, msgspec.json.decode(line, type=str), begin.limits, lambda: say(_PREPARED)))
-            )
+            say(Said(answer=answer(database, from_json(line, str), begin.limits, lambda: say(_PREPARED))))
         except QueryError as error:
             say(Said(reason=error.reason))
         except (MemoryError, msgspec.MsgspecError) as error:

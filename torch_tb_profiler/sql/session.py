@@ -18,6 +18,7 @@ from torch_tb_profiler.sql.answer import QueryAnswer
 from torch_tb_profiler.sql.child import Begin, QueryLimits, Said, StoredTrace, too_long
 from torch_tb_profiler.sql.connection import MEMORY
 from torch_tb_profiler.sql.errors import QueryError, query_error
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.pool import VARIABLES
 
 __all__ = ["QueryLimits", "QuerySession", "StoredTrace"]
@@ -116,7 +117,7 @@ class QuerySession:
             self._end()
             text = f"the query was ended: it needs more than the {MEMORY} of memory that it may have"
             raise query_error("sql_memory", text)
-        return msgspec.json.decode(line, type=Said)
+        return from_json(line, Said)
 
     def _end(self) -> None:
         process, self._process = self._process, None

@@ -26,6 +26,7 @@ from torch_tb_profiler.arrays.types import Float32, Int32, Int64, UInt8
 from torch_tb_profiler.timeline.levels import Levels, bounded
 from torch_tb_profiler.timeline.pyramid import Items, pyramid
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
+from torch_tb_profiler.typed import convert
 
 DerivedKind = Literal["path", "idle", "phases"]
 
@@ -121,7 +122,7 @@ def _encoded(about: About, pieces: dict[str, npt.NDArray[Any]], slack: Float32) 
 def _read(stored: bytes) -> Derived:
     kept = decode_tables(stored)
     pieces, slack = kept.tables["pieces"], kept.tables["slack"]["slack"]
-    about = msgspec.convert(kept.header, About)
+    about = convert(kept.header, About)
     start, end = pieces["start"], pieces["end"]
     idle, count = np.zeros(len(start), np.int64), np.ones(len(start), np.int32)
     items = Items(pieces["lane"], start, end, idle, count, np.arange(len(start), dtype=np.int32))

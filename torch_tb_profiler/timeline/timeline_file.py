@@ -30,6 +30,7 @@ from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline, slices_of
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
+from torch_tb_profiler.typed import convert
 
 #: raised when what is kept, or its meaning, changes
 VERSION = 5
@@ -116,7 +117,7 @@ def _head(tables: column_file.Tables) -> _Head:
     if tables.header.get("version") != VERSION:
         raise column_file.ColumnFileError("is a timeline of another version")
     try:
-        return msgspec.convert(tables.header, _Head)
+        return convert(tables.header, _Head)
     except msgspec.ValidationError as error:
         raise column_file.ColumnFileError(str(error)) from None
 

@@ -26,6 +26,7 @@ from torch_tb_profiler.trace.open_files import OPEN_FILES, is_scarce
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, Table
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
 from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
+from torch_tb_profiler.typed import from_msgpack
 
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
 FORMAT_VERSION = 6
@@ -285,7 +286,7 @@ class _Reader:
         if crc(encoded, crc(head[: _HEAD.size])) != check:
             raise self._unusable("has a damaged index")
         try:
-            self.index = msgspec.msgpack.decode(encoded, type=_Index)
+            self.index = from_msgpack(encoded, _Index)
         except msgspec.DecodeError as error:
             raise self._unusable(error) from None
         if self.index.version != FORMAT_VERSION:
@@ -315,7 +316,7 @@ class _Reader:
 
     def strings(self) -> list[str]:
         try:
-            return msgspec.msgpack.decode(self.inflated(*self.index.strings), type=list[str])
+            return from_msgpack(self.inflated(*self.index.strings), list[str])
         except msgspec.DecodeError as error:
             raise self._unusable(error) from None
 

@@ -13,6 +13,7 @@ import msgspec
 
 from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.json_scan import UNREADABLE
+from torch_tb_profiler.typed import json_decoder
 
 #: series of one event that are kept; a counter is drawn as one line for each
 MOST_SERIES = 64
@@ -30,8 +31,8 @@ class _Counter(msgspec.Struct):
     args: dict[str, Any] | None = None
 
 
-_split = msgspec.json.Decoder(list[msgspec.Raw])
-_counter = msgspec.json.Decoder(_Counter)
+_split = json_decoder(list[msgspec.Raw])
+_counter = json_decoder(_Counter)
 
 
 def counter_values(text: bytes, events: Sequence[Event], first_row: int) -> list[CounterValue]:

@@ -20,8 +20,9 @@ from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.repair import Repair, repair_bare_words, repair_text
 from torch_tb_profiler.trace.vocabulary import PHASES, USUAL_SPELLINGS
+from torch_tb_profiler.typed import from_json, json_decoder
 
-_split = msgspec.json.Decoder(list[msgspec.Raw])
+_split = json_decoder(list[msgspec.Raw])
 
 
 class _Kind(msgspec.Struct, gc=False, frozen=True):
@@ -45,15 +46,15 @@ class _Kinds(msgspec.Struct, frozen=True):
         return len(self.phases) + len(self.categories) > 200
 
 
-_kinds = msgspec.json.Decoder(list[_Kind], strict=False)
+_kinds = json_decoder(list[_Kind], strict=False)
 
 
 @lru_cache(maxsize=16)
 def _decoder(exact: bool, kinds: _Kinds) -> msgspec.json.Decoder[list[Event]]:
     """Decodes a list of events; kinds that are too many are not listed."""
     if kinds.are_too_many():
-        return msgspec.json.Decoder(list[event_type(exact)], strict=False)  # type: ignore[misc]
-    return msgspec.json.Decoder(list[event_type(exact, kinds.phases, kinds.categories)], strict=False)  # type: ignore[misc]
+        return json_decoder(list[event_type(exact)], strict=False)  # type: ignore[misc]
+    return json_decoder(list[event_type(exact, kinds.phases, kinds.categories)], strict=False)  # type: ignore[misc]
 
 
 class EventDecoder:
@@ -64,7 +65,7 @@ class EventDecoder:
         self._type = event_type(exact)
         self._kinds = _Kinds(frozenset(PHASES), USUAL_SPELLINGS)
         self._chunk = _decoder(exact, self._kinds)
-        self._one = msgspec.json.Decoder(self._type, strict=False)
+        self._one = json_decoder(self._type, strict=False)
         self._note = note
 
     def strictly(self, text: memoryview | bytes) -> list[Event]:
@@ -206,7 +207,7 @@ def _integer(digits: str) -> int | float:
 
 def _keep_if_valid(kind: type[msgspec.Struct], known: dict[str, Any], name: str, item: Any) -> None:
     try:
-        msgspec.json.decode(msgspec.json.encode({name: item}), type=kind, strict=False)
+        from_json(msgspec.json.encode({name: item}), kind, strict=False)
     except (msgspec.MsgspecError, OverflowError):
         return
     known[name] = item

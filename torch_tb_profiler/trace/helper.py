@@ -17,6 +17,7 @@ import msgspec
 
 from torch_tb_profiler.trace.batches import Batch, BatchDecoder, Found
 from torch_tb_profiler.trace.chunk import Chunk
+from torch_tb_profiler.typed import msgpack_decoder
 
 _BATCH_LENGTH = struct.Struct("<I")
 _FOUND_LENGTH = struct.Struct("<Q")
@@ -32,8 +33,8 @@ class _Head(msgspec.Struct, array_like=True):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode_head = msgspec.msgpack.Decoder(_Head).decode
-_decode_found = msgspec.msgpack.Decoder(Found).decode
+_decode_head = msgpack_decoder(_Head).decode
+_decode_found = msgpack_decoder(Found).decode
 
 
 def encode_batch(batch: Batch) -> bytes:

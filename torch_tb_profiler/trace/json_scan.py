@@ -11,6 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.typed import json_decoder
 
 #: what JSON decoders raise. ValueError: text that is not UTF-8, too many digits; RecursionError: nested too deep
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
@@ -19,7 +20,7 @@ _QUOTE_OR_BRACE = late_pattern(rb'["{}]')
 _EVENT_START = late_pattern(rb"(?:\}|\A)\s*(?:,\s*)?(?=\{)")
 _LIST_END = late_pattern(rb"\}\s*\](?=\s*(?:,\s*\"|\}\s*\Z|\Z))")
 _MAX_CUT_OFF = 64  # each costs a look at the whole text
-_keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_keys = json_decoder(dict[str, msgspec.Raw])
 _loose_strings = json.JSONDecoder(strict=False)
 
 # +1 opens a list or an object, -1 closes one

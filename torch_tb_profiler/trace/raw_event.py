@@ -13,10 +13,11 @@ from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.trace.store import Trace
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
+from torch_tb_profiler.typed import from_json, json_decoder
 
 _BLOCK_BYTES = 1024 * 1024
 
-_list = msgspec.json.Decoder(list[msgspec.Raw])
+_list = json_decoder(list[msgspec.Raw])
 
 
 class _Event(msgspec.Struct):
@@ -67,7 +68,7 @@ def raw_args_at(place: RawPlace, stream: BinaryIO, limits: Limits | None = None)
         text = text_of(StoredFile(stream), limits or Limits())
         piece = _at(text, place.offset, place.length)
         events = _list.decode(b"[" + piece + b"]")
-        event = msgspec.json.decode(events[place.at], type=_Event) if len(events) == place.events else None
+        event = from_json(events[place.at], _Event) if len(events) == place.events else None
     except (*UNREADABLE, IndexError):
         event = None
     except (NotATraceError, OSError) as error:

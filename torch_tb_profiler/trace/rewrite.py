@@ -20,11 +20,12 @@ from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
 from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
+from torch_tb_profiler.typed import json_decoder
 
 BLOCK_BYTES = 256 * 1024
 
 _NOT_BLANK = late_pattern(rb"\S")
-_list = msgspec.json.Decoder(list[msgspec.Raw])
+_list = json_decoder(list[msgspec.Raw])
 
 
 class TextState(msgspec.Struct, frozen=True):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.late_pattern import late_pattern
@@ -28,6 +27,7 @@ from torch_tb_profiler.trace.json_scan import (
 from torch_tb_profiler.trace.not_a_trace import NotATraceError, no_trace_events
 from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
+from torch_tb_profiler.typed import from_json
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024
@@ -165,7 +165,7 @@ class ChunkedText:
             if repair:
                 keys, repairs = repair_text(keys)
             try:
-                self.header = msgspec.json.decode(keys.rstrip().removesuffix(b",") + b"}", type=dict[str, Any])
+                self.header = from_json(keys.rstrip().removesuffix(b",") + b"}", dict[str, Any])
             except UNREADABLE:
                 continue
             self._note_repairs(repairs, begin)
@@ -373,7 +373,7 @@ class ChunkedText:
         if not rest.strip():
             return  # the file is a list, not an object
         try:
-            self.tail = msgspec.json.decode(b"{" + rest, type=dict[str, Any])
+            self.tail = from_json(b"{" + rest, dict[str, Any])
         except UNREADABLE:
             repaired, repairs = repair_text(b"{" + rest)
             found = first_object(repaired)

@@ -20,8 +20,9 @@ from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, EventTexts, document
 from torch_tb_profiler.trace.schema import Phase
 from torch_tb_profiler.trace.store import Trace
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
+from torch_tb_profiler.typed import json_decoder
 
-_list = msgspec.json.Decoder(list[msgspec.Raw])
+_list = json_decoder(list[msgspec.Raw])
 
 
 class _Stretch(msgspec.Struct, frozen=True):

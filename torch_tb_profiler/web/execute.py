@@ -33,6 +33,7 @@ from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.ask import (
     Route,
     TraceRequest,
@@ -191,7 +192,7 @@ def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters:
     )
     compute = partial(_computed, question, own, asked.steps)
     packed = asked.packed(workspace, lambda: asked.compute(workspace, compute))
-    return msgspec.json.decode(packed.plain(), type=_sent_as(question))
+    return from_json(packed.plain(), _sent_as(question))
 
 
 # parts ----------------------------------------------------------------------------------------------------
@@ -376,7 +377,7 @@ def _typed(
     asked = asked_plainly(question, opened, own, choice)
     compute = partial(_computed, question, own, None)
     kept = asked.packed(workspace, lambda: asked.compute(workspace, compute))
-    found = msgspec.json.decode(kept.plain(), type=_sent_as(question))
+    found = from_json(kept.plain(), _sent_as(question))
     if isinstance(found, Page) and found.meta.total > len(next(iter(found.rows.values()))):
         return given(
             asked.cut(

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import NODEFAULT, inspect
 
 from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.typed import convert
 from torch_tb_profiler.web.http import HttpError, Parameters
 
 P = TypeVar("P", bound=msgspec.Struct)
@@ -35,7 +36,7 @@ def read_parameters(kind: type[P], parameters: Parameters) -> P:
     """The parameters of a question. Raises HttpError: one is missing, or has a value that it cannot have."""
     asked = {name: text for name in kind.__struct_encode_fields__ if (text := parameters.get(name)) is not None}
     try:
-        own = msgspec.convert(asked, kind)
+        own = convert(asked, kind)
     except msgspec.ValidationError:
         pass  # numbers, and what is wrong: by the types of the fields, which are slow to look up
     else:

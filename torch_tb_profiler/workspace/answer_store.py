@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.trace.column_blocks import deflate
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.sealed import part_of, read_sealed, write_sealed
 from torch_tb_profiler.workspace.status import OpenTrace
 
@@ -119,7 +120,7 @@ class AnswerFolder:
             os.utime(self._path / name)  # it is forgotten later than others
         kind, body = content[:1], content[1:]
         if kind == _REFUSAL:
-            return msgspec.json.decode(body, type=Refusal)
+            return from_json(body, Refusal)
         return _packed(body, is_gzip=kind == _GZIP)
 
     def content(self, name: str) -> bytes | None:

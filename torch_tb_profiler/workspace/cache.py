@@ -24,6 +24,7 @@ import msgspec
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION, EXPANSION_VARIABLE
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.file_names import (
     ANSWERS,
     COLUMNS,
@@ -148,7 +149,7 @@ class Cache:
         try:
             if not self.has_columns(key):
                 return None
-            return msgspec.json.decode(read_sealed(self._summary(key)) or b"", type=Summary)
+            return from_json(read_sealed(self._summary(key)) or b"", Summary)
         except (OSError, msgspec.DecodeError):
             return self.shared.summary(key, self._summary(key).name) if self.shared else None
 

@@ -10,6 +10,7 @@ import msgspec
 from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, restored, storable
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.places import Place
 from torch_tb_profiler.workspace.protocol import Summary
 from torch_tb_profiler.workspace.sealed import sealed, unsealed
@@ -137,7 +138,7 @@ def write_catalog(place: Place, catalog: Catalog) -> None:
 def read_catalog(place: Place, name: str) -> Catalog | None:
     """None if it is gone, damaged, or of another version. Raises StorageError and OSError."""
     try:
-        found = msgspec.json.decode(unsealed(place.read(name)) or b"", type=Catalog)
+        found = from_json(unsealed(place.read(name)) or b"", Catalog)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
     return found if found.version == VERSION else None

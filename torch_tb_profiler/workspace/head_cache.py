@@ -11,6 +11,7 @@ import msgspec
 
 from torch_tb_profiler.discovery import Content
 from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.sealed import read_sealed, write_sealed
 
 log = logging.getLogger(__name__)
@@ -23,7 +24,7 @@ class HeadCache:
         self._path = path
         self._saved: dict[str, Content] = {}
         try:
-            self._saved = msgspec.json.decode(read_sealed(path) or b"", type=dict[str, Content])
+            self._saved = from_json(read_sealed(path) or b"", dict[str, Content])
         except (OSError, msgspec.DecodeError):
             log.debug("%s: nothing is known", path)
 

@@ -13,6 +13,7 @@ from torch_tb_profiler.discovery import TraceKind
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, restored, storable
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.typed import json_decoder
 from torch_tb_profiler.workspace.status import OpenTrace
 
 
@@ -174,7 +175,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 Message = Reading | Done | Preparing | Answered | Prepared | Failed
 
 encode = msgspec.json.Encoder().encode
-_decode_order = msgspec.json.Decoder(Job | Alone).decode
+_decode_order = json_decoder(Job | Alone).decode
 
 
 def encode_job(job: Job) -> bytes:
@@ -195,4 +196,4 @@ def _with_places(job: Job, changed: Callable[[str], str]) -> Job:
     return replace(job, url=changed(job.url), target=changed(job.target), rank=changed(job.rank), answering=answering)
 
 
-decode_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode
+decode_message: Callable[[bytes], Message] = json_decoder(Message).decode

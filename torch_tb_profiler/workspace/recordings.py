@@ -17,6 +17,7 @@ from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 from torch_tb_profiler.workspace.status import Unavailable
@@ -135,11 +136,11 @@ def saved_recordings(path: str) -> list[RecordingFigures]:
 
 def _of_text(text: bytes, where: str) -> list[RecordingFigures]:
     try:
-        if (schema := msgspec.json.decode(text, type=_Head).schema) > SCHEMA:
+        if (schema := from_json(text, _Head).schema) > SCHEMA:
             raise RecordingError(
                 f"{where} was saved by a newer version (schema {schema}, known up to {SCHEMA}): install that version"
             )
-        found = msgspec.json.decode(text, type=SavedBaseline).recordings
+        found = from_json(text, SavedBaseline).recordings
     except (msgspec.DecodeError, RecursionError) as error:
         raise RecordingError(f"{where} is not a saved baseline, or is damaged: {error}") from None
     for each in found:

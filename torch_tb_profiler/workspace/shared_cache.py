@@ -12,6 +12,7 @@ import msgspec
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, without_slash
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.catalog import SUFFIX, Catalog, catalog_name, read_catalog, together
 from torch_tb_profiler.workspace.places import Place
 from torch_tb_profiler.workspace.protocol import Summary
@@ -86,7 +87,7 @@ class SharedCache:
         if known is not None or not self.has(name):
             return known
         try:
-            return msgspec.json.decode(unsealed(self.place.read(name)) or b"", type=Summary)
+            return from_json(unsealed(self.place.read(name)) or b"", Summary)
         except (OSError, StorageError, msgspec.DecodeError) as error:
             log.debug("%s of the shared cache cannot be used: %s", name, error)
             return None

@@ -16,6 +16,7 @@ import msgspec
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.child import Outcome
 from torch_tb_profiler.trace import Limits, Progress, Trace, TraceError, column_file
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.pool import VARIABLES
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[4:]; from torch_tb_profiler.snapshot.child import main; main()"
@@ -61,7 +62,7 @@ def read_snapshot(
             with contextlib.suppress(OSError):
                 pipe and pipe.close()
     try:
-        outcome = msgspec.json.decode(told, type=Outcome)
+        outcome = from_json(told, Outcome)
     except msgspec.DecodeError:
         outcome = Outcome(_obituary(code, seconds))
     if outcome.reason is not None:

@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.trace import Strings
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
+from torch_tb_profiler.typed import convert
 
 T = TypeVar("T")
 
@@ -70,8 +71,8 @@ def _read(stored: bytes) -> KnownOperators:
         **kept.header["totals"],
     )
     size = sum(values.nbytes for table in tables.values() for values in table.values()) + sum(map(len, kept.strings))
-    about = msgspec.convert(kept.header["about"], TraceMeta)
-    without = msgspec.convert(kept.header["unattributed"], tuple[Unattributed, ...])
+    about = convert(kept.header["about"], TraceMeta)
+    without = convert(kept.header["unattributed"], tuple[Unattributed, ...])
     return KnownOperators(details, about, without, 2 * size)
 
 

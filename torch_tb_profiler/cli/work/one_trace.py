@@ -28,6 +28,7 @@ from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
+from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.ask import asked_plainly
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import OpenTrace, Unavailable
@@ -93,7 +94,7 @@ class Chosen(msgspec.Struct, frozen=True):
             kept = trace.workspace.remember(trace.file, name, make)
         except Unavailable as error:
             raise UserError(str(error)) from None
-        found: A = msgspec.json.decode(kept, type=question.answer)
+        found: A = from_json(kept, question.answer)
         return found
 
 

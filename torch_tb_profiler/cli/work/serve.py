@@ -47,6 +47,8 @@ def run(arguments: argparse.Namespace) -> None:
     queries = _queries(arguments) if arguments.sql else None
     logs.configure()
     signal.signal(signal.SIGTERM, _stop)
+    with _real_stderr():
+        faulthandler.enable()  # a library that ends the process leaves a word of where that was
     try:
         shared = _shared_place(arguments.cache_dir)
         paths = arguments.paths or ([shared] if shared else [])
@@ -130,6 +132,11 @@ def _announce_and_open(url: str) -> None:
 
 def _stop(_: int, __: FrameType | None) -> None:
     """End in order. If that takes too long, or something swallows the exception, tell where each thread is, and end."""
-    with contextlib.suppress(io.UnsupportedOperation, AttributeError, RuntimeError):  # a stderr that is no file
+    with _real_stderr():
         faulthandler.dump_traceback_later(END_SECONDS, exit=True)
     sys.exit(0)
+
+
+def _real_stderr() -> contextlib.AbstractContextManager[None]:
+    """Around what needs a file: stderr may be none."""
+    return contextlib.suppress(io.UnsupportedOperation, AttributeError, RuntimeError, ValueError)

@@ -20,6 +20,7 @@ from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.tables.columns import COLUMNS, DEPTH, STEP_NAME, STEP_START
 from torch_tb_profiler.tables.listing import ListedTable
 from torch_tb_profiler.tables.results import RESULTS
+from torch_tb_profiler.typed import convert
 
 Own = Mapping[str, str]
 
@@ -45,7 +46,7 @@ def _question(of: ListedTable) -> TraceQuestion[Any, Any]:
 def _answer(of: ListedTable, subject: Subject, own: Own) -> Table[Any]:
     asked = _question(of)
     try:
-        table: Table[Any] = asked.compute(subject, msgspec.convert(dict(own), asked.parameters, strict=False))
+        table: Table[Any] = asked.compute(subject, convert(dict(own), asked.parameters, strict=False))
     except msgspec.ValidationError as error:
         raise UserError(str(error)) from None
     return table

@@ -13,6 +13,7 @@ import msgspec
 from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
 from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.typed import convert
 
 #: files that are looked for where the command runs, and the tables in which rules are
 PROJECT, PROJECT_TABLES = "pyproject.toml", ("tool", "torch-tb-profiler", "check")
@@ -110,6 +111,6 @@ def _table(path: Path, tables: Sequence[str]) -> _File | None:
         if not isinstance(found, dict):
             raise UserError(f"{path}: {name} is not a table")
     try:
-        return msgspec.convert(found, _File)
+        return convert(found, _File)
     except msgspec.ValidationError as error:
         raise UserError(f"{path}: [{'.'.join(tables)}]: {error}") from None
