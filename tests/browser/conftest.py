@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -80,21 +81,18 @@ def start(output: Path, tmp_path: Path) -> Iterator[StartServer]:
 
 
 def _starter(output: Path, cache: Path) -> Iterator[StartServer]:
-    running: list[Server] = []
-
     def start(
         name: str, module: str, *arguments: str, environment: Mapping[str, str] | None = None, **options: Any
     ) -> Server:
         # Traces are really read, not taken from the cache of an earlier run.
         surroundings = {"XDG_CACHE_HOME": str(cache), **(environment or {})}
         server = Server(module, arguments, output / f"{name}.log", surroundings, **options)
-        running.append(server)
+        running.callback(server.stop)
         server.start()
         return server
 
-    yield start
-    for server in running:
-        server.stop()
+    with ExitStack() as running:
+        yield start
 
 
 @pytest.fixture(scope="session")
@@ -162,6 +160,7 @@ def open_page(profiles: Profiles, output: Path, watch: Watch, request: pytest.Fi
     if failed:
         for number, page in enumerate(pages):
             _take(page, output, f"failed-{request.node.name}-{number}")
+            (output / f"{file_name(f'failed-{request.node.name}-{number}')}.txt").write_text(watch.waiting(page))
     for context in lent:
         watch.leave(context)
         profiles.give_back(context, watch.requests, not failed)
@@ -215,7 +214,11 @@ def screenshot(opened: Page, output: Path, name: str) -> None:
 def _take(opened: Page, output: Path, name: str) -> None:
     folder = output / "screenshots"
     folder.mkdir(exist_ok=True)
-    opened.screenshot(path=folder / (re.sub(r"[^\w.-]+", "-", name) + ".png"))
+    opened.screenshot(path=folder / f"{file_name(name)}.png")
+
+
+def file_name(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name)
 
 
 @pytest.fixture

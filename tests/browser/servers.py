@@ -60,14 +60,17 @@ class Server:
         wait_until(lambda: self._answers(process), f"an answer of the server; see {self.log}")
 
     def stop(self) -> None:
-        if self._process is None:
+        """Raises AssertionError where it had ended by itself."""
+        process, self._process = self._process, None
+        if process is None:
             return
-        self._process.terminate()
+        status = process.poll()
+        process.terminate()
         try:
-            self._process.wait(20)
+            process.wait(20)
         finally:
-            self._process.kill()
-        self._process = None
+            process.kill()
+        assert status is None, f"the server had ended by itself with exit status {status}; see {self.log}"
 
     def api(self, route: str, **query: str) -> Any:
         """The answer of /api/<route>."""

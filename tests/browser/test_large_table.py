@@ -68,11 +68,7 @@ def test_scrolls_filters_and_sorts(grid: Grid) -> None:
     assert_small(grid)
 
 
-def test_scrolling_costs_little(grid: Grid) -> None:
+@pytest.mark.parametrize("rows_a_frame", [10, *(pytest.param(rows, marks=pytest.mark.long) for rows in (3, 500))])
+def test_scrolling_costs_little(grid: Grid, rows_a_frame: int) -> None:
     """From slowly by the wheel to the scrollbar dragged along."""
-    costs = {}
-    for rows_a_frame in (3, 10, 500):
-        grid.root.evaluate("(grid) => { grid.scrollTop = 0; }")
-        expect(grid.row("operator 0")).to_be_visible()
-        costs[rows_a_frame] = scroll_cost(grid, rows_a_frame)
-    assert {rows: cost for rows, cost in costs.items() if cost > MOST_TIMES_BARE} == {}
+    assert scroll_cost(grid, rows_a_frame) <= MOST_TIMES_BARE

@@ -18,13 +18,13 @@ from tests.tiny import wait_until
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 1920))
 HEIGHTS = (900, 3000)
 """As high as the view is, within these."""
-MORE = [
+REAL = [
+    "HTA/nccl_a100_rank0_of_2",
     "kineto/resnet50_num_workers_0",
     "TraceLens/bert_small_h100",
     "TraceLens/bert_small_mi300x",
     "param/dlrm_v100_8ranks",
 ]
-REAL = ["HTA/nccl_a100_rank0_of_2", *(pytest.param(folder, marks=pytest.mark.long) for folder in MORE)]
 
 
 def look_at_every_view(profiler: Profiler, name: str, output: Path) -> list[str]:
@@ -52,6 +52,7 @@ def test_samples(run: str, on_its_own: Profiler, output: Path) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("folder", REAL)
 def test_real_traces(folder: str, start: StartServer, page: Page, output: Path) -> None:
     server = start(Path(folder).name, "torch_tb_profiler", "serve", str(recorded(folder)))

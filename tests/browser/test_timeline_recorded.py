@@ -40,23 +40,25 @@ def device_lanes(meta: Any) -> dict[str, list[int]]:
     return found
 
 
-def test_streams_of_a_compiled_model(recorded: Callable[[str, str], Profiler], keep: Keep) -> None:
+@pytest.mark.parametrize("part", [pytest.param((0, 1), marks=pytest.mark.long), (0.2, 0.21), (0.2, 0.2002)])
+def test_streams_of_a_compiled_model(
+    recorded: Callable[[str, str], Profiler], keep: Keep, part: tuple[float, float]
+) -> None:
     """Whole, a hundredth of it, and a fiftieth of that."""
     profiler = recorded("saf", AMG)
     where = {"run": AMG, "worker": "worker0"}
     meta = profiler.server.api("timeline", **where)
     streams = device_lanes(meta)
     assert len(streams) > 1
-    for part in ((0, 1), (0.2, 0.21), (0.2, 0.2002)):
-        start, end = (int(meta["end_ns"] * share) for share in part)
-        profiler.open(v="trace", r=AMG, k="worker0", t=f"{start}-{end}")
-        timeline = Timeline(profiler).settle()
-        keep(f"timeline-amg-{part[1]}")
-        for track, lanes in streams.items():
-            timeline.show(f"worker0:{track}")
-            for depth, lane in enumerate(lanes):
-                query = {**where, "lanes": str(lane), "from": str(start), "to": str(end + 1), "limit": "50000"}
-                assert_drawn(timeline, f"worker0:{track}", depth, exact_slices(profiler.server, **query))
+    start, end = (int(meta["end_ns"] * share) for share in part)
+    profiler.open(v="trace", r=AMG, k="worker0", t=f"{start}-{end}")
+    timeline = Timeline(profiler).settle()
+    keep(f"timeline-amg-{part[1]}")
+    for track, lanes in streams.items():
+        timeline.show(f"worker0:{track}")
+        for depth, lane in enumerate(lanes):
+            query = {**where, "lanes": str(lane), "from": str(start), "to": str(end + 1), "limit": "50000"}
+            assert_drawn(timeline, f"worker0:{track}", depth, exact_slices(profiler.server, **query))
 
 
 def test_eight_ranks_below_each_other(recorded: Callable[[str, str], Profiler], keep: Keep) -> None:

@@ -33,7 +33,7 @@ from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.protocol import Answering, Job, Prepared, Summary
 from torch_tb_profiler.workspace.worker import perform
 
-SLICES = [1_000_000, pytest.param(10_000_000, marks=pytest.mark.long)]
+SLICES = [200_000, *(pytest.param(slices, marks=pytest.mark.long) for slices in (1_000_000, 10_000_000))]
 WHERE = {"run": "wide", "worker": "worker0"}
 #: ns in which a stream has a dozen kernels
 SOME_KERNELS = 300e3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,6 +47,12 @@ class Watch:
         assert not self.errors, "uncaught errors in the page"
         assert not self.violations, "the page did what its content security policy forbids"
         assert not self.dialogs, "the page opened a dialog"
+
+    def waiting(self, page: Page) -> str:
+        """For people who look at a failed test: what was asked and has no answer, one address a line."""
+        answered: list[str] = page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
+        left = Counter(self.requests) - Counter(answered)
+        return "".join(f"{url}\n" for url in left.elements())
 
     def _heard(self) -> tuple[tuple[Any, Callable[..., None]], ...]:
         return (

@@ -193,6 +193,7 @@ def test_sdist_installs_without_node(
     run([str(python.parent / "torch-tb-profiler"), "--help"], cwd=tmp_path)
 
 
+@pytest.mark.long
 def test_install_from_git_without_node(checkout: Path, without_node: dict[str, str], tmp_path: Path) -> None:
     python = new_environment(tmp_path / "env")
     installing = [str(python), "-m", "pip", "install", "-q", "--no-deps", f"git+{checkout.as_uri()}"]

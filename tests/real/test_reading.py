@@ -6,15 +6,23 @@ import gzip
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.recorded import traces
 from tests.unit.test_reader import check_arguments, check_events
 from torch_tb_profiler.trace import read_trace
 
+#: bytes of a file: ten of the recorded traces are larger, and have half of all events
+LARGE = 750_000
 
-def test_recorded_traces_are_read_exactly(shared_traces: Path) -> None:
+
+@pytest.mark.parametrize("large", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_recorded_traces_are_read_exactly(shared_traces: Path, large: bool) -> None:
     paths = traces(shared_traces)
     assert len(paths) > 60
     for path in paths:
+        if (path.stat().st_size > LARGE) != large:
+            continue
         content = path.read_bytes()
         raw = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
         with path.open("rb") as stream:
