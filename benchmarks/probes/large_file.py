@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import msgspec
-from own import say
+from own import peak, say
 
 from torch_tb_profiler.trace import Trace, read_to_file
 from torch_tb_profiler.trace.schema import TRACE_TABLES
@@ -24,7 +24,8 @@ def main(path: str, columns: str, helpers: int) -> None:
         given = HelperProcesses(helpers, lambda: True) if helpers else None
         trace = read_to_file(stream, Path(columns), helpers=given)
     wall, cpu = time.monotonic() - began, _cpu() - before
-    peaks = [resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    # ru_maxrss of this process would also count what the process that started it held
+    peaks = [peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024]
     digest = _digest(trace)  # reads the columns: not part of what is measured
     say(wall=wall, cpu=cpu, peak=sum(peaks), events=len(trace.events), columns=digest)
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from own import cpu, say
+from own import cpu, peak, say
 
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows
 from torch_tb_profiler.analysis.snapshot.curves import histories
@@ -117,8 +117,7 @@ def main() -> None:
     elif mode == "read":
         read(path)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        say(cpu=used.ru_utime + used.ru_stime, memory=used.ru_maxrss * 1024, parent=own * 1024)
+        say(cpu=used.ru_utime + used.ru_stime, memory=used.ru_maxrss * 1024, parent=peak())
     else:
         ask(read(path))
 

@@ -25,16 +25,21 @@ function namesOf(total: number, fail = false) {
 }
 const settled = () => new Promise((done) => setTimeout(done));
 
-it("asks for the costliest at once, and once", async () => {
+it("asks for the costliest with the first name that is to be read, and once", async () => {
   const { names, asked, onChange } = namesOf(5_000);
-  expect(names.text(3)).toBeUndefined();
   await settled();
+  expect(asked).toEqual([]);
+  for (const name of [3, 4]) expect(names.text(name)).toBeUndefined();
+  names.flush();
+  await settled();
+  names.flush();
   expect(asked).toEqual([{ from: 0, count: 2_000 }]);
   expect([names.text(3), onChange.mock.calls.length]).toEqual(["name 3", 1]);
 });
 
 it("asks for the others together, when they are to be read", async () => {
   const { names, asked } = namesOf(5_000);
+  names.text(0);
   await settled();
   for (const name of [4_000, 3_000, 4_000]) expect(names.text(name)).toBeUndefined();
   names.flush();
@@ -48,6 +53,7 @@ it("asks for the others together, when they are to be read", async () => {
 
 it("asks again for what could not be had", async () => {
   const { names, asked, state } = namesOf(5_000, true);
+  names.text(7);
   await settled();
   names.text(7);
   names.flush();
@@ -60,12 +66,16 @@ it("asks again for what could not be had", async () => {
   expect(names.text(7)).toBe("name 7");
 });
 
-it("asks for nothing of a trace without names", () => {
-  expect(namesOf(0).asked).toEqual([]);
+it("asks for nothing of a trace without names", async () => {
+  const { names, asked } = namesOf(0);
+  names.flush();
+  await settled();
+  expect(asked).toEqual([]);
 });
 
 it("writes the shorter name where there is one", async () => {
   const { names } = namesOf(10);
+  names.text(0);
   await settled();
   expect([names.label(7), names.text(7), names.label(3)]).toEqual(["seven", "name 7", "name 3"]);
 });

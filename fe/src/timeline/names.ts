@@ -1,6 +1,6 @@
-/** The names of one rank's slices by number: the costliest at once, the others when they are to be read. */
+/** The names of one rank's slices by number: the costliest with the first that is to be read, others when they are. */
 
-/** Asked for before anything is drawn. */
+/** How many the costliest are; the server numbers them from 0. */
 const FIRST = 2_000;
 const MOST = 2_000;
 
@@ -19,15 +19,19 @@ export class Names {
   private readonly asked = new Set<number>();
   private readonly wanted = new Set<number>();
   private busy = false;
+  private begun = false;
+  /** The costliest of these are on their way, or here. */
+  private first = 0;
 
-  constructor(private readonly options: Options) {
-    if (options.total > 0) void this.fetch({ from: 0, count: Math.min(FIRST, options.total) });
-  }
+  constructor(private readonly options: Options) {}
 
   /** Undefined until it is here; then `onChange` is called. */
   text(name: number): string | undefined {
     const found = this.texts.get(name);
-    if (found === undefined && !this.asked.has(name)) this.wanted.add(name);
+    if (found === undefined) {
+      if (!this.begun) this.begin();
+      if (name >= this.first && !this.asked.has(name)) this.wanted.add(name);
+    }
     return found;
   }
 
@@ -47,6 +51,12 @@ export class Names {
     void this.fetch({ ids: ids.join(",") });
   }
 
+  private begin(): void {
+    this.begun = true;
+    this.first = Math.min(FIRST, this.options.total);
+    if (this.first > 0) void this.fetch({ from: 0, count: this.first });
+  }
+
   private async fetch(which: { from: number; count: number } | { ids: string }): Promise<void> {
     this.busy = true;
     try {
@@ -57,8 +67,9 @@ export class Names {
         if (label) this.labels.set(id, label);
       }
     } catch {
-      // Slices stay without labels; another frame asks again for those that were not among the first.
+      // Slices stay without labels; another frame asks again for those that are to be read.
       if ("ids" in which) for (const id of which.ids.split(",")) this.asked.delete(Number(id));
+      else this.first = 0;
     }
     this.busy = false;
     this.options.onChange();
