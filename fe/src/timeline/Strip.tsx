@@ -82,9 +82,9 @@ export function Strip({ data, colors, whole, window: seen, onWindow }: Props) {
   useEffect(() => {
     const element = canvas.current;
     if (!element) return;
+    // It calls at once, too, before the next picture: changes that come between two pictures are drawn once.
     const observer = new ResizeObserver(draw);
     observer.observe(element);
-    draw();
     return () => observer.disconnect();
   }, [draw]);
 
