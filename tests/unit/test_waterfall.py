@@ -344,6 +344,26 @@ def test_without_devices_it_is_the_time_of_the_main_thread() -> None:
     }
 
 
+def test_an_operator_that_waits_for_a_collective_of_the_host() -> None:
+    """A blocking call, and a hook of autograd; what computes meanwhile is an operator."""
+    found = check_waterfall(
+        model_of(
+            [
+                annotation("ProfilerStep#0", 0, 1000),
+                op("c10d::_allgather_base_", 0, 400),
+                op("autograd::engine::evaluate_function: AddBackward0", 400, 600),
+                op("aten::add", 400, 100),
+                event("user_annotation", "gloo:all_gather", 100, 800, tid=5),
+                op("aten::copy_", 150, 20, tid=5),
+            ]
+        )
+    )
+    assert dict(zip(found.causes, (found.ns[0, 0] / US).tolist(), strict=True)) == {
+        "host.operator": 100 + 100 + 100,
+        "host.collective": 300 + 400,
+    }
+
+
 def test_some_steps() -> None:
     whole = model_of(two_steps())
     found = check_waterfall(whole.of_steps(StepRange("0", "0")))

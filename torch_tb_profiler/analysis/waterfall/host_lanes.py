@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.replay.host_waits import HostWait
 from torch_tb_profiler.analysis.replay.inputs import Calls
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE, SYNCHRONIZE
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
+from torch_tb_profiler.analysis.shared.host_computing import host_computing
 from torch_tb_profiler.analysis.waterfall.causes import SILENT_NS, SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import among, distinct
@@ -127,6 +128,10 @@ class HostLanes:
         )
         collective = np.flatnonzero(_named(trace, tree, HOST_COLLECTIVE, at_start=True))
         self.collectives = intervals.union(tree.start[collective], tree.end[collective])
+        # an operator may be what waits for a collective: a blocking call, a hook of autograd
+        self._awaited = (
+            intervals.subtraction(self.collectives, host_computing(model)) if self.collectives.size else EMPTY
+        )
         self._frames = _of_tree(frames, frames.parent < 0)
         marks = _around_a_step(model.steps, tree)
         self._marks = _of_tree(tree, marks)
@@ -168,13 +173,17 @@ class HostLanes:
         python = [ranges.on_any([lane, *instead], window) for ranges in (self._frames, self._annotations)]
         low, high = np.searchsorted(self._marks.lane, [lane, lane + 1])
         moments = np.concatenate((self._marks.start[low:high], self._marks.end[low:high]))
-        collectives = self.collectives
+        collectives, awaited = self.collectives, self._awaited
         if window is not None:
             moments = moments[(moments >= window[0]) & (moments <= window[1])]
-            collectives = touching(collectives, window)
+            collectives, awaited = touching(collectives, window), touching(awaited, window)
         between = _short_breaks(intervals.union_of([*own, *other, *python]), moments)
-        sets = (self._profiler(lane, window), *own, *other, collectives, intervals.union_of([*python, between]))
-        causes = (Idle.PROFILER, *ACTIVITIES, *ACTIVITIES, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
+        sets = (
+            *(self._profiler(lane, window), *own[:-1], intervals.intersection(awaited, own[-1]), own[-1]),
+            *(*other[:-1], awaited, other[-1], collectives, intervals.union_of([*python, between])),
+        )
+        in_operators = (*ACTIVITIES[:-1], Idle.HOST_COLLECTIVE, Idle.HOST_OPERATOR)
+        causes = (Idle.PROFILER, *in_operators, *in_operators, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
         kept = [(each, cause) for each, cause in zip(sets, causes, strict=True) if each.size]
         return tuple(each for each, _ in kept), tuple(cause for _, cause in kept)
 
