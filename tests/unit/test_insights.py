@@ -7,9 +7,12 @@ import sys
 from io import BytesIO
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.events import Event, all_reduce, annotation, event, kernel, launch, model_of, op
+from tests.recorded import model_of as recorded_model
+from tests.recorded import sample_traces
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.graph import Graph
@@ -271,3 +274,14 @@ def test_the_graph_is_made_when_the_other_columns_are_gone(monkeypatch: pytest.M
     diagnosis(model)
     assert len(held) == 1
     assert held[0] <= {Events, Launches, DeviceWork}
+
+
+def test_what_is_kept_is_written_as_when_it_was_computed() -> None:
+    """Which of the two a server gives is a matter of when it was asked."""
+    (path, *_) = [path for path in sample_traces() if "h100" in str(path)]
+    first, later = recorded_model(path), recorded_model(path)
+    computed = diagnosis(first)
+    content = diagnosis.content(first)
+    later.kept = lambda name: content if name == diagnosis.name else None
+    assert computed.findings
+    assert msgspec.json.encode(diagnosis(later)) == msgspec.json.encode(computed)

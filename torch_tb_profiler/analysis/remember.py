@@ -60,7 +60,8 @@ class Kept(msgspec.Struct, Generic[T], frozen=True):
         if content is not None:
             with contextlib.suppress(msgspec.DecodeError):
                 return from_msgpack(content, self.type)
-        return self.question(model)
+        # as it will be read: a whole number in a field of fractions is written `1` before, and `1.0` from then on
+        return from_msgpack(msgspec.msgpack.encode(self.question(model)), self.type)
 
 
 def kept(name: str, as_type: type[T]) -> Callable[[Callable[[Model], T]], Kept[T]]:
