@@ -15,7 +15,8 @@ import msgspec
 T = TypeVar("T")
 
 _making = threading.RLock()
-_described: set[object] = set()
+#: types, and the equal one that has its description: `Page[Row]` may be another object each time
+_described: dict[object, Any] = {}
 
 
 @overload
@@ -24,8 +25,7 @@ def convert(value: object, kind: type[T], *, strict: bool = True) -> T: ...
 def convert(value: object, kind: Any, *, strict: bool = True) -> Any: ...
 def convert(value: object, kind: Any, *, strict: bool = True) -> Any:
     """As `msgspec.convert`."""
-    _describe(kind)
-    return msgspec.convert(value, kind, strict=strict)
+    return msgspec.convert(value, _with_description(kind), strict=strict)
 
 
 @overload
@@ -34,8 +34,7 @@ def from_json(text: bytes | str, kind: type[T], *, strict: bool = True) -> T: ..
 def from_json(text: bytes | str, kind: Any, *, strict: bool = True) -> Any: ...
 def from_json(text: bytes | str, kind: Any, *, strict: bool = True) -> Any:
     """As `msgspec.json.decode`."""
-    _describe(kind)
-    return msgspec.json.decode(text, type=kind, strict=strict)
+    return msgspec.json.decode(text, type=_with_description(kind), strict=strict)
 
 
 @overload
@@ -44,8 +43,7 @@ def from_msgpack(content: bytes, kind: type[T]) -> T: ...
 def from_msgpack(content: bytes, kind: Any) -> Any: ...
 def from_msgpack(content: bytes, kind: Any) -> Any:
     """As `msgspec.msgpack.decode`."""
-    _describe(kind)
-    return msgspec.msgpack.decode(content, type=kind)
+    return msgspec.msgpack.decode(content, type=_with_description(kind))
 
 
 @overload
@@ -68,8 +66,11 @@ def msgpack_decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
         return msgspec.msgpack.Decoder(kind)
 
 
-def _describe(kind: object) -> None:
-    """Until msgspec knows all about a type and those inside of it."""
-    if kind not in _described:
-        json_decoder(kind)
-        _described.add(kind)
+def _with_description(kind: Any) -> Any:
+    """The type, once msgspec knows all about it and those inside of it."""
+    found = _described.get(kind)
+    if found is None:
+        with _making:
+            json_decoder(kind)
+            found = _described.setdefault(kind, kind)
+    return found

@@ -23,19 +23,25 @@ _HIDE = {"convert", "json", "msgpack", "toml", "yaml"}
 #: threads that decode, all at once, a type that nothing has decoded before
 _TOGETHER = dedent(
     """
-    import sys, threading
-    from typing import Annotated, Optional
+    import sys, threading, typing
+    from typing import Annotated, Generic, Optional, TypeVar
     import msgspec
     from torch_tb_profiler.typed import convert, from_json, from_msgpack
 
     sys.setswitchinterval(1e-6)
     number = Optional[Annotated[int, msgspec.Meta(ge=0)]]
     failed = []
+    T = TypeVar("T")
+
+    class Page(msgspec.Struct, Generic[T]):
+        rows: list[T]
+
     for _ in range(40):
         inner = msgspec.defstruct("Inner", [(f"f{i}", number) for i in range(30)])
         outer = msgspec.defstruct("Outer", [(f"g{i}", list[inner]) for i in range(5)])
         plain = {f"g{i}": [{f"f{j}": 100 for j in range(30)}] for i in range(5)}
         text, packed = msgspec.json.encode(plain), msgspec.msgpack.encode(plain)
+        page = msgspec.json.encode({"rows": [{f"f{j}": 100 for j in range(30)}]})
         begin = threading.Barrier(6)
 
         def run(at):
@@ -48,6 +54,11 @@ _TOGETHER = dedent(
                     from_json(b"[]", list[inner]),
                 ):
                     assert not found or found.g4[0].f29 == 100
+                for _ in range(3):
+                    assert from_json(page, Page[inner]).rows[0].f29 == 100
+                    # as when there are many others: the next Page[inner] is another object
+                    for forget in typing._cleanups:
+                        forget()
             except BaseException as error:
                 failed.append(error)
 
