@@ -204,6 +204,7 @@ def test_details_are_docked_below_and_their_edge_moves(on_its_own: Profiler) -> 
     on_its_own.open(v="trace", r=GPU_RUN, k="rank0", e="2309")
     below, lanes = ui.locator(".trace-below"), ui.locator(".timeline-scroll")
     expect(on_its_own.panel("Selection")).to_be_in_viewport()
+    expect(ui.locator(".timeline")).to_have_attribute("aria-busy", "false")
     edge = ui.get_by_role("separator", name="Height of the details")
     before, room = box(below), box(lanes)["height"]
     edge.focus()

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.arrays.plain import plain
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.typed import from_msgpack
 
@@ -61,7 +62,7 @@ class Kept(msgspec.Struct, Generic[T], frozen=True):
             with contextlib.suppress(msgspec.DecodeError):
                 return from_msgpack(content, self.type)
         # as it will be read: a whole number in a field of fractions is written `1` before, and `1.0` from then on
-        return from_msgpack(msgspec.msgpack.encode(self.question(model)), self.type)
+        return from_msgpack(msgspec.msgpack.encode(self.question(model), enc_hook=plain), self.type)
 
 
 def kept(name: str, as_type: type[T]) -> Callable[[Callable[[Model], T]], Kept[T]]:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.plain import plain
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.reduction import RunResult
 from torch_tb_profiler.ranks.run_answers import RanksOverview
@@ -26,7 +27,7 @@ class _Head(msgspec.Struct, frozen=True):
 def encode_result(result: RunResult) -> bytes:
     """A column file: the answers in its head, the heat maps as columns."""
     shape = next((values.shape for values in result.heat.values()), (0, 0))
-    head = msgspec.to_builtins(_Head(result.overview, result.collectives, (shape[0], shape[1])), enc_hook=_plain)
+    head = msgspec.to_builtins(_Head(result.overview, result.collectives, (shape[0], shape[1])), enc_hook=plain)
     heat: dict[str, Any] = {metric: values.ravel().astype(np.int64) for metric, values in result.heat.items()}
     return encode_tables(NamedTables(head, [], {"heat": heat}))
 
@@ -43,8 +44,3 @@ def decode_result(content: bytes) -> RunResult | None:
     except (ColumnFileError, ValueError):
         return None
     return RunResult(head.overview, head.collectives, heat)
-
-
-def _plain(value: Any) -> Any:
-    """A number of numpy as one of Python."""
-    return value.item()

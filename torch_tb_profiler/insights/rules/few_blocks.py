@@ -90,7 +90,7 @@ def _too_few(facts: Facts, blocks: Blocks) -> Found | None:
         confidence="low",
         evidence=(
             Evidence("few_blocks", "Kernels with few blocks, per step", spent / facts.steps, "ns", "kernels"),
-            Evidence("filled", "Multiprocessors that have a block", filled, "fraction", "kernels"),
+            Evidence("filled", "Multiprocessors that have a block", float(filled), "fraction", "kernels"),
         ),
         links=(_LINK,),
     )
