@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from werkzeug.test import Client
 
@@ -353,6 +354,7 @@ def test_the_first_of_equal_parameters_counts(client: Client) -> None:
 
 def test_json_has_no_nan() -> None:
     assert dumps({"a": [float("nan"), float("inf"), 1.5]}) == b'{"a":[null,null,1.5]}'
+    assert dumps([np.float64(0.5), np.int64(3), np.bool_(True)]) == b"[0.5,3,true]"
 
 
 def test_every_documented_route_exists(repository: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.arrays.plain import plain
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.workspace.answer_store import Packed
@@ -120,4 +121,4 @@ class Stream(msgspec.Struct, frozen=True):
 
 def dumps(value: Any) -> bytes:
     """JSON; numbers that JSON does not have (NaN, infinities) are null."""
-    return msgspec.json.encode(value)
+    return msgspec.json.encode(value, enc_hook=plain)

@@ -90,7 +90,7 @@ def _too_few(facts: Facts, blocks: Blocks) -> Found | None:
         confidence="low",
         evidence=(
             Evidence("few_blocks", "Kernels with few blocks, per step", spent / facts.steps, "ns", "kernels"),
-            Evidence("filled", "Multiprocessors that have a block", float(filled), "fraction", "kernels"),
+            Evidence("filled", "Multiprocessors that have a block", filled, "fraction", "kernels"),
         ),
         links=(_LINK,),
     )
@@ -127,7 +127,11 @@ def _last_round(facts: Facts, blocks: Blocks) -> Found | None:
         confidence="low",
         evidence=(
             Evidence(
-                "last_round", "Lost in the last round of tiles, per step", gained.sum() / facts.steps, "ns", "kernels"
+                "last_round",
+                "Lost in the last round of tiles, per step",
+                float(gained.sum()) / facts.steps,
+                "ns",
+                "kernels",
             ),
         ),
         links=(_LINK,),
