@@ -126,6 +126,13 @@ def test_ends_without_a_traceback(start: Starter, logs: Path, with_signal: int) 
     assert "Traceback" not in server.printed()
 
 
+def test_says_where_it_was_when_a_library_ends_it(start: Starter, logs: Path) -> None:
+    server = start("serve", str(logs), "--port", "0", tensorboard=False, environment={"PYTHONFAULTHANDLER": ""})
+    assert server.stop(signal.SIGSEGV) == -signal.SIGSEGV
+    assert "Fatal Python error: Segmentation fault" in server.printed()
+    assert "most recent call first" in server.printed()
+
+
 #: what ends a server never returns
 HELD = """
 import sys, threading

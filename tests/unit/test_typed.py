@@ -90,9 +90,7 @@ def makers(source: str) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "msgspec":
-            found += [
-                alias.name for alias in node.names if alias.name in {"convert", "json", "msgpack", "toml", "yaml"}
-            ]
+            found += [alias.name for alias in node.names if alias.name in _HIDE]
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             typed = called == "msgspec.json.decode" and (len(node.args) > 1 or bool(node.keywords))

@@ -12,7 +12,7 @@ OVERLAP = by_key(
         "number",
         "ns",
         "Time of the step in which a compute kernel ran on a device and no communication. In a trace without compute "
-        "kernels: an operator on the host and outside calls of communication.",
+        "kernels: an operator computed on the host; calls of communication and hooks of autograd do not.",
     ),
     Definition(
         "overlap_ns",

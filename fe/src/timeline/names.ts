@@ -19,9 +19,8 @@ export class Names {
   private readonly asked = new Set<number>();
   private readonly wanted = new Set<number>();
   private busy = false;
-  private begun = false;
-  /** The costliest of these are on their way, or here. */
-  private first = 0;
+  /** How many of the costliest are on their way, or here; null until a name is to be read. */
+  private first: number | null = null;
 
   constructor(private readonly options: Options) {}
 
@@ -29,7 +28,7 @@ export class Names {
   text(name: number): string | undefined {
     const found = this.texts.get(name);
     if (found === undefined) {
-      if (!this.begun) this.begin();
+      this.first ??= this.begin();
       if (name >= this.first && !this.asked.has(name)) this.wanted.add(name);
     }
     return found;
@@ -51,10 +50,10 @@ export class Names {
     void this.fetch({ ids: ids.join(",") });
   }
 
-  private begin(): void {
-    this.begun = true;
-    this.first = Math.min(FIRST, this.options.total);
-    if (this.first > 0) void this.fetch({ from: 0, count: this.first });
+  private begin(): number {
+    const count = Math.min(FIRST, this.options.total);
+    if (count > 0) void this.fetch({ from: 0, count });
+    return count;
   }
 
   private async fetch(which: { from: number; count: number } | { ids: string }): Promise<void> {

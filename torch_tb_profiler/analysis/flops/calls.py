@@ -34,7 +34,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 from torch_tb_profiler.model.owners import How, Why
-from torch_tb_profiler.model.owners.of_calls import COMPILED_REGION
+from torch_tb_profiler.model.owners.of_calls import COMPILED_CODE
 
 UNKNOWNS = tuple(Unknown)
 #: kinds of kernels that multiply matrices, or may; all others are known not to
@@ -46,7 +46,6 @@ _MAY_MULTIPLY = frozenset(
 )
 #: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts
 _NO_PRODUCT = late_pattern(r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w*(?:Transform|Tiles)")
-_COMPILED = late_pattern(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
 _GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
 
 
@@ -337,7 +336,7 @@ def _why_unowned(model: Model, pieces: Pieces, left: Int64) -> Int8:
 
 
 def _inside(operator: str, has_shapes: bool) -> Unknown:
-    if _COMPILED.match(operator):
+    if COMPILED_CODE.match(operator):
         return Unknown.COMPILED_REGION
     if operator.startswith("triton_"):
         return Unknown.GENERATED

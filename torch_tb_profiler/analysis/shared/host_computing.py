@@ -10,11 +10,13 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import is_host_communication
+from torch_tb_profiler.model.owners.of_calls import COMPILED_CODE
 
 #: `aten::mm`, `mylib::op.out`: what PyTorch's dispatcher calls. Nodes of autograd, and ranges of its engine and of the
 #: reducer, have other names: hooks run in them, which may wait for other ranks
 _DISPATCHED = late_pattern(r"[A-Za-z_]\w*::\w[\w.]*$")
-_COMPILED = late_pattern(r"Torch-Compiled Region|CompiledFunction(?:Backward)?\d*$|graph_\d+_(?:cpp|inductor)_")
+#: a kernel of Inductor for the host, within compiled code
+_CPP = late_pattern(r"(?:graph_\d{1,9}_)?cpp_")
 
 
 @remembered
@@ -33,4 +35,4 @@ def host_computing(model: Model) -> Spans:
 
 
 def _computes(name: str) -> bool:
-    return _DISPATCHED.match(name) is not None or _COMPILED.match(name) is not None
+    return any(pattern.match(name) for pattern in (_DISPATCHED, COMPILED_CODE, _CPP))

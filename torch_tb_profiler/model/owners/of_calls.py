@@ -16,6 +16,8 @@ from torch_tb_profiler.trace import Trace
 
 #: annotations around compiled code, as torch.compile names them
 COMPILED_REGION = late_pattern(r"Torch-Compiled Region|## Call CompiledFxGraph |graph_\d+_inductor_wrapper_call")
+#: the same, and the functions of autograd that call compiled code
+COMPILED_CODE = late_pattern(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
 
 #: a step is no owner as long as anything else is known: everything that a program does is in one
 _STEP = late_pattern(r"ProfilerStep#\d+")

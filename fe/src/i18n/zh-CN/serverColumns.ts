@@ -27,7 +27,7 @@ export const columns: ServerMessages["columns"] = {
 
   "overlap.computation_ns": [
     "计算",
-    "该步中设备上有计算内核在运行且没有通信的时间。跟踪中没有计算内核时：主机上有算子或优化器的步在运行的时间。",
+    "该步中设备上有计算内核在运行且没有通信的时间。跟踪中没有计算内核时：主机上有算子在计算的时间；通信调用和 autograd 的钩子不算计算。",
   ],
   "overlap.overlap_ns": ["重叠", "该步中计算与通信同时进行的时间。"],
   "overlap.other_ns": [
