@@ -35,4 +35,4 @@ def host_computing(model: Model) -> Spans:
 
 
 def _computes(name: str) -> bool:
-    return any(pattern.match(name) for pattern in (_DISPATCHED, COMPILED_CODE, _CPP))
+    return bool(_DISPATCHED.match(name) or COMPILED_CODE.match(name) or _CPP.match(name))
