@@ -37,7 +37,7 @@ class Axe:
 
     def look(self, where: str, seen: Callable[[Theme], None] = lambda _: None) -> None:
         """seen: called in each theme, before axe looks."""
-        expect(self.profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        self.profiler.loaded()
         for theme, rules in zip(self._themes, (_ALL, _OF_COLOURS), strict=True):
             self.profiler.page.emulate_media(color_scheme=theme)
             expect(self.profiler.ui.locator("html")).to_have_attribute("data-theme", theme)

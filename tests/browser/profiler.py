@@ -72,6 +72,11 @@ class Profiler:
         self.in_rail(view).click()
         expect(self.heading(VIEWS[view])).to_be_visible()
 
+    def loaded(self) -> Profiler:
+        """As a person does: wait until all that is in sight is there, and no longer moves what is below it."""
+        expect(self.ui.get_by_label("Loading…")).to_have_count(0)
+        return self
+
     @property
     def state(self) -> dict[str, str]:
         """What the address says, under the same keys."""

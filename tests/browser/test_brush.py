@@ -80,7 +80,7 @@ def test_dragging_chooses_steps_for_every_view(profiler: Profiler, names: list[s
         with profiler.page.expect_request(re.compile(r"/api/kernels\?")):
             brush.drag(0.3, 0.7)
         expect(brush.chip).to_contain_text(f"Steps {names[1]}–{names[3]} of 5")
-        expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        profiler.loaded()
     assert profiler.state["st"] == f"{names[1]}~{names[3]}"
     limited = {route for route, query in asked if query.get("from_step") == names[1] and query["to_step"] == names[3]}
     assert limited == {"kernels"}

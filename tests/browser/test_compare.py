@@ -326,7 +326,7 @@ def test_pictures(theme: Any, open_page: OpenPage, alone: Server, output: Path) 
     }.items():
         profiler.open(**state)
         expect(profiler.ui.get_by_role("heading", level=1)).to_be_visible()
-        expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        profiler.loaded()
         expect(profiler.ui.get_by_role("img").locator("canvas").first).to_be_visible()
         profiler.page.wait_for_timeout(300)
         screenshot(profiler.page, output, f"compare-{name}-{theme}")

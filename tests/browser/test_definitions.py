@@ -32,7 +32,7 @@ def test_every_column_and_number_has_its_definition(run: str, on_its_own: Profil
     seen = 0
     for view in VIEWS:
         on_its_own.go_to(view)
-        expect(on_its_own.ui.get_by_label("Loading…")).to_have_count(0)
+        on_its_own.loaded()
         stats = on_its_own.ui.locator(STATS)
         unexplained = stats.evaluate_all(UNEXPLAINED)
         seen += stats.count()

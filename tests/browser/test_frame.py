@@ -91,7 +91,7 @@ def test_narrow_windows_cut_nothing_off(open_page: OpenPage, tensorboard: Server
     profiler = Profiler(page, tensorboard).open(r=GPU_RUN, sel="op:aten::mm")
     for view in VIEWS:
         profiler.go_to(view)
-        expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        profiler.loaded()
         expect(profiler.inspector).to_be_visible()
         for name in ("Refresh", "Copy link", "Keyboard shortcuts", "Expand the menu", "Files", "Clear the selection"):
             expect(profiler.ui.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)

@@ -133,7 +133,7 @@ def test_every_filter_of_a_view_is_in_the_address(view: str, on_its_own: Profile
     on_its_own.open(v=view, r=GPU_RUN)
     boxes = on_its_own.ui.get_by_role("main").locator("input[data-filter]")
     expect(boxes.first).to_be_visible()
-    expect(on_its_own.ui.get_by_label("Loading…")).to_have_count(0)
+    on_its_own.loaded()
     filled = [f"word{place}" for place in range(boxes.count())]
     for box, word in zip(boxes.all(), filled, strict=True):
         box.fill(word)

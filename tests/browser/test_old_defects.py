@@ -84,7 +84,7 @@ def test_pictures_are_as_wide_as_their_place(view: str, on_its_own: Profiler) ->
     run = CPU_RUN if view == "stacks" else GPU_RUN
     on_its_own.open(v=view, r=run)
     pictures = on_its_own.ui.get_by_role("main").locator(".panel canvas")
-    expect(on_its_own.ui.get_by_label("Loading…")).to_have_count(0)
+    on_its_own.loaded()
     expect(pictures.first).to_be_visible()
     fit = """(canvases) => canvases.every((canvas) => {
         const place = canvas.closest(".panel").getBoundingClientRect();

@@ -55,7 +55,7 @@ def test_behind_a_reverse_proxy(host: str, request: pytest.FixtureRequest, watch
         for view in VIEWS:
             profiler.go_to(view)
             expect(profiler.ui.get_by_role("main").get_by_role("region").first).to_be_visible()
-            expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+            profiler.loaded()
             expect(profiler.ui.get_by_role("alert")).to_have_count(0)
             has_come(profiler, view)
             assert not is_dark(profiler)

@@ -69,7 +69,7 @@ def test_every_view(run: str, reports: dict[str, Path], page: Page, keep: Keep) 
     opened.open()
     for view, name in VIEWS.items():
         opened.go_to(view)
-        expect(opened.ui.get_by_label("Loading…")).to_have_count(0)
+        opened.loaded()
         expect(opened.ui.get_by_role("alert")).to_have_count(0)
         # Of the timeline there are as many pieces as there are places to look at.
         expect(opened.ui.get_by_text("Not in this report")).to_have_count(1 if view == "trace" else 0)

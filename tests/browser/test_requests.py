@@ -114,10 +114,10 @@ def test_what_is_known_is_not_asked_again(on_its_own: Profiler) -> None:
         profiler.open(r=GPU_RUN)
     for view in ("operators", "kernels", "overview"):
         profiler.go_to(view)
-        expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        profiler.loaded()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     for view in ("operators", "kernels", "overview"):
         profiler.go_to(view)
-        expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        profiler.loaded()
     assert [url for url in asked if "/api/" in url and "/status" not in url] == []

@@ -29,6 +29,8 @@ class Hand:
         self.clicks = 0
 
     def click(self, what: Locator) -> None:
+        what.wait_for()
+        self.profiler.loaded()
         what.click()
         self.clicks += 1
 

@@ -42,7 +42,7 @@ def is_dark(profiler: Profiler) -> bool:
 def has_come(profiler: Profiler, view: str) -> None:
     """The view with everything in it."""
     expect(profiler.heading(VIEWS[view])).to_be_visible()
-    expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+    profiler.loaded()
     panel = PANELS[view]
     expect(profiler.panel(panel)).to_be_visible()
     expect(profiler.ui.locator(".timeline[aria-busy=true]")).to_have_count(0)

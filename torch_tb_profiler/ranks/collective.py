@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import Row as RowNumber
 from torch_tb_profiler.analysis.question import NotFound
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.matching import match
+from torch_tb_profiler.ranks.matching import Matching, match
 from torch_tb_profiler.ranks.names import group_label
 from torch_tb_profiler.ranks.question import RANK
 from torch_tb_profiler.ranks.rank import Rank
@@ -72,7 +72,7 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
     ranks = [rank.part(RANK) for rank in run.ranks]
     found = ranks[own].communications
     operation = _operation_at(found, start, end)
-    matching = match(ranks)
+    matching: Matching = run.remember("matching", lambda: match(ranks))
     number = -1 if operation is None else int(matching.match[own][operation])
     if operation is None or number < 0:
         raise NotFound(Reason("not_shared", f"row {row} is not communication that other ranks share", {"row": row}))

@@ -37,6 +37,11 @@ class Matching(msgspec.Struct, frozen=True):
     groups: tuple[ProcessGroup, ...]
     notes: tuple[Note, ...]
 
+    @property
+    def size(self) -> int:
+        """Of its arrays, bytes."""
+        return sum(each.nbytes for kind in (self.match, self.ranks, self.is_known, self.transfer) for each in kind)
+
 
 def match(ranks: Sequence[Rank]) -> Matching:
     """By what the traces number (Comms Id, else group and Seq), else by the order within what looks the same."""

@@ -109,8 +109,10 @@ class AbsentTrace(msgspec.Struct, frozen=True):
 class RunTimelines(msgspec.Struct, frozen=True):
     """The traces of a span of a run.
 
-    worker  the trace that the request names, in questions that begin at one
-    ranks   those that can be asked, by worker
+    worker    the trace that the request names, in questions that begin at one
+    ranks     those that can be asked, by worker
+    remember  what is known of the span under a name, otherwise made and kept in memory for the next question; it says
+              its `size` in bytes
     """
 
     run: str
@@ -118,6 +120,7 @@ class RunTimelines(msgspec.Struct, frozen=True):
     worker: str
     ranks: Sequence[RankTimeline]
     absent: Sequence[AbsentTrace]
+    remember: Callable[[str, Callable[[], Any]], Any]
 
 
 class RunTimelinesQuestion(Question[P, A], frozen=True, kw_only=True):

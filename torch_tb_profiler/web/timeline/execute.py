@@ -217,6 +217,9 @@ def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspac
         opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
     own = read_parameters(question.parameters, parameters)
 
+    def remember(name: str, make: Callable[[], Any]) -> Any:
+        return workspace.remember(Key.of_run(opened, ("kept", name)), make)
+
     def answer() -> Packed:
         status = {(trace.worker, trace.span): trace for trace in workspace.run(opened.run).traces}
         ranks = []
@@ -227,7 +230,8 @@ def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspac
             AbsentTrace(trace.worker, trace.state, trace.reason.text if trace.reason else None)
             for trace in opened.others
         ]
-        return pack(dumps(question.compute(RunTimelines(opened.run, opened.span, worker, ranks, absent), own)))
+        run = RunTimelines(opened.run, opened.span, worker, ranks, absent, remember)
+        return pack(dumps(question.compute(run, own)))
 
     with refusals():
         return Answer(workspace.remember(Key.of_run(opened, (question.name, worker, own)), answer))

@@ -27,6 +27,8 @@ export default function Roofline() {
     line: query.data?.meta.lines,
     phase: flops.data && flops.data.phases.length > 0,
   };
+  // Before, a choice that goes away again would move the others.
+  const isKnown = !flops.isPending && !query.isPending;
   const groups = GROUPS.filter((each) => each === group || there[each] !== false);
   return (
     <Flow className="roofline">
@@ -39,13 +41,15 @@ export default function Roofline() {
         query={query}
         empty={empty}
         actions={
-          <Segmented
-            labelled
-            label={text.group}
-            value={group}
-            options={groups.map((value) => ({ value, label: text.groups[value] }))}
-            onChange={setGroup}
-          />
+          isKnown && (
+            <Segmented
+              labelled
+              label={text.group}
+              value={group}
+              options={groups.map((value) => ({ value, label: text.groups[value] }))}
+              onChange={setGroup}
+            />
+          )
         }
       >
         {(answer) => <RooflineChart answer={answer} />}
