@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import zstandard
 
 from torch_tb_profiler.analysis.change.figures import RecordingFigures, recording_figures
 from torch_tb_profiler.model import Model
@@ -148,6 +149,33 @@ def test_what_stands_behind_a_trace_is_told(content: bytes, at: int | None) -> N
     trace = read_trace(BytesIO(content))
     assert len(trace.events) == COUNT
     assert [(note.kind, note.first_offset) for note in trace.notes] == ([] if at is None else [("more_behind", at)])
+
+
+_GZIP, _ZSTD = gzip.compress(_DOCUMENT), zstandard.compress(_DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (_GZIP + bytes(70_000), None),
+        (_GZIP + b"oops", "the gzip data is damaged: unknown data after a member"),
+        (_GZIP + b"\0", None),
+        (_GZIP + b"x", "the gzip data is damaged: unknown data after a member"),
+        (_GZIP + bytes(70_001) + _GZIP, "the gzip data is damaged: unknown data after a member"),
+        (_GZIP[:-3], "the gzip data is cut off"),
+        (_GZIP + _GZIP[:-20], "the gzip data is cut off"),
+        (_ZSTD + b"oops", "the Zstandard data is damaged: unknown data after a frame"),
+        (_ZSTD + b"oo", "the Zstandard data is cut off"),
+    ],
+)
+def test_what_cannot_be_read_behind_a_trace_is_told(content: bytes, why: str | None) -> None:
+    trace = read_trace(BytesIO(content))
+    assert len(trace.events) == COUNT
+    told = {note.kind: note.text for note in trace.notes}
+    if why is None:
+        assert not told
+    elif "more_behind" not in told:  # the beginning of a second trace, of which the end is missing
+        assert told == {"unread_end": f"The trace is whole; what the file has after its end could not be read ({why})."}
 
 
 @pytest.mark.parametrize("number", ["1e309", "-1e999", "[0, 1e400]"])

@@ -145,6 +145,9 @@ def _read(
     if text.more is not None:
         behind = "The file continues after the end of the trace, perhaps with another trace; this is not shown."
         notes.add(Note("more_behind", "warning", behind, first_offset=text.more))
+    elif text.closed and text.broken:
+        behind = f"The trace is whole; what the file has after its end could not be read ({text.broken})."
+        notes.add(Note("unread_end", "warning", behind, first_offset=text.text_bytes, values=_why(text.broken)))
     for repair in text.repairs:
         notes.add(repair_note(repair))
     for begin in text.dropped:

@@ -251,9 +251,10 @@ class _Gunzip:
                 return data
 
     def _begin_member(self) -> bool:
-        """Read the header of the next member (RFC 1952, 2.3); False at the end or before padding, which is allowed."""
+        """Read the header of the next member (RFC 1952, 2.3); False at the end, before which zeros are padding."""
         magic = self._input.exactly(2)
         if magic != GZIP_MAGIC:
+            self._skip_padding(magic or b"")
             return False
         rest = self._input.exactly(8)
         if rest is None:
@@ -274,6 +275,13 @@ class _Gunzip:
         self._sum = self._length = 0
         self._begin = self._bytes
         return True
+
+    def _skip_padding(self, begin: bytes) -> None:
+        data = begin + self._input.some()
+        while data:
+            if data.strip(b"\0"):
+                raise UnpackError(_damaged("gzip", "unknown data after a member"))
+            data = self._input.some()
 
     def _end_member(self, deflated: _Deflated) -> None:
         self._deflated = None

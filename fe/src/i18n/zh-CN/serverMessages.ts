@@ -45,6 +45,8 @@ export const serverMessages: ServerMessages = {
     damaged_header: () => "traceEvents 之前的内容无法读取。",
     damaged_tail: () => "traceEvents 之后的内容无法读取。",
     more_behind: () => "同一文件中该跟踪之后还有内容（可能是另一个跟踪），未显示。",
+    unread_end: ({ why, why_kind, ...values }) =>
+      `跟踪完整；文件中位于其后的内容无法读取（${reasons[String(why_kind)]?.(values) ?? why}）。`,
     truncated: ({ why, why_kind, events, ...values }) =>
       `文件无法读到末尾（${reasons[String(why_kind)]?.(values) ?? (why || "文件被截断")}）；此前的 ${events} 个事件已显示。`,
     missing_time: () => "没有开始时间的事件放在第一个事件附近。",
