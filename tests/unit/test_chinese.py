@@ -226,7 +226,7 @@ def test_the_curves_of_the_timeline_are_named_in_chinese() -> None:
 
 
 #: made of what other functions say
-PASSED_ON = {"notes": dict.fromkeys(("truncated", "unread_end"), {"why", "why_kind", "values"})}
+PASSED_ON = {"notes": {kind: {"why", "why_kind", "values"} for kind in ("truncated", "unread_end")}}
 
 
 @pytest.mark.parametrize(
