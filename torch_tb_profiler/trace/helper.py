@@ -37,11 +37,11 @@ _decode_head = msgpack_decoder(_Head).decode
 _decode_found = msgpack_decoder(Found).decode
 
 
-def encode_batch(batch: Batch) -> bytes:
-    """For stdin of a helper."""
+def encode_batch(batch: Batch) -> list[bytes | memoryview]:
+    """For stdin of a helper, in pieces: joined, the text of the batch would be copied once more."""
     chunks = [(chunk.offset, len(chunk.text), chunk.certain) for chunk in batch.chunks]
     head = _encode(_Head(batch.number, batch.since, batch.exact, chunks))
-    return b"".join([_BATCH_LENGTH.pack(len(head)), head, *(chunk.text for chunk in batch.chunks)])
+    return [_BATCH_LENGTH.pack(len(head)) + head, *(chunk.text for chunk in batch.chunks)]
 
 
 def read_found(stream: BinaryIO) -> Found | None:

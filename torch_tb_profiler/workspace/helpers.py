@@ -163,9 +163,10 @@ class _Helper:
         to = self._process.stdin.fileno()
         with contextlib.suppress(OSError):  # it is gone; the other thread says so
             while (batch := self._batches.get()) is not None:
-                left = memoryview(encode_batch(batch))
-                while left:
-                    left = left[os.write(to, left) :]
+                for piece in encode_batch(batch):
+                    left = memoryview(piece)
+                    while left:
+                        left = left[os.write(to, left) :]
 
     def _read(self) -> None:
         assert self._process.stdout is not None
