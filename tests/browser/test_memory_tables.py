@@ -81,7 +81,7 @@ def test_arrow_keys_set_the_moment(opened: Profiler) -> None:
     meta = asked(opened, "alive", device="GPU0", at_ns=moment)["meta"]
     panel = opened.panel("What was alive")
     expect(panel.locator("strong").first).to_have_attribute("title", f"{moment:,} ns")
-    in_use = panel.get_by_text(re.compile("[KMG]B in use"))
+    in_use = panel.get_by_text(re.compile("[KMG]iB in use"))
     expect(in_use).to_have_attribute("title", f"{meta['at']['allocated']:,} bytes")
     page.keyboard.press("Escape")
     goes(opened, "c")
