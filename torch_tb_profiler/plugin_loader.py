@@ -41,7 +41,7 @@ class TorchProfilerLoader(base_plugin.TBLoader):  # type: ignore[misc]
             metavar="N",
             type=int,
             default=0,
-            help="a packed trace is not read beyond N times its size, if that is more than 256 MB "
+            help="a packed trace is not read beyond N times its size, if that is more than 256 MiB "
             "(default: TORCH_TB_PROFILER_MAX_EXPANSION, else 400)",
         )
 

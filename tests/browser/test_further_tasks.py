@@ -119,7 +119,7 @@ def test_how_much_memory_is_left(look: Look, alone: Server) -> None:
     hand = look(alone, "dark")
     hand.profiler.open(r=GPU_RUN)
     hand.go_to("memory")
-    expect(hand.panel("Memory in use")).to_contain_text("7.0 % of the 79.18 GB of the device")
+    expect(hand.panel("Memory in use")).to_contain_text("7.0 % of the 79.18 GiB of the device")
 
 
 def test_sharing_a_view(look: Look, alone: Server, open_page: OpenPage) -> None:

@@ -80,7 +80,7 @@ def test_a_snapshot_of_the_same_process(
     at = (allocator.records[oom]["time_us"] - first) * 1000 + link["shift_ns"]
     click(timeline, "calls", at)
     panel = profiler.panel("Memory snapshot: record")
-    expect(panel).to_contain_text("Out of memory: requested 700 MB")
+    expect(panel).to_contain_text("Out of memory: requested 700 MiB")
     expect(panel).to_contain_text("evaluate · train.py:18")
     expect(definition(panel, "Record")).to_have_text(f"{oom} (the last is {len(allocator.records) - 1})")
     wait_until(lambda: profiler.state.get("mem") == str(oom), "the record in the address")
@@ -98,7 +98,7 @@ def test_a_snapshot_of_the_same_process(
     page.keyboard.press("Escape")
     expect(panel).to_have_count(0)
     profiler.ui.get_by_role("button", name="Out of memory").click()
-    expect(panel).to_contain_text("Out of memory: requested 700 MB")
+    expect(panel).to_contain_text("Out of memory: requested 700 MiB")
     panel.get_by_role("button", name="Show this moment in Memory snapshot").click()
     wait_until(lambda: profiler.state.get("v") == "snapshot", "the view of the snapshot")
     assert (profiler.state["k"], profiler.state["c"]) == ("snapshot", str(oom))
@@ -109,7 +109,7 @@ def test_a_snapshot_of_the_same_process(
     assert (profiler.state["k"], profiler.state["mem"]) == ("trainer", str(oom))
     begin, end = map(int, profiler.state["t"].split("-"))
     assert begin < at < end
-    expect(panel).to_contain_text("Out of memory: requested 700 MB")
+    expect(panel).to_contain_text("Out of memory: requested 700 MiB")
     Timeline(profiler).settle()
     keep(f"linked-snapshot-back-{theme}")
 

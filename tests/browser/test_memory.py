@@ -55,13 +55,13 @@ def test_the_numbers_above_the_curve(opened: Profiler) -> None:
         shown = definition(panel, label)
         assert numbers.same(shown.inner_text(), exact), label
         expect(shown).to_have_attribute("title", f"{exact:,} bytes")
-    expect(panel.get_by_text("in step 3").first).to_contain_text("At most 5.513 GB was in use by tensors")
+    expect(panel.get_by_text("in step 3").first).to_contain_text("At most 5.513 GiB was in use by tensors")
     panel.get_by_role("button", name="Before the recording").click()
     wait_until(lambda: "c" in opened.state, "the moment in the address")
     panel.get_by_role("button", name="Peak allocated").click()
     wait_until(lambda: "c" not in opened.state, "the peak, which is the usual moment")
     picture = panel.get_by_role("img")
-    expect(picture).to_have_accessible_name(re.compile(r"^Memory in use on GPU0 from .* at most 5\.513 GB allocated"))
+    expect(picture).to_have_accessible_name(re.compile(r"^Memory in use on GPU0 from .* at most 5\.513 GiB allocated"))
 
 
 def test_the_curve_as_a_table(opened: Profiler) -> None:
@@ -98,7 +98,7 @@ def test_what_holds_under_the_pointer(opened: Profiler) -> None:
     title = readout.locator(".chart-tooltip-title").inner_text()
     assert abs(float(title.split()[0]) * MS - (start + 0.75 * (end - start))) < (end - start) / 400
     expect(readout).to_contain_text("Step 6")
-    expect(readout).to_contain_text(re.compile(r"Allocated[\d.]+ GB[\d,]{13} bytes"))
+    expect(readout).to_contain_text(re.compile(r"Allocated[\d.]+ GiB[\d,]{13} bytes"))
     expect(readout).to_contain_text("Reserved")
 
 
@@ -111,7 +111,7 @@ def test_lines_are_put_in_and_out(opened: Profiler) -> None:
     comes(opened, "m", "allocated,total")
     plot(opened).hover(position={"x": 100, "y": 60})
     readout = opened.ui.locator(".time-curve-readout")
-    expect(readout).to_contain_text(f"Device total79.18 GB{curve_of(opened)['device_bytes']:,} bytes")
+    expect(readout).to_contain_text(f"Device total79.18 GiB{curve_of(opened)['device_bytes']:,} bytes")
     expect(readout).not_to_contain_text("Reserved")
 
 

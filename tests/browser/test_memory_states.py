@@ -68,8 +68,8 @@ def test_devices(small: Profiler) -> None:
     expect(device).to_have_value("GPU1")
     assert device.get_by_role("option").all_inner_texts() == ["GPU1", "CPU"]
     panel = small.panel("Memory in use")
-    expect(definition(panel, "Peak allocated")).to_have_text("9 KB")
-    expect(definition(panel, "Device total")).to_have_text("64 KB")
+    expect(definition(panel, "Peak allocated")).to_have_text("9 KiB")
+    expect(definition(panel, "Device total")).to_have_text("64 KiB")
     expect(small.panel("What was alive").get_by_text("in known blocks (2 blocks)")).to_be_visible()
     device.select_option("CPU")
     expect(definition(panel, "Peak allocated")).to_have_text("512 B")

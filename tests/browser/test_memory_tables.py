@@ -73,7 +73,7 @@ def test_a_click_sets_the_moment(opened: Profiler) -> None:
 def test_arrow_keys_set_the_moment(opened: Profiler) -> None:
     page = opened.page
     tab_to(page, cursor(opened))
-    expect(cursor(opened)).to_have_attribute("aria-valuetext", re.compile("^2.16 ms, Allocated 5.513 GB, Reserved"))
+    expect(cursor(opened)).to_have_attribute("aria-valuetext", re.compile("^2.16 ms, Allocated 5.513 GiB, Reserved"))
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     moment = int(comes(opened, "c", cursor(opened).input_value()))
@@ -81,7 +81,7 @@ def test_arrow_keys_set_the_moment(opened: Profiler) -> None:
     meta = asked(opened, "alive", device="GPU0", at_ns=moment)["meta"]
     panel = opened.panel("What was alive")
     expect(panel.locator("strong").first).to_have_attribute("title", f"{moment:,} ns")
-    in_use = panel.get_by_text(re.compile("[KMG]B in use"))
+    in_use = panel.get_by_text(re.compile("[KMG]iB in use"))
     expect(in_use).to_have_attribute("title", f"{meta['at']['allocated']:,} bytes")
     page.keyboard.press("Escape")
     goes(opened, "c")
@@ -134,11 +134,11 @@ def test_allocations_in_order(of_many: Profiler) -> None:
     expect(grid.header("Size")).to_have_attribute("aria-sort", "descending")
     largest = asked(of_many, "events", CPU, device="CPU", sort="-bytes", limit="all")["rows"]
     assert largest["bytes"] == sorted(largest["bytes"], reverse=True)
-    expect(grid.first_row).to_contain_text("8 MB")
+    expect(grid.first_row).to_contain_text("8 MiB")
     assert [row["bytes"] for row in saved(of_many, "Allocations")] == written(largest["bytes"])
     grid.sort_by("Size")
     expect(grid.header("Size")).to_have_attribute("aria-sort", "ascending")
-    expect(grid.first_row).not_to_contain_text("MB")
+    expect(grid.first_row).not_to_contain_text("MiB")
 
 
 def test_allocations_by_words_and_size(of_many: Profiler) -> None:

@@ -101,10 +101,10 @@ def test_what_is_no_trace_says_what_it_is(text: bytes, reason: str) -> None:
 def test_a_long_text_without_events() -> None:
     text = b'{"weights": [' + b"1, " * 100_000
     assert (
-        str(examine_stream(io.BytesIO(text)).reason) == "is JSON, but not a trace: no traceEvents in its first 256 KB"
+        str(examine_stream(io.BytesIO(text)).reason) == "is JSON, but not a trace: no traceEvents in its first 256 KiB"
     )
     listed = b"[" + b'{"question": 1}, ' * 100_000
-    assert str(examine_stream(io.BytesIO(listed)).reason) == "is JSON, but not a trace: no events in its first 256 KB"
+    assert str(examine_stream(io.BytesIO(listed)).reason) == "is JSON, but not a trace: no events in its first 256 KiB"
 
 
 def test_the_header_of_a_large_job_is_longer_than_what_is_looked_at() -> None:

@@ -143,7 +143,7 @@ def bomb(filling: bytes, members: int) -> bytes:
 def test_a_megabyte_that_unpacks_to_a_gigabyte_of_blanks_is_refused_early() -> None:
     packed = bomb(b" " * (16 * MEGABYTE), 64)
     assert len(packed) < 1.1 * MEGABYTE
-    with pytest.raises(TraceError, match="no traceEvents in its first 64 MB"):
+    with pytest.raises(TraceError, match="no traceEvents in its first 64 MiB"):
         read(packed)
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from torch_tb_profiler.analysis.shared.byte_text import BYTES_PER
+
 NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+#: KiB, and what people write for it: KB and K are 1024 bytes here, too
 BYTES = {
-    "b": 1.0,
-    "kb": 1024.0,
-    "mb": 1024.0**2,
-    "gb": 1024.0**3,
-    "tb": 1024.0**4,
-    "k": 1024.0,
-    "m": 1024.0**2,
-    "g": 1024.0**3,
+    written: float(size)
+    for name, size in BYTES_PER.items()
+    for written in (name.lower(), name.lower().replace("i", ""), name[0].lower())
 }
 #: of ten, as vendors write bandwidths
 _BANDWIDTH = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}

@@ -48,8 +48,8 @@ class Check:
             metavar="RULE",
             action="append",
             default=None,
-            help="METRIC > NUMBER and a unit, such as 'step_time > 5%%'; may be given several times, and replaces the "
-            "default rules",
+            help="METRIC > NUMBER and a unit, such as 'step_time > 5%%' or 'peak_bytes > 64MiB' (MB is the same here); "
+            "may be given several times, and replaces the default rules",
         )
         parser.add_argument("--warn-on", metavar="RULE", action="append", default=None, help="the same for warnings")
         parser.add_argument(

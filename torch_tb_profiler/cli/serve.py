@@ -50,7 +50,7 @@ class Serve:
             "--max-expansion",
             type=int,
             metavar="N",
-            help="a packed trace is not read beyond N times its size, if that is more than 256 MB "
+            help="a packed trace is not read beyond N times its size, if that is more than 256 MiB "
             f"(default: {EXPANSION_VARIABLE}, else {EXPANSION})",
         )
         parser.epilog = (

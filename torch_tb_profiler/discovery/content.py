@@ -122,4 +122,4 @@ def _list(text: bytes, whole: bool) -> Content:
 
 
 def _length(text: bytes) -> str:
-    return f"{max(1, round(len(text) / 1024))} KB"
+    return f"{max(1, round(len(text) / 1024))} KiB"

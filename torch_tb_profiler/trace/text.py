@@ -149,7 +149,7 @@ class ChunkedText:
             if self._end > MAX_HEADER_BYTES or not self._fill():
                 break
         if self._end > MAX_HEADER_BYTES:
-            first = f"{MAX_HEADER_BYTES >> 20} MB"
+            first = f"{MAX_HEADER_BYTES >> 20} MiB"
             raise NotATraceError(no_trace_events(f"no traceEvents in its first {first}", first))
         if not stripped:
             raise NotATraceError(self.broken or Reason("empty", "is empty"))

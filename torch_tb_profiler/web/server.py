@@ -37,7 +37,7 @@ class Patience(msgspec.Struct, frozen=True):
 
     connections  at once; for a further one the connection that has waited longest for its client is closed
     head         seconds until a connection has sent its request
-    piece        seconds in which a client takes 64 KB of an answer, or sends some more of a file
+    piece        seconds in which a client takes 64 KiB of an answer, or sends some more of a file
     least        seconds that a connection may wait before it is closed for a further one
     """
 
@@ -84,7 +84,7 @@ class _Input(io.RawIOBase):
 
 
 class _Reader(io.BufferedReader):
-    """In pieces: werkzeug asks for 10 MB of what is left over, which Python would allocate before there is any."""
+    """In pieces: werkzeug asks for 10 MiB of what is left over, which Python would allocate before there is any."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(size if size is None else min(size, _PIECE))

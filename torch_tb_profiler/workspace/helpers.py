@@ -24,7 +24,7 @@ _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.tra
 #: batches that a helper has at once, so that it need not wait while the reader does other things
 _AT_ONCE = 12
 #: that a pipe holds, where one can choose: a batch or an answer as a whole. Else a thread would have to wait for the
-#: lock of the interpreter, which the reader has, for every 64 KB
+#: lock of the interpreter, which the reader has, for every 64 KiB
 _PIPE_BYTES = 1 << 20
 
 

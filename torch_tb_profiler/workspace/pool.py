@@ -51,11 +51,11 @@ VARIABLES = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    # What glibc comes to by itself once a block of 32 MB was freed. Until then every larger array is of new pages,
-    # which cost more than the arithmetic. It would also come to keep 64 MB at the end of its heap; 16 cost no time.
+    # What glibc comes to by itself once a block of 32 MiB was freed. Until then every larger array is of new pages,
+    # which cost more than the arithmetic. It would also come to keep 64 MiB at its end; 16 cost no time.
     "MALLOC_MMAP_THRESHOLD_": str(MMAP_THRESHOLD),
     "MALLOC_TRIM_THRESHOLD_": str(TRIM_THRESHOLD),
-    # Pages of 2 MB for arrays, where the kernel gives them on request: one costs what a few dozen of 4 KB do.
+    # Pages of 2 MiB for arrays, where the kernel gives them on request: one costs what a few dozen of 4 KiB do.
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 

@@ -181,6 +181,12 @@ describe("TimeCurve by pointer", () => {
     expect(document.activeElement).toBe(slider);
   });
 
+  it("hears a click that comes as soon as the page is there", () => {
+    const { plot } = show();
+    press(plot, 200, 200, 90);
+    expect(onCursor).toHaveBeenLastCalledWith(1200);
+  });
+
   it("goes back by a double click and forgets the clicks", () => {
     const { plot } = show({ zoomed: true, cursor: 1300 });
     press(plot, 200, 200, 5000);

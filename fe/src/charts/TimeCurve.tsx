@@ -108,7 +108,7 @@ function Plot(props: PlotProps) {
   const { window, zoomed, cursor, onCursor, onWindow } = props;
   const [hover, setHover] = useState<{ x: number; width: number } | null>(null);
   const [drag, setDrag] = useState<{ from: number; to: number; width: number } | null>(null);
-  const click = useRef({ at: 0, before: null as number | null });
+  const click = useRef({ at: Number.NEGATIVE_INFINITY, before: null as number | null });
 
   const place = (event: PointerEvent) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();

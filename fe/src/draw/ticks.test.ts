@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bytesAxis, fieldMoment, momentIn, roundStep, timeAxis } from "./ticks";
 
-const MB = 1024 ** 2;
-const GB = 1024 ** 3;
+const MiB = 1024 ** 2;
+const GiB = 1024 ** 3;
 
 it("rounds steps up to 1, 2 or 5", () => {
   expect([0.7, 1, 1.1, 2.5, 6, 30, 0.2 / 0.1].map(roundStep)).toEqual([1, 1, 2, 5, 10, 50, 2]);
@@ -15,14 +15,21 @@ describe("bytesAxis", () => {
   };
 
   it("is round in the unit it is read in", () => {
-    expect(labels(0, 5.5 * GB)).toEqual(["0", "2 GB", "4 GB", "6 GB"]);
-    expect(labels(0, 900 * MB)).toEqual(["0", "200 MB", "400 MB", "600 MB", "800 MB", "1,000 MB"]);
+    expect(labels(0, 5.5 * GiB)).toEqual(["0", "2 GiB", "4 GiB", "6 GiB"]);
+    expect(labels(0, 900 * MiB)).toEqual([
+      "0",
+      "200 MiB",
+      "400 MiB",
+      "600 MiB",
+      "800 MiB",
+      "1,000 MiB",
+    ]);
     expect(labels(0, 8)).toEqual(["0", "2 B", "4 B", "6 B", "8 B"]);
-    expect(labels(4.001 * GB, 4.004 * GB)).toEqual([
-      "4.001 GB",
-      "4.002 GB",
-      "4.003 GB",
-      "4.004 GB",
+    expect(labels(4.001 * GiB, 4.004 * GiB)).toEqual([
+      "4.001 GiB",
+      "4.002 GiB",
+      "4.003 GiB",
+      "4.004 GiB",
     ]);
   });
 
@@ -30,7 +37,7 @@ describe("bytesAxis", () => {
     for (const [low, high] of [
       [0, 0],
       [7, 7],
-      [4 * GB, 4 * GB],
+      [4 * GiB, 4 * GiB],
       [123_456, 7_654_321],
     ] as const) {
       const { min, max, ticks } = bytesAxis(low, high);

@@ -1,24 +1,24 @@
 import { type Maybe, MISSING, present, significant } from "./number";
 
-export type ByteUnit = "B" | "KB" | "MB" | "GB" | "TB";
+export type ByteUnit = "B" | "KiB" | "MiB" | "GiB" | "TiB";
 
-// Powers of 1024 under these names, because PyTorch's own memory summaries write them so.
+// Powers of 1024, as PyTorch's own messages call them. KB, MB and GB are decimal: they occur in rates alone.
 export const BYTES_PER: Record<ByteUnit, number> = {
   B: 1,
-  KB: 1024,
-  MB: 1024 ** 2,
-  GB: 1024 ** 3,
-  TB: 1024 ** 4,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
+  TiB: 1024 ** 4,
 };
 
-const LARGEST_FIRST: readonly ByteUnit[] = ["TB", "GB", "MB", "KB"];
+const LARGEST_FIRST: readonly ByteUnit[] = ["TiB", "GiB", "MiB", "KiB"];
 
 /** The largest unit in which `bytes` is at least 1. */
 export function byteUnit(bytes: number): ByteUnit {
   return LARGEST_FIRST.find((unit) => Math.abs(bytes) >= BYTES_PER[unit]) ?? "B";
 }
 
-/** With the unit that suits this value: `31.74 GB`. */
+/** With the unit that suits this value: `31.74 GiB`. */
 export function bytes(value: Maybe): string {
   if (!present(value)) return MISSING;
   const unit = byteUnit(value);

@@ -68,9 +68,9 @@ describe("bytes", () => {
   it.each([
     [0, "0 B"],
     [1023, "1,023 B"],
-    [1024, "1 KB"],
-    [1536, "1.5 KB"],
-    [34_084_028_416, "31.74 GB"],
+    [1024, "1 KiB"],
+    [1536, "1.5 KiB"],
+    [34_084_028_416, "31.74 GiB"],
   ])("%d bytes is %s", (n, text) => expect(bytes(n)).toBe(text));
 
   it("has a fixed unit for columns", () => {
@@ -116,7 +116,7 @@ describe("percent, fraction, count", () => {
 describe("by unit", () => {
   it("shows one value", () => {
     expect(value(1500, "ns")).toBe("1.5 µs");
-    expect(value(2048, "bytes")).toBe("2 KB");
+    expect(value(2048, "bytes")).toBe("2 KiB");
     expect(value(3, null)).toBe("3");
   });
 
@@ -163,7 +163,7 @@ describe("what a person types", () => {
 });
 
 it("keeps numbers beside their units", () => {
-  expect(unbroken("14.29 MB was free for 3 ms, 2 Bytes")).toBe(
-    "14.29\u00a0MB was free for 3\u00a0ms, 2 Bytes",
+  expect(unbroken("14.29 MiB was free for 3 ms, 2 Bytes, at 5 GB/s")).toBe(
+    "14.29\u00a0MiB was free for 3\u00a0ms, 2 Bytes, at 5\u00a0GB/s",
   );
 });

@@ -109,7 +109,7 @@ describe("Chinese", () => {
 
   it("keeps the numbers and names that a text is given", () => {
     expect(zhCN.range.chip("5", "10", "24")).toMatch(/5–10.*24/);
-    expect(zhCN.status.loading(2, "40 %", "4 MB", "10 MB")).toMatch(/2.*40 %.*4 MB.*10 MB/);
+    expect(zhCN.status.loading(2, "40 %", "4 MiB", "10 MiB")).toMatch(/2.*40 %.*4 MiB.*10 MiB/);
     expect(zhCN.dropped.steps("5~7")).toContain("5–7");
     expect(zhTable.rows("3", "10")).toMatch(/3.*10/);
   });

@@ -59,7 +59,7 @@ it("does not mix bytes with time", () => {
     ],
     rows: { self_size: [12], total_size: [2 ** 21], max_ns: [5e3] },
   };
-  expect(drawColumns(table, BOOLS).map(({ symbol }) => symbol)).toEqual(["KB", "KB", "µs"]);
+  expect(drawColumns(table, BOOLS).map(({ symbol }) => symbol)).toEqual(["KiB", "KiB", "µs"]);
 });
 
 it("keeps the digits of moments, and a unit for each size", () => {
@@ -78,7 +78,7 @@ it("keeps the digits of moments, and a unit for each size", () => {
   expect(size?.symbol).toBeNull();
   expect([512, 3 * 1024 ** 3, null].map((value) => size?.text(value))).toEqual([
     "512 B",
-    "3 GB",
+    "3 GiB",
     "–",
   ]);
   expect(size?.title(2048)).toBe("2,048 bytes");

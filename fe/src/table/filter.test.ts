@@ -51,6 +51,7 @@ describe("parseFilter", () => {
     ["device_self<=1µs", [2]],
     ["device_self>0.001s", [0, 1]],
     ["shared_memory>1KB", [1, 2]],
+    ["shared_memory>1KiB", [1, 2]],
     ["shared_memory>=48kb", [2]],
     ["device_share>=40%", [0, 1]],
     ["tensor_cores_used=yes", [0]],
@@ -71,6 +72,7 @@ describe("parseFilter", () => {
     ["calls>", "bad_number"],
     ["calls>5ms", "bad_unit"],
     ["device_self>5MB", "bad_unit"],
+    ["device_self>5MiB", "bad_unit"],
     ["name>x", "bad_operator"],
     ["tensor_cores_used=maybe", "bad_operator"],
     ['"open', "open_quote"],
@@ -111,7 +113,7 @@ describe("exampleFor", () => {
   it.each([
     [columns, "conv calls>10"],
     [only("name", "device_self_ns"), "conv device_self>1ms"],
-    [only("name", "shared_memory_bytes"), "conv shared_memory>1MB"],
+    [only("name", "shared_memory_bytes"), "conv shared_memory>1MiB"],
     [only("device_share"), "device_share>10%"],
     [only("name"), "conv relu"],
   ])("is a filter of the table", (of, example) => {

@@ -1,3 +1,4 @@
+import { BYTES_PER } from "../format";
 import { tableTexts } from "../i18n";
 import { type Column, cellOf, isMissing, namesAt, type Rows, textAt } from "./model";
 import { checkPattern } from "./pattern";
@@ -96,7 +97,7 @@ export function exampleFor(columns: readonly Column[]): string {
   return [...word, `${column.key.replace(/_(ns|bytes)$/, "")}>${least}`].join(" ");
 }
 
-const LEAST: Partial<Record<string, string>> = { ns: "1ms", bytes: "1MB", percent: "10%" };
+const LEAST: Partial<Record<string, string>> = { ns: "1ms", bytes: "1MiB", percent: "10%" };
 
 function fail(problem: FilterProblem): FilterResult {
   return { ok: false, problem };
@@ -280,18 +281,16 @@ const FLOP = Object.fromEntries(
   ["", "k", "m", "g", "t", "p", "e"].map((prefix, power) => [`${prefix}flop`, 1000 ** power]),
 );
 
+/** KiB, and what people write for it: KB and K are 1024 bytes here, too. */
+const SIZES = Object.fromEntries(
+  Object.entries(BYTES_PER).flatMap(([name, size]) =>
+    [name, name.replace("i", ""), name.charAt(0)].map((written) => [written.toLowerCase(), size]),
+  ),
+);
+
 const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ns: { ns: 1, us: 1e3, ms: 1e6, s: 1e9 },
-  bytes: {
-    b: 1,
-    kb: 1024,
-    mb: 1024 ** 2,
-    gb: 1024 ** 3,
-    tb: 1024 ** 4,
-    k: 1024,
-    m: 1024 ** 2,
-    g: 1024 ** 3,
-  },
+  bytes: SIZES,
   // Of ten, as vendors write bandwidths.
   bytes_per_second: { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 },
   flop: FLOP,

@@ -71,6 +71,7 @@ def test_memory_in_pieces() -> None:
     (finding,) = found(growing([8, 5, 6], [9, 9, 10]), "fragmentation", deviceProperties=[CARD])
     assert (finding.values["times"], finding.values["unused_bytes"]) == (1, 4 * GB)
     assert finding.values["share"] == pytest.approx(4 / 9)
+    assert "4.00 GiB" in finding.detail
     assert [(each.name, each.start_ns) for each in finding.instances] == [("[memory]", 30 * US)]
     assert "expandable_segments" in finding.advice
     assert finding.where is not None
@@ -98,10 +99,17 @@ def test_small_requests_have_memory_of_their_own() -> None:
 def test_memory_that_grows_with_each_step() -> None:
     (finding,) = found(leaking([100] * 5), "memory_growth")
     assert finding.values["mean_bytes"] == 100 * 2**20
+    assert " 100 MiB more of GPU0 " in finding.detail
     assert finding.count == 4  # of the last step it is not known
     assert finding.where is not None
     assert finding.where.operator == "aten::mm"
     assert finding.saving is None
+
+
+def test_thousands_of_mib_have_no_exponent() -> None:
+    (finding,) = found(leaking([1500, 1500, 1500, 1500, 1500]), "memory_growth")
+    assert " 1500 MiB more " in finding.detail
+    assert "e+" not in finding.detail
 
 
 @pytest.mark.parametrize("kept", [[0] * 5, [100] * 3, [100, 0, 100, 0, 100], [100, 0, 0, 0, 0]])

@@ -149,6 +149,7 @@ def test_weights_that_are_gathered_twice() -> None:
     header = {"deviceProperties": [H100]}
     finding = findings_of(sharded(again=True), **header)["resharding"]
     assert (finding.values["calls"], finding.values["gigabytes"]) == (2, 7.5)
+    assert "kept, 7.5 GiB, " in finding.detail
     assert finding.values["used"] == pytest.approx(48 / 85)
     assert finding.count == 6
     assert finding.saving is not None
@@ -285,7 +286,7 @@ def test_fp32_gradients() -> None:
     found = findings_of(steps(gradients("Float", BF16)), **header)["fp32_gradients"]
     assert found.values["share"] == 1.0
     assert found.values["bytes"] == 40_000_000
-    assert "38.1 MB a step" in found.detail
+    assert "38.1 MiB a step" in found.detail
     assert "fp32_gradients" not in findings_of(steps(gradients("BFloat16", BF16)), **header)
     assert "fp32_gradients" not in findings_of(steps(gradients("Float", FP32)), **header)
     # a device that no table has: which types it computes in is not asked

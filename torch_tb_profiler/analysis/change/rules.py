@@ -57,7 +57,7 @@ class GateRule(msgspec.Struct, frozen=True, kw_only=True):
 def parse_rule(text: str, severity: Severity = "fail", is_default: bool = False) -> GateRule:
     """Raises RuleError.
 
-    >>> parse_rule("device_busy > 2%").limit, parse_rule("peak_bytes>64MB").limit
+    >>> parse_rule("device_busy > 2%").limit, parse_rule("peak_bytes>64MiB").limit
     (0.02, 67108864.0)
     """
     match = _RULE.fullmatch(text.strip())
@@ -93,7 +93,7 @@ def parse_rule(text: str, severity: Severity = "fail", is_default: bool = False)
 
 def _factor(text: str, metric: Metric, unit: str, limit: float) -> float:
     if not unit and limit and metric.unit != "count":
-        raise RuleError(f"{text!r} needs a unit: % of the baseline, or {'ms' if metric.unit == 'ns' else 'MB'}")
+        raise RuleError(f"{text!r} needs a unit: % of the baseline, or {'ms' if metric.unit == 'ns' else 'MiB'}")
     factor = factor_of(unit, metric.unit)
     if factor is None:
         raise RuleError(f"{text!r}: the unit {unit!r} does not fit {metric.key}")

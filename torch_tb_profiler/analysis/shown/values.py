@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.definition import Unit
+from torch_tb_profiler.analysis.shared.byte_text import BYTES_PER
 
 MISSING = "–"
 YES, NO = "yes", "no"
 
 #: units of a column: name, size, decimals; the largest first
 _DURATIONS = (("s", 1e9, 3), ("ms", 1e6, 3), ("µs", 1e3, 1), ("ns", 1.0, 0))
-_BYTES = (("TB", 1024.0**4, 2), ("GB", 1024.0**3, 2), ("MB", 1024.0**2, 2), ("KB", 1024.0, 2), ("B", 1.0, 0))
+_BYTES = tuple((name, float(size), 0 if name == "B" else 2) for name, size in reversed(BYTES_PER.items()))
 _RATES = (("TB/s", 1e12, 2), ("GB/s", 1e9, 2), ("MB/s", 1e6, 2), ("KB/s", 1e3, 2), ("B/s", 1.0, 0))
 _FLOP = tuple((f"{prefix}FLOP", 1000.0**power, 2) for power, prefix in enumerate(("", "K", "M", "G", "T", "P", "E")))[
     ::-1

@@ -10,7 +10,7 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of
 from torch_tb_profiler.insights.shared.recurring import recurring
-from torch_tb_profiler.insights.shared.wording import megabytes, ms
+from torch_tb_profiler.insights.shared.wording import mebibytes, ms
 
 _STREAMS = Link("cuda_streams", "CUDA streams", "https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-streams")
 
@@ -44,7 +44,7 @@ def _of(facts: Facts, found: Copies) -> Found:
         title="Copies run while nothing is computed",
         detail=(
             f"For {ms(exposed / n)} of each step the device only copies {'from' if to_device else 'to'} the host "
-            f"({megabytes(size / n)}); {100 * (1 - exposed / whole):.0f} % of the time of these copies a kernel runs."
+            f"({mebibytes(size / n)}); {100 * (1 - exposed / whole):.0f} % of the time of these copies a kernel runs."
         ),
         advice=(
             "Copy the next batch while this one is processed: `with torch.cuda.stream(side): nxt = "

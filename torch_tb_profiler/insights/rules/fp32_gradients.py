@@ -13,7 +13,7 @@ from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.collective_calls import collective_calls
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.shared.products import products_of
-from torch_tb_profiler.insights.shared.wording import megabytes
+from torch_tb_profiler.insights.shared.wording import mebibytes
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -40,7 +40,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Gradients are sent in 32 bits, and the model computes in 16",
             detail=(
-                f"{100 * wide / total:.0f} % of the bytes of all-reduces are FP32, {megabytes(per_step)} a step, "
+                f"{100 * wide / total:.0f} % of the bytes of all-reduces are FP32, {mebibytes(per_step)} a step, "
                 f"while {100 * halves:.0f} % of the time of matrix products and convolutions is in 16 bits."
             ),
             advice=(

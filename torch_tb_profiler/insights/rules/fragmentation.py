@@ -13,7 +13,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import MEMORY
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
-#: requests up to this many bytes are served from segments of 2 MB (`kSmallSize` of the allocator)
+#: requests up to this many bytes are served from segments of 2 MiB (`kSmallSize` of the allocator)
 SMALL = 1 << 20
 
 
@@ -48,7 +48,7 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
         title="Device memory is fragmented",
         detail=(
             f"{len(at)} times the allocator reserved more memory of {curve.device.name} though up to "
-            f"{unused / 2**30:.2f} GB, {100 * unused / total:.0f} % of what it had reserved, were free, in pieces too "
+            f"{unused / 2**30:.2f} GiB, {100 * unused / total:.0f} % of what it had reserved, were free, in pieces too "
             "small."
         ),
         advice=(

@@ -12,6 +12,7 @@ from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import MEMORY, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.wording import mebibytes
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -40,8 +41,8 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
     return Found(
         title="Memory grows from step to step",
         detail=(
-            f"At the end of each step {mean / 2**20:.3g} MB more of {curve.device.name} are in use than at the end of "
-            f"the step before, {held[0] / 2**20:.4g} MB after the first and {held[-1] / 2**20:.4g} MB after the last "
+            f"At the end of each step {mebibytes(mean)} more of {curve.device.name} are in use than at the end of "
+            f"the step before, {mebibytes(held[0], 4)} after the first and {mebibytes(held[-1], 4)} after the last "
             f"of {facts.steps}."
         ),
         advice=(

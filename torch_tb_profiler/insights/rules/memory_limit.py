@@ -39,7 +39,7 @@ def _of_device(
     share = peak / capacity
     return Found(
         title="Device memory is nearly full",
-        detail=f"At its peak the program held {100 * share:.1f} % of the {capacity / 2**30:.1f} GB of GPU {device}.",
+        detail=f"At its peak the program held {100 * share:.1f} % of the {capacity / 2**30:.1f} GiB of GPU {device}.",
         advice=(
             "Recompute activations in place of keeping them, with `torch.utils.checkpoint.checkpoint(block, x, "
             'use_reentrant=False)`, or halve them with `torch.autocast("cuda", dtype=torch.bfloat16)`.'

@@ -11,7 +11,7 @@ from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of, heavy_places, unseen_rate
 from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
 from torch_tb_profiler.insights.shared.recurring import is_loop_known
-from torch_tb_profiler.insights.shared.wording import megabytes, ms
+from torch_tb_profiler.insights.shared.wording import mebibytes, ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -30,7 +30,7 @@ def _of(facts: Facts, found: Copies) -> Found:
     return Found(
         title="Data is copied from pageable memory",
         detail=(
-            f"{megabytes(size / n)} in each step are copied to the device from pageable memory: {ms(took / n)} "
+            f"{mebibytes(size / n)} in each step are copied to the device from pageable memory: {ms(took / n)} "
             f"at {size / took:.3g} GB/s, and the host waits for it."
         ),
         advice=(

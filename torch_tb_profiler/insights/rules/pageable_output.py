@@ -13,7 +13,7 @@ from torch_tb_profiler.insights.shared.links import PINNED_MEMORY
 from torch_tb_profiler.insights.shared.logging_frames import in_frames
 from torch_tb_profiler.insights.shared.recurring import is_loop_known
 from torch_tb_profiler.insights.shared.saving_frames import SAVES
-from torch_tb_profiler.insights.shared.wording import megabytes, ms
+from torch_tb_profiler.insights.shared.wording import mebibytes, ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -34,7 +34,7 @@ def _of(facts: Facts, found: Copies) -> Found:
         title="Copies to pageable memory block the host",
         detail=(
             f"{ms(held / n)} of each step ({ms(facts.step_ns)}) the host is in {name}, which returns when "
-            f"{megabytes(size / n)} are in pageable memory of the host; the copies take {ms(took / n)} of it, "
+            f"{mebibytes(size / n)} are in pageable memory of the host; the copies take {ms(took / n)} of it, "
             "the rest is waiting for the device."
         ),
         advice=(

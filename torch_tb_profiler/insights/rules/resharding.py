@@ -14,6 +14,7 @@ from torch_tb_profiler.insights.needs import COMMUNICATION, DEVICE, HOST, MEMORY
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.collective_calls import FSDP, CollectiveCalls, bare, collective_calls, has_fsdp
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK
+from torch_tb_profiler.insights.shared.wording import gibibytes
 from torch_tb_profiler.ranks.bandwidth import volume
 
 
@@ -43,7 +44,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             detail=(
                 f"{again.per_step:.0f} all-gathers of the backward pass of a step bring weights that its forward pass "
                 f"had; nothing hides them for {100 * facts.share(exposed):.1f} % of the steps. With these weights "
-                f"kept, {kept / 2**30:.2g} GB, {100 * after:.0f} % of the memory would be used."
+                f"kept, {gibibytes(kept)}, {100 * after:.0f} % of the memory would be used."
             ),
             advice=(
                 "Keep the weights from the forward to the backward pass: `fully_shard(block, "
@@ -54,6 +55,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "calls": round(again.per_step),
                 "share": facts.share(exposed),
                 "gigabytes": round(kept / 2**30, 1),
+                "kept_bytes": kept,
                 "used": after,
             },
             rows=facts.longest_first(again.row),

@@ -30,7 +30,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Many tiny collectives",
             detail=(
                 f"{tiny.per_step:.0f} collectives a step send less than "
-                f"{facts.limit('tiny_collectives', 'small_bytes') / 1024:.0f} kB each: they take their latency, "
+                f"{facts.limit('tiny_collectives', 'small_bytes') / 1024:.0f} KiB each: they take their latency, "
                 "whatever they send."
             ),
             advice=(

@@ -76,7 +76,7 @@ def _of(facts: Facts, found: Copies, way: Direction) -> Found:
     return Found(
         title="Many small copies",
         detail=(
-            f"{len(rows) / n:.0f} copies {_WORDS[way]} in each step ({name}) move {size / len(rows) / 1024:.2g} KB "
+            f"{len(rows) / n:.0f} copies {_WORDS[way]} in each step ({name}) move {size / len(rows) / 1024:.2g} KiB "
             "each, from the same place: what starts them takes longer than what they move."
         ),
         advice={"buffers": _BUFFERS, "gradients": _ON_GRADIENTS}.get(whose, _ADVICE[way]),

@@ -36,7 +36,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Most memory of the device is not used",
             detail=(
-                f"At most {100 * used:.0f} % of the {capacity / 2**30:.1f} GB of GPU {device} is reserved, and "
+                f"At most {100 * used:.0f} % of the {capacity / 2**30:.1f} GiB of GPU {device} is reserved, and "
                 f"kernels shorter than {facts.limit('unused_memory', 'small_ns') / 1e3:.0f} µs make up "
                 f"{100 * small:.0f} % of its compute time: they do not fill it."
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.shared.byte_text import BYTES_PER
 from torch_tb_profiler.analysis.shared.count_text import counted
 
 #: units in sentences and their ns, the largest first
@@ -15,18 +16,30 @@ def ms(ns: float) -> str:
     ('1.23 ms', '235 ms', '0.7 µs', '2.73 s', '125 s', '1000 µs')
     """
     name, size = next((unit for unit in _DURATIONS if abs(ns) >= unit[1]), _DURATIONS[-1])
-    count = ns / size
-    return f"{count:.3g} {name}" if abs(count) < 100 else f"{count:.0f} {name}"
+    return f"{_short(ns / size, 3)} {name}"
 
 
-def megabytes(size: float) -> str:
-    """Bytes in the unit of the page, whose MB is 2^20 bytes as PyTorch's own summaries have it.
+def mebibytes(size: float, digits: int = 3) -> str:
+    """Bytes in MiB.
 
-    >>> megabytes(77_070_336), megabytes(1 << 30), megabytes(1024)
-    ('73.5 MB', '1024 MB', '0.000977 MB')
+    >>> mebibytes(77_070_336), mebibytes(1 << 30), mebibytes(1024), mebibytes(10_240 << 20, 4)
+    ('73.5 MiB', '1024 MiB', '0.000977 MiB', '10240 MiB')
     """
-    count = size / 2**20
-    return f"{count:.3g} MB" if abs(count) < 100 else f"{count:.0f} MB"
+    return f"{_short(size / BYTES_PER['MiB'], digits)} MiB"
+
+
+def gibibytes(size: float, digits: int = 2) -> str:
+    """Bytes in GiB.
+
+    >>> gibibytes(130 << 30), gibibytes(1 << 28)
+    ('130 GiB', '0.25 GiB')
+    """
+    return f"{_short(size / BYTES_PER['GiB'], digits)} GiB"
+
+
+def _short(count: float, digits: int) -> str:
+    """With so many digits, but all those before the point."""
+    return f"{count:.{digits}g}" if abs(count) < 10 ** (digits - 1) else f"{count:.0f}"
 
 
 #: from so many a step on a whole number is near enough

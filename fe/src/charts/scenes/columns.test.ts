@@ -142,8 +142,8 @@ describe("the scale", () => {
       const { ticks, label } = amountAxis(...of);
       return ticks.map(label);
     };
-    expect(labels("bytes", 5.588 * 1024 ** 3)).toEqual(["0", "2 GB", "4 GB", "6 GB"]);
-    expect(labels("bytes", 10, 3, -3 * 1024 ** 2)).toEqual(["−4 MB", "−2 MB", "0", "2 MB"]);
+    expect(labels("bytes", 5.588 * 1024 ** 3)).toEqual(["0", "2 GiB", "4 GiB", "6 GiB"]);
+    expect(labels("bytes", 10, 3, -3 * 1024 ** 2)).toEqual(["−4 MiB", "−2 MiB", "0", "2 MiB"]);
     expect(labels("ns", 20_030_000)).toEqual(["0", "5 ms", "10 ms", "15 ms", "20 ms", "25 ms"]);
     expect(amountAxis("bytes", 0).ticks).toEqual([0]);
   });

@@ -142,7 +142,7 @@ describe("a scatter", () => {
 
   it("has round sizes below and round speeds at the left", () => {
     const texts = textsOf(drawn(series).shapes);
-    expect(texts).toContain("1 KB");
+    expect(texts).toContain("1 KiB");
     expect(texts).toContain("100 GB/s");
     expect(texts).toEqual(expect.arrayContaining(["Size", "Speed"]));
     expect(logTicks(1024, 2 ** 20, 2, 5)).toEqual([

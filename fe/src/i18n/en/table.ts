@@ -9,7 +9,7 @@ export const table = area("table", {
     ["conv relu", "names that contain both words"],
     ["name~^aten::", "a regular expression for a column"],
     ["calls>10", "comparisons: > >= < <= = !="],
-    ["device_self>5ms", "units: ns us ms s, KB MB GB, %"],
+    ["device_self>5ms", "units: ns us ms s, KiB MiB GiB (KB MB GB mean the same), %"],
     ['operator="aten::mm"', "exactly this text"],
     ["tensor_cores_used=yes", "yes, no or unknown"],
     ['"a b"', "quotes keep spaces and signs"],

@@ -4,8 +4,8 @@ import type { Values } from "../values";
 export const percent = (share: Values[string] | undefined, digits = 1) =>
   `${(100 * Number(share)).toFixed(digits)} %`;
 
-const short = (count: number) =>
-  Math.abs(count) < 100 ? Number(count.toPrecision(3)) : count.toFixed(0);
+const short = (count: number, digits = 3) =>
+  Math.abs(count) < 10 ** (digits - 1) ? Number(count.toPrecision(digits)) : count.toFixed(0);
 
 /** A duration in the unit in which the page has it, as the server writes it. */
 export const ms = (ns: Values[string] | undefined) => {
@@ -15,9 +15,17 @@ export const ms = (ns: Values[string] | undefined) => {
   return least >= 1e6 ? `${short(count / 1e6)} ms` : `${short(count / 1e3)} µs`;
 };
 
-/** Bytes in the MB of the page, 2^20 bytes, as the server writes them. */
-export const megabytes = (bytes: Values[string] | undefined) =>
-  `${short(Number(bytes) / 2 ** 20)} MB`;
+/** Bytes in MiB, as the server writes them. */
+export const mebibytes = (bytes: Values[string] | undefined, digits = 3) =>
+  `${short(Number(bytes) / 2 ** 20, digits)} MiB`;
+
+/** The same in GiB. */
+export const gibibytes = (bytes: Values[string] | undefined, digits = 2) =>
+  `${short(Number(bytes) / 2 ** 30, digits)} GiB`;
+
+/** Bytes in GiB with so many decimals. */
+export const decimalGibibytes = (bytes: Values[string] | undefined, decimals: number) =>
+  `${(Number(bytes) / 2 ** 30).toFixed(decimals)} GiB`;
 
 /** How often something happens in some steps: a whole number a step, or how many in all of few. */
 export const howOften = (count: Values[string] | undefined, steps: Values[string] | undefined) => {

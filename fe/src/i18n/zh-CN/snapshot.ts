@@ -48,7 +48,7 @@ export const snapshot: typeof en = {
     empty_cache: (bytes, n) =>
       `有 ${n} 个段（${bytes}）被归还后又以相同大小重新取得：每次都要等待设备。请从循环中去掉 torch.cuda.empty_cache()。`,
     churn: (bytes, n, line) =>
-      `有 ${n} 次超过 1 MB 的分配（${bytes}）在 100 µs 内被释放，最多在 ${line}。请写入保留的张量（out=），或融合其周围的算子（torch.compile）。`,
+      `有 ${n} 次超过 1 MiB 的分配（${bytes}）在 100 µs 内被释放，最多在 ${line}。请写入保留的张量（out=），或融合其周围的算子（torch.compile）。`,
   },
   severities: { high: "高", medium: "中", low: "低" },
   showMoment: "查看该时刻",

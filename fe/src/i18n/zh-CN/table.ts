@@ -8,7 +8,7 @@ export const table: typeof en = {
     ["conv relu", "名称中同时包含这两个词"],
     ["name~^aten::", "用正则表达式匹配某一列"],
     ["calls>10", "比较：> >= < <= = !="],
-    ["device_self>5ms", "单位：ns us ms s、KB MB GB、%"],
+    ["device_self>5ms", "单位：ns us ms s、KiB MiB GiB（KB MB GB 含义相同）、%"],
     ['operator="aten::mm"', "与该文本完全相同"],
     ["tensor_cores_used=yes", "yes、no 或 unknown"],
     ['"a b"', "引号内的空格和符号按原样匹配"],

@@ -1,13 +1,9 @@
 import type { FindingWords, Values } from "../../values";
-import { howOften, ms, percent } from "../numbers";
+import { decimalGibibytes, howOften, mebibytes, ms, percent } from "../numbers";
 
 const count = (value: Values[string] | undefined, digits = 0) => Number(value).toFixed(digits);
 const microseconds = (ns: Values[string] | undefined, digits = 1) =>
   `${(Number(ns) / 1e3).toFixed(digits)} µs`;
-const megabytes = (bytes: Values[string] | undefined) =>
-  `${(Number(bytes) / 2 ** 20).toPrecision(4)} MB`;
-const gigabytes = (bytes: Values[string] | undefined, digits = 1) =>
-  `${(Number(bytes) / 2 ** 30).toFixed(digits)} GB`;
 
 const NORMS: Record<string, readonly [string, string]> = {
   rms_norm: ["RMS norm", "torch.nn.functional.rms_norm(x, (x.shape[-1],), weight, eps)"],
@@ -100,21 +96,21 @@ export const findings: Record<string, FindingWords> = {
   unused_memory: {
     title: "设备的大部分内存没有使用",
     detail: ({ used, capacity_bytes, gpu, small, small_ns }) =>
-      `GPU ${gpu} 的 ${gigabytes(capacity_bytes)} 最多预留了 ${percent(used, 0)}，短于 ${microseconds(small_ns, 0)} 的内核占其计算时间的 ${percent(small, 0)}：它们没有填满设备。`,
+      `GPU ${gpu} 的 ${decimalGibibytes(capacity_bytes, 1)} 最多预留了 ${percent(used, 0)}，短于 ${microseconds(small_ns, 0)} 的内核占其计算时间的 ${percent(small, 0)}：它们没有填满设备。`,
     advice: () =>
       "请尝试更大的批，`DataLoader(…, batch_size=2 * batch_size)`，并相应调整学习率；每秒样本数应会上升。若不上升，则内存不是这里的限制。",
   },
   fragmentation: {
     title: "设备内存碎片化",
     detail: ({ times, device, unused_bytes, share }) =>
-      `分配器 ${times} 次预留了更多 ${device} 的内存，尽管有多达 ${gigabytes(unused_bytes, 2)}（已预留的 ${percent(share, 0)}）空闲，但都是太小的碎块。`,
+      `分配器 ${times} 次预留了更多 ${device} 的内存，尽管有多达 ${decimalGibibytes(unused_bytes, 2)}（已预留的 ${percent(share, 0)}）空闲，但都是太小的碎块。`,
     advice: () =>
       "请在程序启动前设置 `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`。如果大小随批次变化，请填充到少数几种大小。",
   },
   memory_growth: {
     title: "内存逐步增长",
     detail: ({ mean_bytes, device, first_bytes, last_bytes, steps }) =>
-      `每步结束时 ${device} 比前一步结束时多用 ${megabytes(mean_bytes)}：第一步之后为 ${megabytes(first_bytes)}，${steps} 步中的最后一步之后为 ${megabytes(last_bytes)}。`,
+      `每步结束时 ${device} 比前一步结束时多用 ${mebibytes(mean_bytes)}：第一步之后为 ${mebibytes(first_bytes, 4)}，${steps} 步中的最后一步之后为 ${mebibytes(last_bytes, 4)}。`,
     advice: () =>
       "请保存数值，而不是带有计算图的张量：`losses.append(loss.detach())`，或每隔几步 `total += loss.item()`。实例是已分配而未释放的内存。",
   },

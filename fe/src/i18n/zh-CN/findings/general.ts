@@ -1,6 +1,6 @@
 import { partIn } from "../../partIn";
 import type { FindingWords } from "../../values";
-import { ms, percent } from "../numbers";
+import { decimalGibibytes, ms, percent } from "../numbers";
 import { parts } from "../parts";
 import { transferAdvice } from "../serverTransfers";
 
@@ -62,7 +62,7 @@ export const findings: Record<string, FindingWords> = {
   memory_limit: {
     title: "设备内存几乎用满",
     detail: ({ share, capacity_bytes, gpu }) =>
-      `峰值时程序占用了 GPU ${gpu} 的 ${(Number(capacity_bytes) / 2 ** 30).toFixed(1)} GB 内存的 ${percent(share)}。`,
+      `峰值时程序占用了 GPU ${gpu} 的 ${decimalGibibytes(capacity_bytes, 1)} 内存的 ${percent(share)}。`,
     advice: () =>
       '请用 `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)` 重新计算激活值而不是保存它们，或用 `torch.autocast("cuda", dtype=torch.bfloat16)` 将其减半。',
   },

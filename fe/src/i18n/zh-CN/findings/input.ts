@@ -1,7 +1,7 @@
 import type { FindingWords } from "../../values";
-import { howOften, megabytes, ms, percent } from "../numbers";
+import { howOften, mebibytes, ms, percent } from "../numbers";
 
-const rounded = (n: unknown) => Number(Number(n).toPrecision(3));
+const rounded = (n: unknown, digits = 3) => Number(Number(n).toPrecision(digits));
 
 const WAYS: Readonly<Record<string, string>> = {
   to_device: "到设备",
@@ -83,7 +83,7 @@ export const findings: Record<string, FindingWords> = {
   pageable_input: {
     title: "数据从可分页内存拷贝",
     detail: ({ bytes, ns, rate }) =>
-      `每步有 ${megabytes(bytes)} 从可分页内存拷贝到设备：${ms(ns)}，速率 ${rounded(rate)} GB/s，主机在等待它。`,
+      `每步有 ${mebibytes(bytes)} 从可分页内存拷贝到设备：${ms(ns)}，速率 ${rounded(rate)} GB/s，主机在等待它。`,
     advice: ({ loader }) =>
       loader
         ? "请设置 `DataLoader(…, pin_memory=True)`，并用 `batch.to(device, non_blocking=True)` 拷贝。"
@@ -92,7 +92,7 @@ export const findings: Record<string, FindingWords> = {
   exposed_copies: {
     title: "拷贝没有被掩盖",
     detail: ({ ns, bytes, hidden, to_device }) =>
-      `每步有 ${ms(ns)} 设备只在${to_device ? "从主机" : "向主机"}拷贝（${megabytes(bytes)}）；这些拷贝的时间中有 ${percent(hidden, 0)} 同时有内核运行。`,
+      `每步有 ${ms(ns)} 设备只在${to_device ? "从主机" : "向主机"}拷贝（${mebibytes(bytes)}）；这些拷贝的时间中有 ${percent(hidden, 0)} 同时有内核运行。`,
     advice: ({ to_device }) =>
       to_device
         ? "请在处理当前批时拷贝下一批：`with torch.cuda.stream(side): nxt = batch.to(device, non_blocking=True)`，使用前调用 `torch.cuda.current_stream().wait_stream(side)`。"
@@ -101,14 +101,14 @@ export const findings: Record<string, FindingWords> = {
   tiny_copies: {
     title: "大量小拷贝",
     detail: ({ count, way, name, bytes }) =>
-      `每步有 ${rounded(count)} 次${WAYS[String(way)]}的拷贝（${name}），每次 ${rounded(Number(bytes) / 1024)} KB，来自同一处：启动它们比拷贝本身更费时。`,
+      `每步有 ${rounded(count)} 次${WAYS[String(way)]}的拷贝（${name}），每次 ${rounded(Number(bytes) / 1024, 2)} KiB，来自同一处：启动它们比拷贝本身更费时。`,
     advice: ({ whose, way }) =>
       SMALL_COPIES[whose === "program" ? String(way) : String(whose)] ?? "",
   },
   pageable_output: {
     title: "向可分页内存的拷贝使主机停住",
     detail: ({ ns, step_ns, call, bytes, copies_ns }) =>
-      `每步（${ms(step_ns)}）有 ${ms(ns)} 主机处于 ${call} 中，它在 ${megabytes(bytes)} 到达主机的可分页内存之后才返回；其中拷贝占 ${ms(copies_ns)}，其余是在等待设备。`,
+      `每步（${ms(step_ns)}）有 ${ms(ns)} 主机处于 ${call} 中，它在 ${mebibytes(bytes)} 到达主机的可分页内存之后才返回；其中拷贝占 ${ms(copies_ns)}，其余是在等待设备。`,
     advice: () =>
       "若结果只用于累加或平均，请把它留在设备上。否则请拷贝到只分配一次的锁页内存，`host.copy_(x, non_blocking=True)`，并在一步之后、一个事件之后读取。",
   },

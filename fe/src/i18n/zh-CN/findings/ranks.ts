@@ -1,5 +1,5 @@
 import type { FindingWords } from "../../values";
-import { megabytes, ms, percent } from "../numbers";
+import { gibibytes, mebibytes, ms, percent } from "../numbers";
 import { transferAdvice } from "../serverTransfers";
 
 const PLACES: Readonly<Record<string, string>> = {
@@ -84,14 +84,14 @@ export const findings: Record<string, FindingWords> = {
   tiny_collectives: {
     title: "很小的集合通信过多",
     detail: ({ calls, kilobytes }) =>
-      `每步有 ${calls} 次集合通信各自发送不到 ${kilobytes} kB：无论发送多少，它们都要用去延迟的时间。`,
+      `每步有 ${calls} 次集合通信各自发送不到 ${kilobytes} KiB：无论发送多少，它们都要用去延迟的时间。`,
     advice: () =>
       "请一次发送多个张量：梯度放在桶中（`DistributedDataParallel(…, bucket_cap_mb=…)`），其他的用 `torch.cat` 合成一个张量。",
   },
   fp32_gradients: {
     title: "梯度以 32 位传输，而模型以 16 位计算",
     detail: ({ share, bytes, products }) =>
-      `All-reduce 的字节中有 ${percent(share, 0)} 是 FP32，每步 ${megabytes(bytes)}，而矩阵乘法和卷积的时间中有 ${percent(products, 0)} 是 16 位。`,
+      `All-reduce 的字节中有 ${percent(share, 0)} 是 FP32，每步 ${mebibytes(bytes)}，而矩阵乘法和卷积的时间中有 ${percent(products, 0)} 是 16 位。`,
     advice: () =>
       "请只发送一半的字节：`model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)`。请检查损失是否仍在下降：许多 rank 的和会损失位数。",
   },
@@ -158,8 +158,8 @@ export const findings: Record<string, FindingWords> = {
   },
   resharding: {
     title: "FSDP 收集了两次权重，而内存还有剩余",
-    detail: ({ calls, share, gigabytes, used }) =>
-      `每步反向传播中有 ${calls} 次 all-gather 取回前向传播已有的权重；其中没有被掩盖的部分占各步的 ${percent(share)}。保留这些权重（${gigabytes} GB）后会使用 ${percent(used, 0)} 的内存。`,
+    detail: ({ calls, share, kept_bytes, used }) =>
+      `每步反向传播中有 ${calls} 次 all-gather 取回前向传播已有的权重；其中没有被掩盖的部分占各步的 ${percent(share)}。保留这些权重（${gibibytes(kept_bytes)}）后会使用 ${percent(used, 0)} 的内存。`,
     advice: () =>
       "请从前向到反向传播保留权重：`fully_shard(block, reshard_after_forward=False)`，或 `FullyShardedDataParallel(…, sharding_strategy=ShardingStrategy.SHARD_GRAD_OP)`。",
   },

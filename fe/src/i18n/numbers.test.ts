@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { decimalGibibytes, gibibytes, mebibytes } from "./zh-CN/numbers";
+
+/** The same cases as in `insights/shared/wording.py`. */
+it("writes bytes with as many digits as the server", () => {
+  expect([77_070_336, 2 ** 30, 1024].map((bytes) => mebibytes(bytes))).toEqual([
+    "73.5 MiB",
+    "1024 MiB",
+    "0.000977 MiB",
+  ]);
+  expect(mebibytes(150.25 * 2 ** 20, 4)).toBe("150.3 MiB");
+  expect(mebibytes(10_240 * 2 ** 20, 4)).toBe("10240 MiB");
+  expect([gibibytes(130 * 2 ** 30), gibibytes(2 ** 28)]).toEqual(["130 GiB", "0.25 GiB"]);
+  expect(decimalGibibytes(4 * 2 ** 30, 2)).toBe("4.00 GiB");
+});
