@@ -20,6 +20,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests wait for servers and processes come between those of browser tests, which compute: processes
+    that take one file after the other then leave no processor idle. Those of unit tests, which are short, come last.
+    """
+    files: dict[str, dict[Path, None]] = {"browser": {}, "unit": {}, "": {}}
+    for item in items:
+        kind = item.path.relative_to(ROOT).parts[1]
+        files[kind if kind in files else ""][item.path] = None
+    places = {
+        path: (kind == "unit", (number + 0.5) / len(of_kind))
+        for kind, of_kind in files.items()
+        for number, path in enumerate(of_kind)
+    }
+    items.sort(key=lambda item: places[item.path])
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return ROOT
