@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,23 @@ def answer_status(page: Page, server: Server, change: Callable[[dict[str, Any]],
 
 
 # ---- loading
+
+
+def test_choices_are_there_when_it_is_known_which(on_its_own: Profiler) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    on_its_own.page.route(re.compile(r"/api/flops\?"), hold)
+    on_its_own.open(v="roofline", r=GPU_RUN)
+    expect(on_its_own.grid("Lost time").count).to_be_visible()
+    choices = on_its_own.ui.get_by_role("radiogroup", name="Group by")
+    expect(choices).to_have_count(0)
+    assert held
+    for route in held:
+        route.continue_()
+    expect(choices.get_by_role("radio", name="Phase")).to_be_visible()
 
 
 def test_shows_how_far_loading_is_and_then_the_view(on_its_own: Profiler) -> None:

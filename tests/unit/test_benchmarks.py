@@ -50,6 +50,11 @@ def test_a_command_is_measured_with_its_children_and_ended() -> None:
         assert process.tree.cpu() > 0.05
         assert process.tree.peak_one > 1_000_000
     assert process.process.returncode is not None
+    code = "import time; print('{}', flush=True); time.sleep(0.5); print('{}')"
+    for sampled in (True, False):
+        with processes.running([sys.executable, "-c", code], dict(os.environ), 60, sampled) as process:
+            assert list(process.said()) == [{}, {}]
+        assert (process.tree.peak > 0) == sampled
     with pytest.raises(processes.Failed, match="broken"):
         processes.probe([sys.executable, "-c", "raise SystemExit('broken')"], dict(os.environ), 60)
 

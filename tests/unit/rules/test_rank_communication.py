@@ -148,7 +148,7 @@ def sharded(again: bool, steps: int = 3, peak: int = 40) -> list[Event]:
 def test_weights_that_are_gathered_twice() -> None:
     header = {"deviceProperties": [H100]}
     finding = findings_of(sharded(again=True), **header)["resharding"]
-    assert (finding.values["calls"], finding.values["gigabytes"]) == (2, 7.5)
+    assert (finding.values["calls"], finding.values["kept_bytes"]) == (2, 8_000_000_000)
     assert "kept, 7.5 GiB, " in finding.detail
     assert finding.values["used"] == pytest.approx(48 / 85)
     assert finding.count == 6

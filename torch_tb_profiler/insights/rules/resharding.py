@@ -54,7 +54,6 @@ def _find(facts: Facts) -> Sequence[Found]:
             values={
                 "calls": round(again.per_step),
                 "share": facts.share(exposed),
-                "gigabytes": round(kept / 2**30, 1),
                 "kept_bytes": kept,
                 "used": after,
             },
