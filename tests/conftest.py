@@ -10,6 +10,9 @@ import hypothesis
 import pytest
 
 from tests.recorded import MANY_RANKS, ROOT
+from tests.spread import pytest_collection_finish, pytest_collection_modifyitems, pytest_xdist_make_scheduler
+
+__all__ = ["pytest_collection_finish", "pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
 # The machines of CI are shared: an example that is slow once is no failure.
 hypothesis.settings.register_profile("project", deadline=None)
@@ -18,22 +21,6 @@ hypothesis.settings.load_profile("project")
 # A job in the background of a script ignores Ctrl-C, and so would every server that is started here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests wait for servers and processes come between those of browser tests, which compute: processes
-    that take one file after the other then leave no processor idle. Those of unit tests, which are short, come last.
-    """
-    files: dict[str, dict[Path, None]] = {"browser": {}, "unit": {}, "": {}}
-    for item in items:
-        kind = item.path.relative_to(ROOT).parts[1]
-        files[kind if kind in files else ""][item.path] = None
-    places = {
-        path: (kind == "unit", (number + 0.5) / len(of_kind))
-        for kind, of_kind in files.items()
-        for number, path in enumerate(of_kind)
-    }
-    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(scope="session")

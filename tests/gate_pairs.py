@@ -8,6 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.change.figures import RecordingFigures, recording_figures
 from torch_tb_profiler.model import Model
@@ -25,7 +27,7 @@ def config(seed: int, slow_kernel: str = "", slow_factor: float = 1.05, steps: i
 
 def of_document(document: Any, run: str = "run") -> RecordingFigures:
     """Of a trace as a JSON reader would return it."""
-    return recording_figures(Model(read_trace(BytesIO(json.dumps(document).encode()))), run)
+    return recording_figures(Model(read_trace(BytesIO(msgspec.json.encode(document)))), run)
 
 
 @lru_cache
@@ -37,7 +39,7 @@ def recorded(made: Config, run: str = "run") -> RecordingFigures:
 def write(made: Config, folder: Path, name: str | None = None) -> Path:
     """A run's folder with one trace, whose names may be changed: `name` takes the place of `KERNEL`."""
     document, _ = generate(made)
-    text = json.dumps(document)
+    text = msgspec.json.encode(document).decode()
     if name is not None:
         text = text.replace(json.dumps(KERNEL)[1:-1], json.dumps(name)[1:-1])
     folder.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,12 @@ def short(path: Path) -> str:
 def model_of(path: Path) -> Model:
     with path.open("rb") as stream:
         return Model(read_trace(stream))
+
+
+@lru_cache(maxsize=1)
+def shared_model_of(path: Path) -> Model:
+    """The model that tests of one trace share, which run one after the other (`spread`): none of them changes it."""
+    return model_of(path)
 
 
 def _is_trace(path: Path) -> bool:

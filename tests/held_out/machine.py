@@ -184,9 +184,11 @@ class Machine:
         self.correlation += 1
         begin = self.now[self.lane]
         self.now[self.lane] += 4.5 * self._random.uniform(0.9, 1.2)
-        outstanding = [each for each in self._starts[-QUEUE - 200 :] if each > self.now[self.lane]]
-        if len(outstanding) >= QUEUE:
-            self.now[self.lane] = sorted(outstanding)[-QUEUE] + 3
+        recent = self._starts[-QUEUE - 200 :]
+        if len(recent) >= QUEUE and max(recent) > self.now[self.lane]:
+            outstanding = [each for each in recent if each > self.now[self.lane]]
+            if len(outstanding) >= QUEUE:
+                self.now[self.lane] = sorted(outstanding)[-QUEUE] + 3
         correlation = self.correlation
         self._api("cudaLaunchKernel", begin, self.now[self.lane], correlation)
         self.item("kernel", name, self.now[self.lane], us, stream, correlation, **args)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
+
+import msgspec
 
 from tests.held_out.machine import Machine
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
@@ -22,7 +23,7 @@ def run(program: Program, **machine: Any) -> Machine:
 
 
 def model_of(machine: Machine) -> Model:
-    return Model(read_trace(BytesIO(json.dumps(machine.document()).encode())))
+    return Model(read_trace(BytesIO(msgspec.json.encode(machine.document()))))
 
 
 def diagnosed(machine: Machine) -> Diagnosis:

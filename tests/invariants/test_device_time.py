@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.invariants.every_trace import each_file, each_with_overlap, generated
-from tests.recorded import model_of
+from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import Window, device_time
@@ -69,7 +69,7 @@ def check_device_time(model: Model) -> None:
 
 @each_file
 def test_every_file(path: Path) -> None:
-    check_device_time(model_of(path))
+    check_device_time(shared_model_of(path))
 
 
 @each_with_overlap

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.invariants.every_trace import each_configuration, each_file, generated
-from tests.recorded import model_of
+from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from tests.unit.test_diff_whole import check as check_whole
 from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta
@@ -110,7 +110,7 @@ def check(model: Model) -> None:
 
 @each_file
 def test_every_file(path: Path) -> None:
-    check(model_of(path))
+    check(shared_model_of(path))
 
 
 @each_configuration

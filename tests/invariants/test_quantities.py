@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.invariants.every_trace import each_file, each_with_overlap, generated
-from tests.recorded import model_of
+from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from tests.waterfall_checks import check_waterfall
 from torch_tb_profiler.analysis.counters import counters
@@ -240,7 +240,7 @@ def check(model: Model) -> None:
 
 @each_file
 def test_every_file(path: Path) -> None:
-    check(model_of(path))
+    check(shared_model_of(path))
 
 
 @each_with_overlap

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.invariants.every_trace import each_configuration, each_file, generated
-from tests.recorded import model_of
+from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
 from torch_tb_profiler.analysis.stacks.recorded import all_stacks
@@ -49,7 +49,7 @@ def check(model: Model) -> None:
 
 @each_file
 def test_every_file(path: Path) -> None:
-    check(model_of(path))
+    check(shared_model_of(path))
 
 
 @each_configuration

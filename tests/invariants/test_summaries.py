@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.invariants.every_trace import each_file
-from tests.recorded import model_of
+from tests.recorded import shared_model_of
 from tests.summary_checks import check_summary
 
 
 @each_file
 def test_a_summary_of_a_recorded_trace(path: Path) -> None:
-    check_summary(model_of(path))
+    check_summary(shared_model_of(path))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.invariants.every_trace import each_configuration, each_recorded, each_sample, generated
-from tests.recorded import model_of
+from tests.recorded import shared_model_of
 from tests.tracegen import Config
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.memory.blocks import alive, memory_blocks
@@ -103,7 +103,7 @@ def check_memory(model: Model, complete: bool = True) -> None:
 
 @each_recorded
 def test_recorded_traces(path: Path) -> None:
-    model = model_of(path)
+    model = shared_model_of(path)
     check_sums(model)
     check_memory(model, complete="units" not in path.parts)
     findings(model)
@@ -118,7 +118,7 @@ def test_recorded_traces(path: Path) -> None:
 
 @each_sample
 def test_samples(path: Path) -> None:
-    model = model_of(path)
+    model = shared_model_of(path)
     check_sums(model)
     check_memory(model)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import ROOT, SHARED, model_of, short, traces
+from tests.recorded import ROOT, SHARED, model_of, shared_model_of, short, traces
 from torch_tb_profiler.insights.bound import NAMES
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
 
@@ -90,7 +90,7 @@ def of(name: str) -> list[Diagnosis]:
 
 @pytest.mark.parametrize("path", FILES, ids=short)
 def test_what_is_said_first(path: Path) -> None:
-    found = diagnosis(model_of(path))
+    found = diagnosis(shared_model_of(path))
     bounds, rules = (each.split(" ") for each in SAID[folder(path)])
     assert (found.bound.kind in bounds, first(found) in rules) == (True, True), (found.bound.kind, first(found))
 

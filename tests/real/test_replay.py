@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import ROOT, SHARED, model_of, sample_traces, short, traces
+from tests.recorded import ROOT, SHARED, model_of, sample_traces, shared_model_of, short, traces
 from tests.replay_checks import check_pieces
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, ScaleWork, collectives, free, kernels, scale, without
@@ -37,7 +37,7 @@ CHANGES: dict[str, list[Change]] = {
 
 @pytest.mark.parametrize("path", FILES, ids=short)
 def test_recorded_times_come_back_and_shorter_parts_make_nothing_later(path: Path) -> None:
-    model = model_of(path)
+    model = shared_model_of(path)
     graph = graph_of(model)
     base = unchanged(graph)
     np.testing.assert_array_equal(base.time + graph.origin_ns, graph.time)

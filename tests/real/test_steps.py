@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import SHARED, model_of, sample_traces, short, traces
+from tests.recorded import SHARED, model_of, sample_traces, shared_model_of, short, traces
 from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.model import Model
 
@@ -41,7 +41,7 @@ def check(model: Model) -> None:
 
 @pytest.mark.parametrize("path", [*traces(SHARED), *sample_traces()], ids=short)
 def test_periods_follow_each_other(path: Path) -> None:
-    check(model_of(path))
+    check(shared_model_of(path))
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")

@@ -1,0 +1,62 @@
+"""Which tests run one after the other, and in which order, so that no processor is idle and no trace is read twice."""
+
+from __future__ import annotations
+
+import gc
+import re
+from typing import Any
+
+import pytest
+
+from tests.recorded import ROOT
+
+#: a test of one trace: its parameter is named by `recorded.short`
+_OF_TRACE = re.compile(r"\[([^][]+/[^][]+/[^][]+\.json(?:\.gz)?)\]$")
+
+
+def scope_of(nodeid: str) -> str:
+    """Tests of one scope are one worker's: all of a trace, whatever their files, and all others of a file."""
+    trace = _OF_TRACE.search(nodeid)
+    return trace[1] if trace else nodeid.partition("::")[0]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests wait for servers and processes come between those of browser tests, which compute: processes
+    that take one file after the other then leave no processor idle. Last come unit tests and those of single traces,
+    which are short.
+    """
+    scopes: dict[str, dict[str, None]] = {"browser": {}, "": {}, "unit": {}, "trace": {}}
+    kinds: dict[str, str] = {}
+    for item in items:
+        scope = scope_of(item.nodeid)
+        if scope not in kinds:
+            folder = item.path.relative_to(ROOT).parts[1]
+            kinds[scope] = "trace" if scope != item.nodeid.partition("::")[0] else folder if folder in scopes else ""
+        scopes[kinds[scope]][scope] = None
+    turns = {"browser": 0, "": 0, "unit": 1, "trace": 2}
+    places = {
+        scope: (turns[kind], (number + 0.5) / len(of_kind))
+        for kind, of_kind in scopes.items()
+        for number, scope in enumerate(of_kind)
+    }
+    items.sort(key=lambda item: places[scope_of(item.nodeid)])
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: it need not be looked at whenever what tests leave behind is taken away."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Distributes scopes where xdist distributes files."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scopes(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return scope_of(nodeid)
+
+    return Scopes(config, log)
