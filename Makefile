@@ -28,7 +28,7 @@ OUT   := .ci/output
 # Servers and browsers on a busy machine: a test that fails is tried again, and the summary names it ("RERUN"): a flaw
 # that is still to be found.
 AGAIN := --reruns 2 --reruns-delay 1
-# A file is one worker's. Files in their order, tests/unit last: many short ones keep all workers busy to the end.
+# Which tests run one after the other, and in which order: tests/spread.py.
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Commands, servers and workers are started by the hundred: what one of them has compiled, the next need not.

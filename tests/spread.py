@@ -21,9 +21,9 @@ def scope_of(nodeid: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests wait for servers and processes come between those of browser tests, which compute: processes
-    that take one file after the other then leave no processor idle. Last come unit tests and those of single traces,
-    which are short.
+    """Files of browser tests, which compute, of unit tests, and of those that wait for servers and processes come by
+    turns: workers that take one file after the other then leave no processor idle. Last come tests of single traces,
+    which are short: all workers end at about the same time.
     """
     scopes: dict[str, dict[str, None]] = {"browser": {}, "": {}, "unit": {}, "trace": {}}
     kinds: dict[str, str] = {}
@@ -33,9 +33,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             folder = item.path.relative_to(ROOT).parts[1]
             kinds[scope] = "trace" if scope != item.nodeid.partition("::")[0] else folder if folder in scopes else ""
         scopes[kinds[scope]][scope] = None
-    turns = {"browser": 0, "": 0, "unit": 1, "trace": 2}
     places = {
-        scope: (turns[kind], (number + 0.5) / len(of_kind))
+        scope: (kind == "trace", (number + 0.5) / len(of_kind))
         for kind, of_kind in scopes.items()
         for number, scope in enumerate(of_kind)
     }

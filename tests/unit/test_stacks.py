@@ -369,7 +369,7 @@ def test_ids_are_those_of_any_trace() -> None:
 
 
 def test_samples(samples: Path) -> None:
-    from tests.invariants.test_sums import model_of as model_of_file
+    from tests.recorded import model_of as model_of_file
 
     for path in sorted(samples.rglob("*.json.gz"))[::3]:
         model = model_of_file(path)
