@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -94,6 +95,40 @@ def test_launches_but_no_kernel_at_all() -> None:
     note = notes_of(without("kernel"))["no_kernels"]
     assert note.severity == "warning"
     assert "overview" in note.touches
+
+
+VLLM_STEP, SGLANG_STEP = "execute_context_1(8)_generation_0(0)", "step[DECODE bs=32]"
+
+
+def served(step: str, *missing: str) -> Note | None:
+    """A pass of a server; what is missing of shapes, stacks and memory."""
+    told = {"shapes": {"Input Dims": [[2, 2]]}, "stacks": {"Call stack": "worker.py(1): run"}}
+    events = [e for e in without("cpu_op", "user_annotation") if "memory" not in missing or e["name"] != "[memory]"]
+    args = {key: value for option, values in told.items() if option not in missing for key, value in values.items()}
+    return notes_of([*events, annotation(step, 0, 100), op("aten::mm", 10, 50, **args)]).get("recorded_by_server")
+
+
+def test_a_server_has_options_of_its_own() -> None:
+    assert served(VLLM_STEP) is None
+    note = served(VLLM_STEP, "shapes", "memory")
+    assert note is not None
+    assert (note.severity, note.values) == ("info", {"server": "vLLM"})
+    told = json.loads(str(note.remedy).partition("--profiler-config '")[2].removesuffix("'"))
+    assert told.pop("torch_profiler_dir").startswith("/")
+    assert told == {"profiler": "torch", "torch_profiler_record_shapes": True, "torch_profiler_with_memory": True}
+
+
+def test_what_a_server_has_no_option_for_is_not_asked_of_it() -> None:
+    assert served(SGLANG_STEP, "memory") is None
+    note = served(SGLANG_STEP, "memory", "stacks", "shapes")
+    assert note is not None
+    told = json.loads(str(note.remedy).partition("--json '")[2].removesuffix("'"))
+    assert told == {"record_shapes": True, "with_stack": True}
+
+
+@pytest.mark.parametrize("step", ["ProfilerStep#1", "[Executor] _forward_step 3: 1 ctx reqs, 0 gen reqs"])
+def test_who_calls_the_profiler_is_told_nothing_of_servers(step: str) -> None:
+    assert served(step, "shapes", "stacks", "memory") is None
 
 
 def test_no_device_properties() -> None:

@@ -43,14 +43,15 @@ def answers(request: Request) -> Response:
 
 
 @pytest.fixture
-def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
+def connect() -> Iterator[Connect]:
     """Connections to a server with little patience; what is given is sent at once."""
     addresses: list[str] = []
-    servers: list[object] = []
-    monkeypatch.setattr("torch_tb_profiler.web.server._Server.service_actions", lambda self: servers.append(self))  # noqa: PLW0108
-    thread = threading.Thread(target=serve, args=(answers, "127.0.0.1", 0, addresses.append, QUICK), daemon=True)
+    stops: list[Callable[[], None]] = []
+    thread = threading.Thread(
+        target=serve, args=(answers, "127.0.0.1", 0, addresses.append, QUICK, stops.append), daemon=True
+    )
     thread.start()
-    wait_until(lambda: bool(addresses and servers), "the server listens")
+    wait_until(lambda: bool(stops), "the server listens")
     port = int(addresses[0].rstrip("/").rpartition(":")[2])
     opened: list[socket.socket] = []
 
@@ -62,8 +63,9 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
     yield open_one
     for each in opened:
         each.close()
-    servers[0].shutdown()  # type: ignore[attr-defined]
+    stops[0]()
     thread.join(20)
+    assert not thread.is_alive()
 
 
 def request(path: str) -> bytes:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.module_sources import module_sources
+from torch_tb_profiler.analysis.program.engine_names import engine_step
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Note, Phase
 
@@ -150,6 +153,63 @@ def _no_distributed_info(model: Model) -> Iterator[Note]:
         )
 
 
+class _Server(msgspec.Struct, frozen=True):
+    """A server that starts the profiler itself, and is told what to record in words of its own.
+
+    name     as its users write it
+    command  tells it; `%s` stands for the options
+    options  its own, by the kind of the note that asks for them
+    """
+
+    name: str
+    command: str
+    options: dict[str, str]
+
+
+#: by what `engine_step` calls them: options of vLLM's `ProfilerConfig`, since 0.13, and of SGLang's `/start_profile`
+_SERVERS = {
+    "vllm": _Server(
+        name="vLLM",
+        command="""vllm serve MODEL --profiler-config '{"profiler": "torch", "torch_profiler_dir": "/logs", %s}'""",
+        options={
+            "no_shapes": '"torch_profiler_record_shapes": true',
+            "no_stacks": '"torch_profiler_with_stack": true',
+            "no_memory": '"torch_profiler_with_memory": true',
+        },
+    ),
+    "sglang": _Server(
+        name="SGLang",
+        command="curl -X POST http://HOST:PORT/start_profile --json '{%s}'",
+        options={"no_shapes": '"record_shapes": true', "no_stacks": '"with_stack": true'},
+    ),
+}
+
+
+def _by_server(model: Model) -> Iterator[Note]:
+    server = _server(model)
+    if server is None:
+        return
+    missing = [note.kind for rule in (_no_shapes, _no_stacks, _no_memory) for note in rule(model)]
+    options = [server.options[kind] for kind in missing if kind in server.options]
+    if options:
+        yield Note(
+            "recorded_by_server",
+            "info",
+            f"{server.name} starts the profiler itself. What is missing here is recorded with an option of the server, "
+            "not with an argument of profile(...) in a program.",
+            remedy=server.command % ", ".join(options),
+            values={"server": server.name},
+        )
+
+
+def _server(model: Model) -> _Server | None:
+    """Who wrote the names of the steps."""
+    events = model.trace.events
+    names = model.trace.strings.texts(distinct(events.name[events.category == Category.USER_ANNOTATION]))
+    steps = (engine_step(name) for name in names)
+    return next((_SERVERS[step.engine] for step in steps if step is not None and step.engine in _SERVERS), None)
+
+
 def _has_operators(model: Model) -> bool:
     return len(model.rows_of(Category.OPERATOR)) > 0
 
@@ -165,4 +225,5 @@ RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (
     _no_steps,
     _no_device_properties,
     _no_distributed_info,
+    _by_server,
 )

@@ -120,6 +120,8 @@ export const serverMessages: ServerMessages = {
     no_shapes: () => "没有记录算子输入的形状：无法按形状区分算子。",
     no_stacks: () => "没有记录调用栈：不知道算子由哪一行代码调用。",
     no_memory: () => "没有记录内存分配。",
+    recorded_by_server: ({ server }) =>
+      `${server} 自行启动性能分析器。此处缺少的内容要用该服务器自己的选项来采集，而不是程序中 profile(...) 的参数。`,
     no_modules: () => "此跟踪没有记录模块。",
     no_steps: () => "没有标记步：整个跟踪作为一步显示。",
     no_device_properties: () => "文件没有描述设备：设备的名称、内存和计算能力未知。",
