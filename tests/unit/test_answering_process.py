@@ -30,6 +30,8 @@ from torch_tb_profiler.workspace import OpenTrace, Unanswered, Workspace
 from torch_tb_profiler.workspace import workspace as workspace_module
 from torch_tb_profiler.workspace.answering_process import AnsweringProcess
 
+pytestmark = pytest.mark.slow
+
 PATHS = sorted(question.path for question in (*QUESTIONS, *OLD, *TIMELINE_QUESTIONS))
 
 
@@ -77,7 +79,6 @@ def open_models(workspace: Workspace) -> int:
     return len(workspace._here.models)
 
 
-@pytest.mark.slow
 def test_every_answer_is_that_of_the_server(
     samples: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

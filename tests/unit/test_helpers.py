@@ -27,7 +27,10 @@ from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Alone, Done, Failed, Job, Message, encode
 from torch_tb_profiler.workspace.reading_order import LEAST_FOR_HELPERS, MOST_HELPERS, PROCESS_BYTES, helpers_for
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc"),
+]
 
 LARGE = 100 * LEAST_FOR_HELPERS
 

@@ -23,6 +23,8 @@ from torch_tb_profiler.web.server import Patience, _Input, serve
 from torch_tb_profiler.web.time_limit import TimeLimit
 from torch_tb_profiler.web.wsgi_response import respond
 
+pytestmark = pytest.mark.slow
+
 QUICK = Patience(connections=4, head=0.6, piece=0.6, least=0.05)
 LARGE = b"x" * 30_000_000
 Connect = Callable[[bytes], socket.socket]

@@ -13,6 +13,8 @@ from tests.snapshots import dumped, random_run
 from torch_tb_profiler import api
 from torch_tb_profiler.cli import main
 
+pytestmark = pytest.mark.slow
+
 Snapshot = dict[str, Any]
 
 
