@@ -62,17 +62,26 @@ function lost(table: RooflineTable): string {
   );
 }
 
+/** Parts of the time below this share are named together, without what would record them. */
+const LEAST_SHARE = 0.001;
+
 /** Which part of the time is not known, why, and what would record it. */
-function NotKnown({ flops: { coverage, remedies } }: { flops: Flops }) {
+export function NotKnown({
+  flops: { coverage, remedies },
+}: {
+  flops: Pick<Flops, "coverage" | "remedies">;
+}) {
   const parts = Object.entries(coverage?.unknown ?? {}).sort(([, a], [, b]) => b - a);
   if (parts.length === 0) return null;
+  const reason = (why: string) => text.why[why] ?? why;
+  const small = parts.filter(([, share]) => share < LEAST_SHARE);
   return (
     <div className="roofline-unknown">
       <h3>{text.unknown}</h3>
       <ul>
-        {parts.map(([why, share]) => (
+        {parts.slice(0, parts.length - small.length).map(([why, share]) => (
           <li key={why}>
-            <strong>{text.unknownShare(fraction(share))}</strong>: {text.why[why] ?? why}
+            <strong>{text.unknownShare(fraction(share))}</strong>: {reason(why)}
             {remedies[why] && (
               <>
                 {" "}
@@ -81,6 +90,12 @@ function NotKnown({ flops: { coverage, remedies } }: { flops: Flops }) {
             )}
           </li>
         ))}
+        {small.length > 0 && (
+          <li>
+            <strong>{text.unknownSmall(fraction(LEAST_SHARE))}</strong>:{" "}
+            {small.map(([why]) => reason(why)).join("; ")}
+          </li>
+        )}
       </ul>
     </div>
   );
