@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -25,20 +26,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     turns: workers that take one file after the other then leave no processor idle. Last come tests of single traces,
     which are short: all workers end at about the same time.
     """
-    scopes: dict[str, dict[str, None]] = {"browser": {}, "": {}, "unit": {}, "trace": {}}
-    kinds: dict[str, str] = {}
+    scopes: dict[str, dict[str, None]] = defaultdict(dict)
     for item in items:
-        scope = scope_of(item.nodeid)
-        if scope not in kinds:
-            folder = item.path.relative_to(ROOT).parts[1]
-            kinds[scope] = "trace" if scope != item.nodeid.partition("::")[0] else folder if folder in scopes else ""
-        scopes[kinds[scope]][scope] = None
+        scopes[_kind_of(item)][scope_of(item.nodeid)] = None
     places = {
         scope: (kind == "trace", (number + 0.5) / len(of_kind))
         for kind, of_kind in scopes.items()
         for number, scope in enumerate(of_kind)
     }
     items.sort(key=lambda item: places[scope_of(item.nodeid)])
+
+
+def _kind_of(item: pytest.Item) -> str:
+    if _OF_TRACE.search(item.nodeid):
+        return "trace"
+    folder = item.path.relative_to(ROOT).parts[1]
+    return folder if folder in ("browser", "unit") else "waits"
 
 
 def pytest_collection_finish() -> None:

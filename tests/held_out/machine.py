@@ -185,6 +185,7 @@ class Machine:
         begin = self.now[self.lane]
         self.now[self.lane] += 4.5 * self._random.uniform(0.9, 1.2)
         recent = self._starts[-QUEUE - 200 :]
+        # mostly nothing is outstanding, which the latest start tells sooner than all of them
         if len(recent) >= QUEUE and max(recent) > self.now[self.lane]:
             outstanding = [each for each in recent if each > self.now[self.lane]]
             if len(outstanding) >= QUEUE:

@@ -175,3 +175,9 @@ def test_a_time_over_several_lines_costs_its_event_alone() -> None:
     trace = read_trace(BytesIO(('{"traceEvents":[' + ",\n".join(events) + "]}").encode()))
     assert (np.diff(trace.events.start[[0, 1, 3]]) == [100_000, 200_000]).all()
     assert [(note.kind, note.count) for note in trace.notes if note.kind == "missing_time"] == [("missing_time", 1)]
+
+
+def test_what_lists_an_attribute_is_made_once() -> None:
+    assert getter("a") is getter("a")
+    assert getter("a")([Thing(1, 2), Thing(3)]) == [1, 3]
+    assert getter("b")([Thing(1, 2), Thing(3)]) == [2, None]

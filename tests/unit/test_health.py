@@ -112,10 +112,14 @@ def test_a_server_has_options_of_its_own() -> None:
     assert served(VLLM_STEP) is None
     note = served(VLLM_STEP, "shapes", "memory")
     assert note is not None
-    assert (note.severity, note.values) == ("info", {"server": "vLLM"})
+    assert (note.severity, note.values, note.touches) == ("info", {"server": "vLLM"}, ("operators", "memory"))
     told = json.loads(str(note.remedy).partition("--profiler-config '")[2].removesuffix("'"))
     assert told.pop("torch_profiler_dir").startswith("/")
     assert told == {"profiler": "torch", "torch_profiler_record_shapes": True, "torch_profiler_with_memory": True}
+    stacks = served(VLLM_STEP, "stacks")
+    assert stacks is not None
+    assert stacks.touches == ("operators",)
+    assert '"torch_profiler_with_stack": true}' in str(stacks.remedy)
 
 
 def test_what_a_server_has_no_option_for_is_not_asked_of_it() -> None:

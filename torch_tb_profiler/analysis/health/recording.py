@@ -189,15 +189,16 @@ def _by_server(model: Model) -> Iterator[Note]:
     server = _server(model)
     if server is None:
         return
-    missing = [note.kind for rule in (_no_shapes, _no_stacks, _no_memory) for note in rule(model)]
-    options = [server.options[kind] for kind in missing if kind in server.options]
-    if options:
+    missing = [note for rule in (_no_shapes, _no_stacks, _no_memory) for note in rule(model)]
+    asked = [note for note in missing if note.kind in server.options]
+    if asked:
         yield Note(
             "recorded_by_server",
             "info",
             f"{server.name} starts the profiler itself. What is missing here is recorded with an option of the server, "
             "not with an argument of profile(...) in a program.",
-            remedy=server.command % ", ".join(options),
+            touches=tuple(dict.fromkeys(view for note in asked for view in note.touches)),
+            remedy=server.command % ", ".join(server.options[note.kind] for note in asked),
             values={"server": server.name},
         )
 

@@ -56,7 +56,8 @@ export const roofline = area("roofline", {
 
   unknown: "Unknown",
   unknownShare: (share: string) => `${share} of the time`,
-  unknownSmall: (share: string) => `Less than ${share} of the time each`,
+  unknownSmall: (share: string, reasons: number) =>
+    `Less than ${share} of the time${reasons > 1 ? " each" : ""}`,
   why: {
     shapes_off: "shapes were not recorded",
     graph_replay: "kernels of a replayed graph whose capture is not recorded",

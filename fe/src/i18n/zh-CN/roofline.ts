@@ -46,7 +46,7 @@ export const roofline: typeof en = {
 
   unknown: "未知的部分",
   unknownShare: (share) => `占时间的 ${share}`,
-  unknownSmall: (share) => `各不足时间的 ${share}`,
+  unknownSmall: (share, reasons) => `${reasons > 1 ? "各" : ""}不足时间的 ${share}`,
   why: {
     shapes_off: "没有记录形状",
     graph_replay: "图重放中的内核，其捕获没有记录",

@@ -28,6 +28,12 @@ it("names parts that hardly count together, without what would record them", () 
   );
 });
 
+it("says of one part that hardly counts what it is", () => {
+  expect(show({ weights: 0.0005 })).toEqual([
+    "Less than 0.1 % of the time: weights are not among the arguments",
+  ]);
+});
+
 it("says nothing where all is known", () => {
   expect(show({})).toEqual([]);
   expect(screen.queryByText("Unknown")).toBeNull();

@@ -74,12 +74,13 @@ export function NotKnown({
   const parts = Object.entries(coverage?.unknown ?? {}).sort(([, a], [, b]) => b - a);
   if (parts.length === 0) return null;
   const reason = (why: string) => text.why[why] ?? why;
+  const large = parts.filter(([, share]) => share >= LEAST_SHARE);
   const small = parts.filter(([, share]) => share < LEAST_SHARE);
   return (
     <div className="roofline-unknown">
       <h3>{text.unknown}</h3>
       <ul>
-        {parts.slice(0, parts.length - small.length).map(([why, share]) => (
+        {large.map(([why, share]) => (
           <li key={why}>
             <strong>{text.unknownShare(fraction(share))}</strong>: {reason(why)}
             {remedies[why] && (
@@ -92,7 +93,7 @@ export function NotKnown({
         ))}
         {small.length > 0 && (
           <li>
-            <strong>{text.unknownSmall(fraction(LEAST_SHARE))}</strong>:{" "}
+            <strong>{text.unknownSmall(fraction(LEAST_SHARE), small.length)}</strong>:{" "}
             {small.map(([why]) => reason(why)).join("; ")}
           </li>
         )}
