@@ -21,6 +21,8 @@ WORKERS ?= 3
 
 BIN   := .venv/bin
 PY    := $(BIN)/python
+# A TensorBoard that a test starts would let a thread of OpenBLAS wait at full speed, as a test itself would.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(PY) -m pytest
 PIP   := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM   := $(PY) _build/frontend.py npm
 OUT   := .ci/output
@@ -77,7 +79,7 @@ check: .venv/.stamp-dev .venv/.stamp-node
 	@$(MAKE) --no-print-directory --keep-going $(BESIDE) check-py lint fe-lint fe-types fe-unit
 
 check-py: .venv/.stamp-dev
-	$(PY) -m pytest $(SPREAD) -m "not slow" -q tests/unit
+	$(PYTEST) $(SPREAD) -m "not slow" -q tests/unit
 
 # In parts, so that "make -k" finds all there is to find.
 lint: lint-rules lint-format lint-types lint-imports lint-words
@@ -120,25 +122,25 @@ fe-weight: ui
 	@$(PY) _build/weight.py
 
 test-py: .venv/.stamp-dev .venv/.stamp-servers
-	$(PY) -m pytest $(SPREAD) -m "not browser and not hdfs and not long" --ignore tests/packaging
+	$(PYTEST) $(SPREAD) -m "not browser and not hdfs and not long" --ignore tests/packaging
 
 # Not a part of make test: it takes Java and a C compiler.
 test-hdfs: .venv/.stamp-dev .venv/.stamp-hdfs
-	$(PY) -m pytest $(AGAIN) -m hdfs tests/storage
+	$(PYTEST) $(AGAIN) -m hdfs tests/storage
 
 test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
-	$(PY) -m pytest -m "not long" tests/browser
+	$(PYTEST) -m "not long" tests/browser
 
 # Larger forms of what make test does, every night and before a release: docs/contributing.md names them.
 test-long: .venv/.stamp-dev .venv/.stamp-browser ui
-	$(PY) -m pytest $(SPREAD) -m long --durations 10 tests
+	$(PYTEST) $(SPREAD) -m long --durations 10 tests
 
 test-packaging: .venv/.stamp-dev ui
-	$(PY) -m pytest tests/packaging
+	$(PYTEST) tests/packaging
 
 test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT)
-	$(PY) -m pytest $(AGAIN) $(SPREAD) -m "not hdfs and not long" --durations 25 --junitxml $(OUT)/pytest.xml
+	$(PYTEST) $(AGAIN) $(SPREAD) -m "not hdfs and not long" --durations 25 --junitxml $(OUT)/pytest.xml
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build

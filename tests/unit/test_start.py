@@ -100,6 +100,25 @@ print("numpy.ma" in sys.modules, table.values["n"].tolist()[1], "numpy.ma" in sy
     assert python(script) == ["3", "None", "2", "3", "2", "None", "3", "2", "False", "None", "True"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not list threads")
+@pytest.mark.parametrize("asked", [None, "2"])
+def test_commands_start_no_thread_that_multiplies_matrices(asked: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless their user wants some."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    if asked:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", asked)
+    script = """
+import os
+from torch_tb_profiler.cli import main
+main(["summary", "samples/cnn_workers0"])
+print(os.environ["OPENBLAS_NUM_THREADS"], len(os.listdir("/proc/self/task")))
+"""
+    of_openblas = int(python("import os, numpy\nprint(len(os.listdir('/proc/self/task')))")[-1]) - 1
+    *_, told, threads = python(script)
+    assert told == (asked or "1")
+    assert int(threads) == 1 + of_openblas * bool(asked)
+
+
 def cpu(script: str) -> float:
     """The least of three, in seconds."""
     told = "import resource\nused = resource.getrusage(resource.RUSAGE_SELF)\nprint(used.ru_utime + used.ru_stime)"

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from math import erfc, exp, lgamma, log, log1p, sqrt
+from math import erfc, exp, lgamma, log, log1p, pi, sqrt
 
+#: degrees of freedom from which on it is told apart from the normal distribution by nothing that is shown
+_AS_NORMAL = 1e7
+#: of the quantile: 6 for usual values, and one for each doubling of a far one
+_MOST_TANGENTS = 200
+#: a tangent that goes less far, as a part of t, leaves about its square to go
+_LITTLE = 1e-8
 #: of the continued fraction below; it needs far fewer
 _MOST_ROUNDS = 500
 _LEAST = 1e-300
@@ -15,25 +21,34 @@ def upper_tail(t: float, freedom: float) -> float:
     >>> round(upper_tail(2.0, 10), 6), round(upper_tail(-1.0, 3), 6), round(upper_tail(1.959964, 1e9), 6)
     (0.036694, 0.804499, 0.025)
     """
-    if freedom > 1e7:
+    if freedom > _AS_NORMAL:
         return _normal_tail(t)
     tail = 0.5 * _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
     return tail if t >= 0 else 1 - tail
 
 
 def quantile(p: float, freedom: float) -> float:
-    """t ≥ 0 with P(T > t) = p, 0 < p ≤ 0.5, by bisection.
+    """t ≥ 0 with P(T > t) = p, 0 < p ≤ 0.5, by Newton's method.
+
+    The tail is convex from 0 on: from there each tangent meets p before the tail does, and none is needed twice.
 
     >>> round(quantile(0.025, 8), 4)
     2.306
     """
-    low, high = 0.0, 1.0
-    while upper_tail(high, freedom) > p and high < 1e12:
-        high *= 2
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if upper_tail(middle, freedom) > p else (low, middle)
-    return (low + high) / 2
+    t = 0.0
+    for _ in range(_MOST_TANGENTS):
+        further = (upper_tail(t, freedom) - p) / _density(t, freedom)
+        t += further
+        if further <= _LITTLE * t:
+            break
+    return t
+
+
+def _density(t: float, freedom: float) -> float:
+    if freedom > _AS_NORMAL:
+        return exp(-t * t / 2) / sqrt(2 * pi)
+    front = exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(pi * freedom)
+    return front * exp(-(freedom + 1) / 2 * log1p(t * t / freedom))
 
 
 def _normal_tail(t: float) -> float:
