@@ -1,13 +1,13 @@
-"""What grew with the square of something: shapes of `benchmarks.shapes` at sizes where that shows in CPU seconds."""
+"""What grew with the square of something: shapes of `benchmarks.shapes` at sizes where that shows."""
 
 from __future__ import annotations
 
 from io import BytesIO
-from time import process_time
 
 import numpy as np
 
 from benchmarks.shapes import text_of
+from tests.growth import MOST, Work, growth
 from torch_tb_profiler.analysis.roofline.pieces import call_roofs
 from torch_tb_profiler.analysis.roofline.question import device_roofs
 from torch_tb_profiler.analysis.roofline.reached import reached_ns
@@ -23,24 +23,38 @@ def model_of(shape: str, size: int) -> Model:
 
 
 def test_roofs_of_many_devices() -> None:
-    model = model_of("devices", 12_000)
-    call_roofs(model)  # with all that stands before it
-    began = process_time()
-    reached_ns(model)
-    assert len(device_roofs(model)) == 12_000
-    assert process_time() - began < 0.4  # a look at all calls for each device takes more than a second
+    """A look at all calls for each device grows with the square."""
+
+    def prepared(devices: int) -> Work:
+        model = model_of("devices", devices)
+        call_roofs(model)  # with all that stands before it
+
+        def work() -> None:
+            reached_ns(model)
+            assert len(device_roofs(model)) == devices
+
+        return work
+
+    assert growth(prepared, 3000) < MOST
 
 
 def test_places_of_operators_with_stacks_of_their_own() -> None:
-    model = model_of("names, shapes and stacks", 20_000)
-    rows = np.flatnonzero(model.trace.events.category == Category.OPERATOR).astype(np.int32)
-    assert len(rows) == 20_000
-    places_of(model, rows[:10])
-    began = process_time()
-    frame = places_of(model, np.tile(rows, 20)).frame
-    assert process_time() - began < 1  # a look at all of them for each stack takes several seconds
-    assert len(set(frame.tolist())) == len(rows)
-    assert int(frame.max()) < -1
+    """A look at all of them for each stack grows with the square."""
+
+    def prepared(operators: int) -> Work:
+        model = model_of("names, shapes and stacks", operators)
+        rows = np.flatnonzero(model.trace.events.category == Category.OPERATOR).astype(np.int32)
+        assert len(rows) == operators
+        places_of(model, rows[:10])
+
+        def work() -> None:
+            frame = places_of(model, np.tile(rows, 20)).frame
+            assert len(np.unique(frame)) == len(rows)
+            assert int(frame.max()) < -1
+
+        return work
+
+    assert growth(prepared, 5000) < MOST
 
 
 def test_names_are_looked_at_once() -> None:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import process_time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.growth import MOST, Work, growth
 from torch_tb_profiler.arrays import nesting as module
 from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest, on_paths, outermost_first, parents
 
@@ -143,14 +143,20 @@ def test_the_last_that_started(given_intervals: list[Interval], asked: list[tupl
 
 @pytest.mark.parametrize("every", [3, 97, 10**9])
 def test_the_nearest_in_a_deep_tree(every: int) -> None:
-    depth = 30_000
-    chain = np.arange(-1, depth - 1, dtype=np.int32)
-    wanted = np.arange(depth) % every == every - 1
-    begin = process_time()
-    found = nearest(chain, wanted, np.append(np.arange(depth), -1))
-    assert process_time() - begin < 1  # level by level it takes several seconds
-    expected = (np.arange(depth) + 1) // every * every - 1
-    assert np.array_equal(found, np.append(expected, -1))
+    """Level by level it grows with the square."""
+
+    def prepared(depth: int) -> Work:
+        chain = np.arange(-1, depth - 1, dtype=np.int32)
+        wanted = np.arange(depth) % every == every - 1
+
+        def work() -> None:
+            found = nearest(chain, wanted, np.append(np.arange(depth), -1))
+            expected = (np.arange(depth) + 1) // every * every - 1
+            assert np.array_equal(found, np.append(expected, -1))
+
+        return work
+
+    assert growth(prepared, 7500) < MOST
 
 
 @given(st.lists(st.integers(0, 30), max_size=30), st.lists(st.integers(-1, 29), max_size=10))
@@ -167,8 +173,9 @@ def test_on_paths_are_nodes_and_all_around_them(above: list[int], asked: list[in
 
 
 def test_on_paths_pass_a_long_common_path_once() -> None:
-    chain, leaves = 20_000, 20_000
-    parent = np.append(np.arange(-1, chain - 1), np.full(leaves, chain - 1)).astype(np.int32)
-    began = process_time()
-    assert on_paths(parent, np.arange(chain, chain + leaves)).all()
-    assert process_time() - began < 2
+    def prepared(chain: int) -> Work:
+        parent = np.append(np.arange(-1, chain - 1), np.full(chain, chain - 1)).astype(np.int32)
+        return lambda: on_paths(parent, np.arange(chain, 2 * chain)).all()
+
+    assert prepared(20_000)()
+    assert growth(prepared, 5000) < MOST
