@@ -35,11 +35,17 @@ def good(logs: Path) -> dict[str, tuple[int, str]]:
     return asked(start(logs, logs.parent / "cache", logs.parent / "log"))
 
 
+def refuses(server: Server) -> bool:
+    """Whether it has no thread to answer with, however often it is asked; it says so each time."""
+    return all(server.get("runs").status == 503 for _ in range(20))
+
+
 def asked(server: Server) -> dict[str, tuple[int, str]]:
     """All answers, when everything has been read or given up."""
     try:
-        wait_until(lambda: server.get("api/status").status == 200, "a status")
-        wait_for_all(server)
+        if not refuses(server):
+            wait_until(lambda: server.get("api/status").status == 200, "a status")
+            wait_for_all(server)
         return answers(getter(server), TRACES, PATHS)
     finally:
         server.stop(signal.SIGTERM)

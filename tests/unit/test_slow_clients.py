@@ -137,6 +137,23 @@ def test_silent_connections_make_room_for_a_request(connect: Connect) -> None:
     assert len(silent) == 4
 
 
+def test_a_connection_that_no_thread_is_left_for_is_told(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is the only one: the next has its answer, so that none of the four places is lost."""
+
+    def no_thread(_self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    for _ in range(5):
+        with monkeypatch.context() as scarce:
+            scarce.setattr(threading.Thread, "start", no_thread)
+            answer = everything_from(connect(request("/")))
+        assert answer.startswith(b"HTTP/1.1 503")
+        assert b"no room for another thread" in answer
+    assert everything_from(connect(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")).endswith(
+        b"small"
+    )
+
+
 def test_when_all_are_at_work_a_further_one_is_told(connect: Connect) -> None:
     working = [connect(request("/long")) for _ in range(4)]
     time.sleep(0.4)

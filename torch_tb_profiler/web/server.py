@@ -206,10 +206,13 @@ class _Server(ThreadedWSGIServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._room.acquire(blocking=False) and not (self._give_up_one() and self._room.acquire(timeout=1)):
-            self._refuse(request)
+            self._refuse(request, f"the server is busy with {self.patience.connections} connections; ask again")
             return
         try:
             super().process_request(request, client_address)
+        except RuntimeError:
+            self._room.release()
+            self._refuse(request, "the machine has no room for another thread; ask again later")
         except BaseException:
             self._room.release()
             raise
@@ -234,8 +237,8 @@ class _Server(ThreadedWSGIServer):
                 log.debug("a connection ended by itself")
             return True
 
-    def _refuse(self, request: socket.socket) -> None:
-        body = dumps({"error": f"the server is busy with {self.patience.connections} connections; ask again"})
+    def _refuse(self, request: socket.socket, reason: str) -> None:
+        body = dumps({"error": reason})
         head = (
             "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n"
             f"Retry-After: 1\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.health import troubles
@@ -112,3 +113,22 @@ def test_an_idle_device_shows_what_it_waited_for() -> None:
     assert finding.saving.low_ns is not None
     assert finding.saving.high_ns is not None
     assert finding.saving.low_ns <= (finding.saving.after_others_ns or 0) <= finding.saving.high_ns
+
+
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("ProfilerStep#{}", "`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`"),
+        ("execute_context_0(0)_generation_{}(8)", 'vllm serve MODEL --profiler-config \'{"profiler": "torch", '),
+        ("step[DECODE bs={}]", "curl -X POST http://HOST:PORT/start_profile --json '{\"with_stack\": true}'`"),
+    ],
+)
+def test_who_records_is_told_to_record_the_silent_host(step: str, told: str) -> None:
+    events: list[Event] = []
+    for turn in range(1, 6):
+        at = 10_000 * turn
+        events += [annotation(step.format(turn), at, 10_000), op("aten::mm", at + 9000, 100)]
+        events += [launch(at + 9010, turn, 10), kernel(at + 9030, 900, turn)]
+    finding = {each.id: each for each in diagnosis(model_of(events)).findings}["device_idle"]
+    assert "silent" in finding.values or "unknown" in finding.values
+    assert told in finding.advice

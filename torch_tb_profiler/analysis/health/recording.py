@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.program.engine_names import engine_step
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.analysis.program.engine_options import recording_engine
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Note, Phase
 
@@ -153,62 +151,26 @@ def _no_distributed_info(model: Model) -> Iterator[Note]:
         )
 
 
-class _Server(msgspec.Struct, frozen=True):
-    """A server that starts the profiler itself, and is told what to record in words of its own.
-
-    name     as its users write it
-    command  tells it; `%s` stands for the options
-    options  its own, by the kind of the note that asks for them
-    """
-
-    name: str
-    command: str
-    options: dict[str, str]
-
-
-#: by what `engine_step` calls them: options of vLLM's `ProfilerConfig`, since 0.13, and of SGLang's `/start_profile`
-_SERVERS = {
-    "vllm": _Server(
-        name="vLLM",
-        command="""vllm serve MODEL --profiler-config '{"profiler": "torch", "torch_profiler_dir": "/logs", %s}'""",
-        options={
-            "no_shapes": '"torch_profiler_record_shapes": true',
-            "no_stacks": '"torch_profiler_with_stack": true',
-            "no_memory": '"torch_profiler_with_memory": true',
-        },
-    ),
-    "sglang": _Server(
-        name="SGLang",
-        command="curl -X POST http://HOST:PORT/start_profile --json '{%s}'",
-        options={"no_shapes": '"record_shapes": true', "no_stacks": '"with_stack": true'},
-    ),
-}
+#: the argument of `profile(...)` that records what a note says is missing
+_ARGUMENTS = {"no_shapes": "record_shapes", "no_stacks": "with_stack", "no_memory": "profile_memory"}
 
 
 def _by_server(model: Model) -> Iterator[Note]:
-    server = _server(model)
-    if server is None:
+    engine = recording_engine(model)
+    if engine is None:
         return
     missing = [note for rule in (_no_shapes, _no_stacks, _no_memory) for note in rule(model)]
-    asked = [note for note in missing if note.kind in server.options]
+    asked = [note for note in missing if _ARGUMENTS[note.kind] in engine.options]
     if asked:
         yield Note(
             "recorded_by_server",
             "info",
-            f"{server.name} starts the profiler itself. What is missing here is recorded with an option of the server, "
+            f"{engine.name} starts the profiler itself. What is missing here is recorded with an option of the server, "
             "not with an argument of profile(...) in a program.",
             touches=tuple(dict.fromkeys(view for note in asked for view in note.touches)),
-            remedy=server.command % ", ".join(server.options[note.kind] for note in asked),
-            values={"server": server.name},
+            remedy=engine.told_to_record(_ARGUMENTS[note.kind] for note in asked),
+            values={"server": engine.name},
         )
-
-
-def _server(model: Model) -> _Server | None:
-    """Who wrote the names of the steps."""
-    events = model.trace.events
-    names = model.trace.strings.texts(distinct(events.name[events.category == Category.USER_ANNOTATION]))
-    steps = (engine_step(name) for name in names)
-    return next((_SERVERS[step.engine] for step in steps if step is not None and step.engine in _SERVERS), None)
 
 
 def _has_operators(model: Model) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.program.capturing import capturing
+from torch_tb_profiler.analysis.program.engine_options import recording_engine
 from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.analysis.replay.refusals import USELESS, Refusal
 from torch_tb_profiler.analysis.shared.compiled import compiled
@@ -34,8 +35,10 @@ _RECORD_MORE = (
     "Record more of the host: `profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`, in "
     "the process and thread that launches the work. The Trace view shows the gaps, and what ends each of them."
 )
-
-
+_ENGINE_RECORDS_MORE = (
+    "Record more of the host, which {engine} does with an option of its own: `{command}`. The Trace view shows the "
+    "gaps, and what ends each of them."
+)
 _COMPILED = (
     "The Critical path view shows which Python code and operators the steps wait for. Do less of it in each step."
 )
@@ -69,10 +72,12 @@ def _find(facts: Facts) -> Sequence[Found]:
     is_capture = 2 * captured > mean and not is_unknown
     place_rows, place_ns = (NO_ROWS, None) if is_silent else _meanwhile(facts)
     is_compiled = compiled(facts.model).is_used
+    engine = recording_engine(facts.model)
+    recorded_by = {"engine": engine.name, "command": engine.told_to_record(["with_stack"])} if engine else {}
     if is_capture:
         advice = _CAPTURE_FIRST
     elif is_unknown or is_silent:
-        advice = _RECORD_MORE
+        advice = _ENGINE_RECORDS_MORE.format(**recorded_by) if recorded_by else _RECORD_MORE
     else:
         advice = _COMPILED if is_compiled else _DO_LESS
     return (
@@ -95,6 +100,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "gpus": ", ".join(str(number) for number in idle),
                 "idle": mean,
                 **({"unknown": unknown} if is_unknown else {"silent": unknown} if is_silent else {}),
+                **(recorded_by if is_unknown or is_silent else {}),
                 **({"captured": captured} if is_capture else {}),
                 **({"compiled": True} if is_compiled else {}),
             },
