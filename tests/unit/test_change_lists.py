@@ -135,6 +135,9 @@ def test_known_values() -> None:
         assert quantile(0.025, freedom) == pytest.approx(t, abs=5e-4)
         assert upper_tail(t, freedom) == pytest.approx(0.025, abs=5e-5)
     assert upper_tail(-3, 7) == pytest.approx(1 - upper_tail(3, 7))
+    for p in (0.5, 0.4, 0.025, 1e-4, 1e-12):
+        for freedom in (0.5, 1, 2, 7.3, 79, 1e6, inf):
+            assert upper_tail(quantile(p, freedom), freedom) == pytest.approx(p, rel=1e-6)
     for x in (1e-9, 0.01, 0.7, 3.0, 250.0, 1e7):
         assert inverse_trigamma(trigamma(x)) == pytest.approx(x, rel=1e-5)
     assert adjusted(np.array([])).tolist() == []
