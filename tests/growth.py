@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 from collections.abc import Callable
 from time import process_time
 
@@ -22,6 +23,20 @@ def growth(prepared: Callable[[int], Work], size: int, turns: int = 3) -> float:
     """
     small, large = (min(_seconds(prepared(of)) for _ in range(turns)) for of in (size, 4 * size))
     return large / max(small, _LEAST_SECONDS)
+
+
+def growth_of_text(text: Callable[[int], str], say: Callable[[str], object], repeats: int) -> float:
+    """The same for what is said of a text, by how often something repeats in it.
+
+    Each text is another one, so that none is known already to what remembers what it said.
+    """
+    turn = itertools.count()
+
+    def prepared(of: int) -> Work:
+        made = text(of + next(turn))
+        return lambda: say(made)
+
+    return growth(prepared, repeats)
 
 
 def beside(work: Work, peer: Work) -> float:

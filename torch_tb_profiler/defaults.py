@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+#: OpenBLAS starts a thread for each processor when NumPy is loaded, which waits at full speed; no matrix is multiplied
+ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 #: where traces that were read once are kept
 DIRECTORY_VARIABLE = "TORCH_TB_PROFILER_CACHE_DIR"
 #: to how many times its size a packed file may unpack, and the same without the variable

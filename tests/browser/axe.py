@@ -15,7 +15,7 @@ AXE = ROOT / "fe" / "node_modules" / "axe-core" / "axe.min.js"
 
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
-#: what is not broken need not be described; no rule here asks for style sheets and media, to be fetched once more
+#: what is not broken need not be described; `preload` would fetch style sheets and media again, and pages have no media
 _BROKEN = {"resultTypes": ["violations"], "preload": False}
 _ALL: dict[str, Any] = _BROKEN
 #: themes differ in nothing else (fe/src/ui/theme.css)

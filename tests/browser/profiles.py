@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.watch import REPORT_VIOLATIONS
 
-#: one process for all pages of a profile that come from this machine, whatever their ports
+#: one process for all pages of a profile that come from this machine, whatever their ports, and that are still blank
 ARGUMENTS = ["--process-per-site", "--renderer-process-limit=1"]
 VIEWPORT = {"width": 1440, "height": 900}
 #: options that are those of a page, or can be taken back

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.growth import MOST, Work, beside, growth
+from tests.growth import MOST, beside, growth_of_text
 from torch_tb_profiler.model.communication_names import LIBRARIES, kind_of, library_of_kernel
 from torch_tb_profiler.model.kernel_names.families import FAMILIES, family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
@@ -109,12 +109,19 @@ def test_alternatives_stand_in_groups() -> None:
         literal_of("a|b")
 
 
-#: the words of a name are found in a fifth to a third of the time that it takes to say what it is
 WORDS = re.compile(r"[A-Za-z]+|\d+")
+#: CPU of what is said of a name, in that of finding its words; it is 3 to 8
+MOST_OF_WORDS = 20
 
 
 def many_names() -> list[str]:
-    return [f"{name}{turn}" for turn in range(10_000 // len(NAMES) + 1) for *_, name in NAMES][:10_000]
+    names = [f"{name}{turn}" for turn in range(10_000 // len(NAMES) + 1) for *_, name in NAMES][:10_000]
+    assert len(set(names)) == 10_000
+    return names
+
+
+def in_words(say: Callable[[str], object], names: list[str]) -> float:
+    return beside(lambda: [say(name) for name in names], lambda: [WORDS.findall(name) for name in names])
 
 
 HOSTILE = (
@@ -125,19 +132,14 @@ HOSTILE = (
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_no_name_takes_long(part: str) -> None:
-    turn = itertools.count()
-
-    def prepared(length: int) -> Work:
-        name = part * (length // len(part)) + str(next(turn))  # which is not known yet
-        return lambda: (family_of(name), kind_of(name))
-
-    assert growth(prepared, 25_000) < MOST
+    told = growth_of_text(
+        lambda times: part * times, lambda name: (family_of(name), kind_of(name)), 25_000 // len(part)
+    )
+    assert told < MOST
 
 
 def test_many_names() -> None:
-    names = many_names()
-    assert len(set(names)) == len(names)
-    assert beside(lambda: [family_of(name) for name in names], lambda: [WORDS.findall(name) for name in names]) < 20
+    assert in_words(family_of, many_names()) < MOST_OF_WORDS
 
 
 @pytest.mark.parametrize(

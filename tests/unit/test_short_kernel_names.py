@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 
-from tests.growth import MOST, Work, beside, growth
-from tests.unit.test_kernel_names import HOSTILE, NAMES, WORDS, many_names
+from tests.growth import MOST, growth_of_text
+from tests.unit.test_kernel_names import HOSTILE, MOST_OF_WORDS, NAMES, in_words, many_names
 from torch_tb_profiler.model.kernel_names.element_types import element_type
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 from torch_tb_profiler.model.kernel_names.short import short_name
@@ -115,20 +113,17 @@ def test_a_short_name_is_shorter() -> None:
 
 @pytest.mark.parametrize("part", [*HOSTILE, "a<", "k<f(", "{lambda(int", "tuple<C<1>, C<1>, C<1>", "kernel_traits<1"])
 def test_no_name_takes_long(part: str) -> None:
-    turn = itertools.count()
+    def say(name: str) -> object:
+        return short_name(name), element_type(name)
 
-    def prepared(length: int) -> Work:
-        name = part * (length // len(part)) + str(next(turn))  # which is not known yet
-        return lambda: (short_name(name), element_type(name))
-
-    assert growth(prepared, 25_000) < MOST
+    assert growth_of_text(lambda times: part * times, say, 25_000 // len(part)) < MOST
 
 
 def test_many_names() -> None:
     names = many_names()
     for name in names:
         plain_name(name)
-    assert beside(lambda: [short_name(name) for name in names], lambda: [WORDS.findall(name) for name in names]) < 20
+    assert in_words(short_name, names) < MOST_OF_WORDS
 
 
 @pytest.mark.parametrize(

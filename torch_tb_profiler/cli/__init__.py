@@ -18,6 +18,7 @@ from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OU
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.cli.saying import tell
+from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 
 #: any value: our own faults are shown with their traceback
 DEBUG_VARIABLE = "TORCH_TB_PROFILER_DEBUG"
@@ -73,11 +74,9 @@ def _quiet() -> Iterator[None]:
 
 
 def _ask_for_one_thread() -> None:
-    """Before NumPy is loaded: its OpenBLAS starts a thread for each processor, which multiplies no matrix here.
-
-    They wait for work at full speed first, a third of the processor time of a short command on two processors.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    """Of OpenBLAS, before NumPy is loaded, unless the user wants more."""
+    for name, value in ONE_BLAS_THREAD.items():
+        os.environ.setdefault(name, value)
 
 
 def _say(text: str) -> None:

@@ -224,12 +224,8 @@ def _where(model: Model, codes: list[int], share: float) -> Where:
         module=module,
         annotation=annotation,
         share=share,
-        missing=None if file is not None or _has_stacks(model) else "with_stack",
+        missing=None if file is not None or model.has_stacks else "with_stack",
     )
-
-
-def _has_stacks(model: Model) -> bool:
-    return len(model.structure.frames) > 0 or bool((model.trace.operators.call_stack > 0).any())
 
 
 def _in_words(

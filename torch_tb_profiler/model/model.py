@@ -252,6 +252,11 @@ class Model:
         return bool((self.device_category == Category.KERNEL).any())
 
     @property
+    def has_stacks(self) -> bool:
+        """Whether Python frames were recorded, or stacks of operators."""
+        return len(self.trace.python_frames) > 0 or bool((self.trace.operators.call_stack > 0).any())
+
+    @property
     def has_runtime(self) -> bool:
         """Whether a device's API was called."""
         return len(self.launches) > 0

@@ -18,6 +18,7 @@ import msgspec
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
 
 from torch_tb_profiler.web.http import dumps
+from torch_tb_profiler.web.time_limit import NO_THREAD
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
@@ -212,7 +213,7 @@ class _Server(ThreadedWSGIServer):
             super().process_request(request, client_address)
         except RuntimeError:
             self._room.release()
-            self._refuse(request, "the machine has no room for another thread; ask again later")
+            self._refuse(request, NO_THREAD)
         except BaseException:
             self._room.release()
             raise

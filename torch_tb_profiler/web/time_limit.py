@@ -15,6 +15,8 @@ from torch_tb_profiler.web.http import HttpError
 
 T = TypeVar("T")
 
+#: why there is no answer where the system starts no further thread
+NO_THREAD = "the machine has no room for another thread; ask again later"
 #: computed at once, those included that nobody waits for any more
 MOST = 64
 #: seconds that a request waits for others to end when there are so many
@@ -57,7 +59,7 @@ class TimeLimit:
             self._give(work)
         except RuntimeError:
             self._room.release()
-            raise HttpError(503, "the machine has no room for another thread; ask again later") from None
+            raise HttpError(503, NO_THREAD) from None
         try:
             return future.result(max(until - time.monotonic(), 0.0))
         except NotYet:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from torch_tb_profiler import storage
+from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.workspace.give_back import MMAP_THRESHOLD, TRIM_THRESHOLD
@@ -48,7 +49,7 @@ PATIENCE_VARIABLE = "TORCH_TB_PROFILER_WORKER_SECONDS"
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.workspace.worker import main; main()"
 VARIABLES = {
-    "OPENBLAS_NUM_THREADS": "1",
+    **ONE_BLAS_THREAD,
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     # What glibc comes to by itself once a block of 32 MiB was freed. Until then every larger array is of new pages,

@@ -212,6 +212,22 @@ describe("a finding", () => {
     const device = findingAdvice({ ...found, values: { how: "device", ...xpu } });
     expect(device).toContain("torch.xpu.synchronize()");
   });
+
+  it("tells in Chinese who records how a silent host is recorded", async () => {
+    localStorage.setItem("torch-tb-profiler.language", "zh-CN");
+    const { findingAdvice, settleAreas, settleLanguage } = await import(".");
+    await settleLanguage();
+    await settleAreas();
+    const idle = { id: "device_idle", title: "", detail: "", advice: "" };
+    const program = findingAdvice({ ...idle, values: { silent: 0.5 } });
+    expect(program).toContain("with_stack=True");
+    const asked = { silent: 0.5, server: "vLLM", command: "vllm serve" };
+    const server = findingAdvice({ ...idle, values: asked });
+    expect(server).toContain("vLLM 为此有自己的选项：`vllm serve`");
+    expect(server).not.toContain("profile(");
+    const recorded = findingAdvice({ ...idle, values: { unknown: 0.5, stacks: true } });
+    expect(recorded).toContain("已采集调用栈");
+  });
 });
 
 /** Words for the same things that the Chinese page does not use, and what it says instead. */

@@ -116,19 +116,21 @@ def test_an_idle_device_shows_what_it_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "told"),
+    ("step", "stack", "told"),
     [
-        ("ProfilerStep#{}", "`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`"),
-        ("execute_context_0(0)_generation_{}(8)", 'vllm serve MODEL --profiler-config \'{"profiler": "torch", '),
-        ("step[DECODE bs={}]", "curl -X POST http://HOST:PORT/start_profile --json '{\"with_stack\": true}'`"),
+        ("ProfilerStep#{}", "", "`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`"),
+        ("execute_context_0(0)_generation_{}(8)", "", 'vllm serve MODEL --profiler-config \'{"profiler": "torch", '),
+        ("step[DECODE bs={}]", "", "curl -X POST http://HOST:PORT/start_profile --json '{\"with_stack\": true}'`"),
+        ("execute_context_0(0)_generation_{}(8)", "worker.py(1): run", "Stacks are recorded, but do not show why."),
     ],
 )
-def test_who_records_is_told_to_record_the_silent_host(step: str, told: str) -> None:
+def test_who_records_is_told_to_record_the_silent_host(step: str, stack: str, told: str) -> None:
     events: list[Event] = []
     for turn in range(1, 6):
         at = 10_000 * turn
-        events += [annotation(step.format(turn), at, 10_000), op("aten::mm", at + 9000, 100)]
+        events += [annotation(step.format(turn), at, 10_000), op("aten::mm", at + 9000, 100, **{"Call stack": stack})]
         events += [launch(at + 9010, turn, 10), kernel(at + 9030, 900, turn)]
     finding = {each.id: each for each in diagnosis(model_of(events)).findings}["device_idle"]
     assert "silent" in finding.values or "unknown" in finding.values
     assert told in finding.advice
+    assert ("with_stack" in finding.advice) == (not stack)

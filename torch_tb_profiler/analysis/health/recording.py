@@ -96,8 +96,7 @@ def _no_shapes(model: Model) -> Iterator[Note]:
 
 
 def _no_stacks(model: Model) -> Iterator[Note]:
-    operators = model.trace.operators
-    if _has_operators(model) and not operators.call_stack.any() and not len(model.trace.python_frames):
+    if _has_operators(model) and not model.has_stacks:
         yield NO_STACKS
 
 

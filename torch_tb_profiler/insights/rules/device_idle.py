@@ -24,6 +24,7 @@ from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 from torch_tb_profiler.insights.shared.links import COMPILE_TUTORIAL
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
+from torch_tb_profiler.model import Model
 
 _UNKNOWN = "The device is idle, and the trace does not show why"
 _CAPTURING = "Graphs are captured in the recorded steps"
@@ -35,9 +36,13 @@ _RECORD_MORE = (
     "Record more of the host: `profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`, in "
     "the process and thread that launches the work. The Trace view shows the gaps, and what ends each of them."
 )
-_ENGINE_RECORDS_MORE = (
-    "Record more of the host, which {engine} does with an option of its own: `{command}`. The Trace view shows the "
+_SERVER_RECORDS_MORE = (
+    "Record the Python code of the host. {server} has its own option for it: `{command}`. The Trace view shows the "
     "gaps, and what ends each of them."
+)
+_NOT_IN_STACKS = (
+    "Stacks are recorded, but do not show why. Check that the process and thread that launches the work was recorded. "
+    "The Trace view shows the gaps, and what ends each of them."
 )
 _COMPILED = (
     "The Critical path view shows which Python code and operators the steps wait for. Do less of it in each step."
@@ -72,12 +77,11 @@ def _find(facts: Facts) -> Sequence[Found]:
     is_capture = 2 * captured > mean and not is_unknown
     place_rows, place_ns = (NO_ROWS, None) if is_silent else _meanwhile(facts)
     is_compiled = compiled(facts.model).is_used
-    engine = recording_engine(facts.model)
-    recorded_by = {"engine": engine.name, "command": engine.told_to_record(["with_stack"])} if engine else {}
+    record: dict[str, str | bool] = {}
     if is_capture:
         advice = _CAPTURE_FIRST
     elif is_unknown or is_silent:
-        advice = _ENGINE_RECORDS_MORE.format(**recorded_by) if recorded_by else _RECORD_MORE
+        advice, record = _record_more(facts.model)
     else:
         advice = _COMPILED if is_compiled else _DO_LESS
     return (
@@ -100,7 +104,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "gpus": ", ".join(str(number) for number in idle),
                 "idle": mean,
                 **({"unknown": unknown} if is_unknown else {"silent": unknown} if is_silent else {}),
-                **(recorded_by if is_unknown or is_silent else {}),
+                **record,
                 **({"captured": captured} if is_capture else {}),
                 **({"compiled": True} if is_compiled else {}),
             },
@@ -128,6 +132,17 @@ def _find(facts: Facts) -> Sequence[Found]:
             links=(COMPILE_TUTORIAL,) if advice == _DO_LESS else (),
         ),
     )
+
+
+def _record_more(model: Model) -> tuple[str, dict[str, str | bool]]:
+    """What shows what the host does, and the values that say which it is."""
+    if model.has_stacks:
+        return _NOT_IN_STACKS, {"stacks": True}
+    engine = recording_engine(model)
+    if engine is None:
+        return _RECORD_MORE, {}
+    asked: dict[str, str | bool] = {"server": engine.name, "command": engine.told_to_record(["with_stack"])}
+    return _SERVER_RECORDS_MORE.format(**asked), asked
 
 
 def _captured(facts: Facts) -> float:

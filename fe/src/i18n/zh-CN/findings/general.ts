@@ -52,14 +52,16 @@ export const findings: Record<string, FindingWords> = {
         : (unknown ?? silent) === undefined
           ? `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`
           : `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲。各步有 ${percent(unknown ?? silent, 0)} 的时间，记录的内容没有说明设备在等待什么。`,
-    advice: ({ unknown, silent, captured, compiled, engine, command }) =>
+    advice: ({ unknown, silent, captured, compiled, stacks, server, command }) =>
       captured !== undefined
         ? "请采集捕获之后的部分：服务程序在启动时捕获图，处理请求时重放。在自己的程序中，请在循环之前捕获，并在采集之前先运行几步。"
         : (unknown ?? silent) === undefined
           ? `关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作${compiled ? "" : "，或让 `torch.compile(model)` 只做一次"}。`
-          : engine !== undefined
-            ? `请记录更多主机信息，${engine} 为此有自己的选项：\`${command}\`。跟踪视图显示这些空隙，以及是什么结束了它们。`
-            : "请在启动这些工作的进程和线程中记录更多主机信息：`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`。跟踪视图显示这些空隙，以及是什么结束了它们。",
+          : stacks !== undefined
+            ? "已采集调用栈，但其中看不出原因：请检查启动这些工作的进程和线程是否已被采集。跟踪视图显示这些空隙，以及是什么结束了它们。"
+            : server !== undefined
+              ? `请采集主机的 Python 代码，${server} 为此有自己的选项：\`${command}\`。跟踪视图显示这些空隙，以及是什么结束了它们。`
+              : "请在启动这些工作的进程和线程中记录更多主机信息：`profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)`。跟踪视图显示这些空隙，以及是什么结束了它们。",
   },
   memory_limit: {
     title: "设备内存几乎用满",
