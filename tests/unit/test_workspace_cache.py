@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.tiny import write_trace
 from tests.workspaces import Opener, count_of, settled, traces
@@ -17,6 +18,8 @@ from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import (
     Key,
     Loading,
+    Packed,
+    Tier,
     Workspace,
     file_names,
     open_workspace,
@@ -101,6 +104,62 @@ def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
     settled(again)
     assert ask(again, "a") == b"answer"
     assert len(asked) == 2
+
+
+def test_an_answer_about_a_run_is_computed_once(
+    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for worker in ("a", "b"):
+        write_trace(logs / "run" / f"{worker}.pt.trace.json")
+    made: list[str] = []
+
+    def ask(workspace: Workspace, question: str = "what", tier: Tier = "disk") -> bytes:
+        def make() -> Packed:
+            made.append(question)
+            return pack(question.encode() * 2000)
+
+        settled(workspace)
+        run = workspace.find_span("run", None)
+        return workspace.remember_of_run(run, (question, 1), make, tier).plain()
+
+    def asked_again(*, question: str = "what", tier: Tier = "disk") -> bool:
+        """By a workspace that was opened later; whether it was computed again."""
+        before = len(made)
+        workspace = opened()
+        assert {ask(workspace, question, tier) for _ in range(2)} == {question.encode() * 2000}
+        workspace.close()
+        assert len(made) - before <= 1
+        return len(made) > before
+
+    assert asked_again()
+    assert not asked_again()
+    assert asked_again(question="another")
+    # of parameters there are too many to keep it
+    assert asked_again(question="passing", tier="memory")
+    assert asked_again(question="passing", tier="memory")
+    # what is damaged is made again
+    for path in (tmp_path / "cache").glob("*.run"):
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+    assert asked_again()
+    assert not asked_again()
+    # of other ranks, and by other code
+    write_trace(logs / "run" / "c.pt.trace.json")
+    assert asked_again()
+    assert not asked_again()
+    monkeypatch.setattr(file_names, "answers_version", lambda: "another")
+    assert asked_again()
+
+
+def test_an_answer_about_a_run_is_not_kept_while_a_trace_is_read(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "a.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    run = workspace.find_span("run", None)
+    (known,) = (trace for of in workspace.status().runs for trace in of.traces)
+    for state, kept in (("loading", 0), ("failed", 1)):
+        others = (replace(known, worker="b", file="run/b.pt.trace.json", state=state),)
+        workspace.remember_of_run(replace(run, others=others), ("what",), lambda: pack(b"{}"), "disk")
+        assert len([*(tmp_path / "cache").glob("*.run")]) == kept
 
 
 def test_an_error_of_a_question_is_not_taken_for_broken_columns(logs: Path, tmp_path: Path, opened: Opener) -> None:

@@ -55,6 +55,7 @@ from torch_tb_profiler.workspace import (
     Packed,
     Status,
     StoredAnswer,
+    Tier,
     TraceStatus,
     Workspace,
     answer_name,
@@ -278,7 +279,9 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
                 found = question.compute(made, own)
         return pack(dumps(found))
 
-    return Answer(workspace.remember(Key.of_run(opened, known_as(question, own)), answer))
+    # there are too many parameters to keep each answer for long
+    tier: Tier = "memory" if own.__struct_fields__ else "disk"
+    return Answer(workspace.remember_of_run(opened, known_as(question, own), answer, tier))
 
 
 def _whole(whole: RunPart[Any, W], workspace: Workspace, opened: OpenRun, subject: Callable[[], RunSubject[Any]]) -> W:

@@ -118,10 +118,7 @@ class AnswerFolder:
             return None
         with contextlib.suppress(OSError):
             os.utime(self._path / name)  # it is forgotten later than others
-        kind, body = content[:1], content[1:]
-        if kind == _REFUSAL:
-            return from_json(body, Refusal)
-        return _packed(body, is_gzip=kind == _GZIP)
+        return from_file(content)
 
     def content(self, name: str) -> bytes | None:
         """The body of an answer; None if there is none."""
@@ -163,6 +160,20 @@ class AnswerFolder:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)  # it stays when both are names of one file already
         return True
+
+
+def as_file(answer: StoredAnswer) -> bytes:
+    """What stands in the file of an answer."""
+    kind, packed = _as_file(answer)
+    return kind + packed.body
+
+
+def from_file(content: bytes) -> StoredAnswer:
+    """What `as_file` was given."""
+    kind, body = content[:1], content[1:]
+    if kind == _REFUSAL:
+        return from_json(body, Refusal)
+    return _packed(body, is_gzip=kind == _GZIP)
 
 
 def _as_file(answer: StoredAnswer) -> tuple[bytes, Packed]:

@@ -112,7 +112,10 @@ class Cache:
     def result(self, name: str) -> bytes | None:
         """What the ranks of a run say together; None if it is nowhere, or damaged. `name`: see `result_name`."""
         with contextlib.suppress(OSError):
-            return read_sealed(self._here(self.directory / name))
+            path = self._here(self.directory / name)
+            content = read_sealed(path)
+            os.utime(path)  # it is forgotten later than others
+            return content
         return None
 
     def keep_result(self, name: str, content: bytes) -> None:

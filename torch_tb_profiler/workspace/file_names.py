@@ -54,11 +54,12 @@ class FileNames:
         return Shared(self.of(key, COLUMNS), self.of(key, RANK), self.of(key, SUMMARY))
 
 
-def result_name(ranks: Sequence[tuple[str, str]], failed: Sequence[str]) -> str:
+def result_name(ranks: Sequence[tuple[str, str]], failed: Sequence[str], answer: Sequence[str] = ()) -> str:
     """The file of what the ranks of a run say together.
 
     ranks: worker and content key of each
     failed: files that could not be read
+    answer: of an answer to a question about the run all else that it depends on, the version of the code first
     """
-    told = repr((fingerprint(RANKS), sorted(ranks), sorted(failed)))
+    told = repr((answer or fingerprint(RANKS), sorted(ranks), sorted(failed)))
     return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest() + RESULT

@@ -21,7 +21,7 @@ from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name
+from torch_tb_profiler.workspace.answer_store import AnswerFolder, Packed, answer_name, as_file, from_file
 from torch_tb_profiler.workspace.answering import Method
 from torch_tb_profiler.workspace.answering_process import AnsweringProcess
 from torch_tb_profiler.workspace.asking import VALUE_BYTES, Asking, NotKept
@@ -235,10 +235,9 @@ class Workspace:
 
         Raises what `make` raises.
         """
-        if tier == "memory":
-            memory_value: V = self._in_memory.remember(key, make)
-            return memory_value
-        value: V = self._on_disk.remember(key, lambda: self._kept(key, make))
+        if tier == "disk":
+            make = partial(self._kept, key, make)
+        value: V = (self._on_disk if tier == "disk" else self._in_memory).remember(key, make)
         return value
 
     def _kept(self, key: Key, make: Callable[[], Any]) -> Any:
@@ -253,6 +252,25 @@ class Workspace:
         self._cache.touch(trace.key)
         self._cache.sweep_if_due()
         return value
+
+    def remember_of_run(self, opened: OpenRun, question: Hashable, make: Callable[[], Packed], tier: Tier) -> Packed:
+        """The same of an answer about all ranks of a run. On disk is what no trace that is still read will change.
+
+        question: its `repr` is the same in every process
+        """
+        name = self.result_name(opened, repr(question)) if tier == "disk" else None
+        kept: Callable[[], Packed] = make if name is None else partial(self._kept_of_run, name, make)
+        found: Packed = self._on_disk.remember(Key.of_run(opened, question), kept)
+        return found
+
+    def _kept_of_run(self, name: str, make: Callable[[], Packed]) -> Packed:
+        content = self.result(name)
+        found = from_file(content) if content else None
+        if not isinstance(found, Packed):
+            found = make()
+            self.keep_result(name, as_file(found))
+            self._cache.sweep_if_due()
+        return found
 
     def ask_timeline(self, trace: OpenTrace, question: Callable[[Timeline], A]) -> A:
         """The answer of a function of the trace as it is drawn; see `ask`. Raises Loading."""
@@ -287,12 +305,13 @@ class Workspace:
         """What is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
         return self._cache.rank_content(trace.key)
 
-    def result_name(self, opened: OpenRun) -> str | None:
-        """Of the file of what these ranks say together; None while some are still being read."""
+    def result_name(self, opened: OpenRun, question: str = "") -> str | None:
+        """Of the file of what these ranks say together, or of an answer about them; None while some are being read."""
         if any(other.state != "failed" for other in opened.others):
             return None
         ranks = [(trace.worker, trace.key) for trace in opened.traces]
-        return result_name(ranks, [other.file for other in opened.others])
+        answer = (self._cache.version, opened.run, opened.span, question) if question else ()
+        return result_name(ranks, [other.file for other in opened.others], answer)
 
     def result(self, name: str) -> bytes | None:
         """What was kept under a name; None if it is nowhere, or damaged."""

@@ -25,9 +25,9 @@ from torch_tb_profiler.insights.shared.device_words import Platform, platform
 from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.distributed import Distributed, distributed
+from torch_tb_profiler.ranks.joint_graph import JointGraph, join
 from torch_tb_profiler.ranks.layout import groups_of
 from torch_tb_profiler.ranks.rank import Rank, rank_of
-from torch_tb_profiler.ranks.replay import JointGraph, join
 from torch_tb_profiler.ranks.run_answers import Straggler
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.slow_ranks import slow_ranks
@@ -188,11 +188,11 @@ class RunFacts(msgspec.Struct, frozen=True, dict=True):
 
     def steps_after(self, remedies: Sequence[Remedy]) -> list[Int64]:
         """Per rank its steps after some remedies, ns."""
+        of_ranks = [[effect for remedy in remedies for effect in remedy[number]] for number in range(self.loaded)]
+        if not any(of_ranks):
+            return self.before
         return self.joint.solve(
-            [
-                after(each.graph, [effect for remedy in remedies for effect in remedy[number]])
-                for number, each in enumerate(self.ranks)
-            ]
+            [after(each.graph, effects) for each, effects in zip(self.ranks, of_ranks, strict=True)]
         )
 
     @cached_property
