@@ -19,5 +19,6 @@ API_CALLS = TraceQuestion(
     summary="Calls of the device's API, by function and caller",
     answer=Table[TableMeta],
     compute=_answer,
+    first=(NoParameters(),),
     report=({},),
 )

@@ -71,6 +71,6 @@ MODULES = TraceQuestion(
     compute=_modules,
     # they need another tree, and nothing of what is computed for the questions about calls
     bundle="modules",
-    first=(OfSource("nn"), OfSource()),
+    first=(OfSource("nn"), OfSource("lightning"), OfSource()),
     report=({"source": "nn"}, {"source": "lightning"}),
 )

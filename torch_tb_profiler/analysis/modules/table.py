@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
@@ -48,6 +51,13 @@ class ModuleTable(Tabular, frozen=True):
 
     defined = MODULES
 
+    @classmethod
+    def empty(cls, source: Source) -> ModuleTable:
+        """Of a trace without modules of the source."""
+        columns: dict[str, Any] = dict.fromkeys(cls.__struct_fields__, np.empty(0, np.int64))
+        real = np.empty(0, np.float64)
+        return cls(**columns | {"source": source, "name": (), "mean_host_ns": real, "mean_device_ns": real})
+
     def __len__(self) -> int:
         return len(self.name)
 
@@ -81,6 +91,8 @@ class HookCalls(msgspec.Struct, frozen=True):
 
 def modules(model: Model, source: Source) -> ModuleTable:
     """The modules of a source; without any the table is empty."""
+    if source not in module_sources(model):
+        return ModuleTable.empty(source)  # the program tree, which takes most of the time, would show none
     return _nn(model) if source == "nn" else _lightning(model)
 
 

@@ -175,6 +175,7 @@ PROGRAM_COMPILED = TraceQuestion(
     summary="What torch.compile did: regions, graph breaks, compilations, generated kernels",
     answer=CompiledAnswer,
     compute=_compiled,
+    first=(NoParameters(),),
     more="What the numbers are: docs/views/program.md.",
     report=({},),
 )
@@ -185,6 +186,7 @@ PROGRAM_GRAPHS = TraceQuestion(
     answer=GraphsAnswer,
     parameters=WhichGraph,
     compute=_graphs,
+    first=(WhichGraph(),),
     more="What the numbers are: docs/views/program.md.",
     report=({},),
 )

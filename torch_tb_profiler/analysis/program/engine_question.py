@@ -268,6 +268,7 @@ PROGRAM_ENGINE = TraceQuestion(
     summary="How the program infers: its steps by phase, time per output token, gaps, kinds of kernels",
     answer=EngineAnswer,
     compute=_engine,
+    first=(NoParameters(),),
     more="What steps are, and how they are found: docs/views/program.md.",
     report=({},),
 )

@@ -305,6 +305,7 @@ PROGRAM_PHASES = TraceQuestion(
     answer=PhasesAnswer,
     parameters=WhichPhase,
     compute=_phases,
+    first=(WhichPhase(),),
     more="Phases, and how they are found: docs/views/program.md.",
     report=({},),
 )

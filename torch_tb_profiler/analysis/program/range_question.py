@@ -45,6 +45,7 @@ PROGRAM_RANGES = TraceQuestion(
     summary="The ranges that the program, its frameworks and torch name, as a tree in a table",
     answer=Table[TableMeta],
     compute=_ranges,
+    first=(NoParameters(),),
     more="`parent` is an `id`, null at the top. How names are folded: docs/views/program.md.",
     report=({},),
 )
