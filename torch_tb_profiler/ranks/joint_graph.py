@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.replay.graph import DROPPABLE, Graph, Node
 from torch_tb_profiler.analysis.replay.lags import Lags
 from torch_tb_profiler.analysis.replay.scenario import Scenario, unchanged
 from torch_tb_profiler.analysis.replay.solve import Solver
+from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int8, Int64
 from torch_tb_profiler.ranks.clock_lines import LOOSE_BACKENDS, TOGETHER, GroupEnds, RankEnds, common_lines
@@ -85,7 +86,7 @@ class JointGraph(msgspec.Struct, frozen=True, dict=True):
         """Works out when nodes come."""
         droppable = np.zeros(len(self.source), np.bool_)
         for graph, of_rank in zip(self.graphs, self._of_ranks, strict=True):
-            droppable[of_rank.at] = np.isin(graph.edge[of_rank.edge], DROPPABLE)
+            droppable[of_rank.at] = one_of(graph.edge[of_rank.edge], DROPPABLE)
         return Solver.of(len(self.time), self.source, self.target, ~droppable)
 
     @cached_property

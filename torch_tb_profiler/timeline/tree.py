@@ -9,6 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.lookup import bounds_of, find
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.idle_threads import are_idle
 from torch_tb_profiler.timeline.bands import Band
@@ -169,10 +170,14 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
     host = np.flatnonzero((lanes.band == Band.HOST) & (lanes.depth == 0) & (timeline.device_of_track[lanes.track] < 0))
     called = np.bincount(lanes.track[host], busy_of_lane[host], len(timeline.trace.tracks))
     # a step begins where its own mark does, or where that of the one before ends
-    cuts = np.array(timeline.summary.step_ns, np.int64)
-    begins = np.isin(slices.start, cuts) | np.isin(slices.end, cuts)
-    begins &= one_of(lanes.band[slices.lane], (Band.HOST, Band.PYTHON))
-    steps = np.bincount(lanes.track[slices.lane[begins]], minlength=len(timeline.trace.tracks))
+    cuts = distinct(np.array(timeline.summary.step_ns, np.int64))
+    # slices are in the order of their lanes
+    of_lane = bounds_of(slices.lane, len(lanes))
+    runs = np.flatnonzero(one_of(lanes.band, (Band.HOST, Band.PYTHON)))
+    steps = np.zeros(len(timeline.trace.tracks), np.int64)
+    for lane, first, last in zip(runs.tolist(), of_lane[runs].tolist(), of_lane[runs + 1].tolist(), strict=True):
+        begins = (find(cuts, slices.start[first:last]) >= 0) | (find(cuts, slices.end[first:last]) >= 0)
+        steps[lanes.track[lane]] += np.count_nonzero(begins)
     steps[called == 0] = 0
     if not called.any():
         return ["active"] * len(called)
