@@ -116,6 +116,7 @@ def check_kernels(model: Model) -> None:
     assert (row.tensor_cores_yes, row.tensor_cores_unknown) == (found.yes, found.unknown)
     if found.yes is not None and found.no is not None and found.unknown is not None:
         assert found.yes + found.no + found.unknown == pytest.approx(1)
+    assert (found.yes is None) == (found.no is None) == (found.unknown in (None, 1))
     uses = device_use(model)
     chosen = is_compute(model)
     if len(uses) == 1 and (model.device_work.device[chosen] >= 0).all():

@@ -121,6 +121,16 @@ def test_tensor_core_time() -> None:
     assert sum(asdict(totals.tensor_cores).values()) == pytest.approx(1)
 
 
+def test_without_a_name_that_says_it_the_use_of_tensor_cores_is_not_known() -> None:
+    """Not 0: the kernels may use them. What is known of a part is known to be so much at least."""
+    events = [kernel(0, 10, 1, "my_own"), kernel(20, 5, 2, "my_other")]
+    assert kernel_totals(model_of(events)).tensor_cores == TensorCores(None, None, 1)
+    no_time = kernel(30, 0, 3, "volta_h884gemm")
+    assert kernel_totals(model_of([*events, no_time])).tensor_cores == TensorCores(None, None, 1)
+    known = kernel(30, 5, 3, "triton_poi_fused_relu_0")
+    assert kernel_totals(model_of([*events, known])).tensor_cores == TensorCores(0, 5 / 20, 15 / 20)
+
+
 def test_communication_is_no_part_of_the_time_of_compute_kernels() -> None:
     """With it in the denominator the share of tensor cores falls whenever ranks wait: 0.03 instead of 0.10."""
     reduced = kernel(50, 70, 4, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", **{"est. achieved occupancy %": 2})

@@ -101,6 +101,8 @@ def test_what_is_not_known_is_null_and_said_so() -> None:
     assert len(shown) == len(text.split("\n"))
     without_occupancy = of(model_of([launch(0, 1, 2), kernel(5, 10, 1, "volta_sgemm_32x128_nt")]))
     assert "Occupancy: mean unknown, known for 0.0%" in as_text(without_occupancy)
+    undecided = as_text(of(model_of([launch(0, 1, 2), kernel(5, 10, 1, "my_own")])))
+    assert "Tensor cores: yes unknown, no unknown, unknown 100.0% of the time of compute kernels" in undecided
 
 
 def test_findings_are_in_order_of_what_they_save() -> None:

@@ -170,11 +170,11 @@ export interface DeviceUse {
   tensor_cores: TensorCores;
 }
 
-/** Parts of the time of compute kernels, 0…1; the three add up to 1. None if there is no such time. */
+/** Parts of the time of compute kernels, 0…1; what is not None adds up to 1. None if there is no such time. */
 export interface TensorCores {
-  /** part of kernels known to use tensor cores, 0…1 */
+  /** part of kernels known to use tensor cores, 0…1; None if it is known of none */
   yes: number | null;
-  /** part of kernels known not to, 0…1 */
+  /** part of kernels known not to, 0…1; None if it is known of none */
   no: number | null;
   /** part of kernels of which it is not known, 0…1 */
   unknown: number | null;
@@ -616,7 +616,7 @@ export interface Figures {
   achieved_occupancy: number | null;
   /** part of the time of compute kernels whose occupancy is known, 0…1 */
   occupancy_known_share: number | null;
-  /** part of that time known to use tensor cores, 0…1 */
+  /** part of that time known to use tensor cores, 0…1; None if it is known of none */
   tensor_cores_yes: number | null;
   /** part of that time of which it is not known, 0…1 */
   tensor_cores_unknown: number | null;

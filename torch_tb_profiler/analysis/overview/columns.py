@@ -138,14 +138,16 @@ OVERVIEW = by_key(
         "Tensor cores used",
         "number",
         "fraction",
-        "Duration of the compute kernels known by name to use tensor cores ÷ duration of all compute kernels.",
+        "Duration of the compute kernels known by name to use tensor cores ÷ duration of all compute kernels; empty if "
+        "it is known for none of them.",
     ),
     Definition(
         "tensor_cores_no",
         "Tensor cores not used",
         "number",
         "fraction",
-        "Duration of the compute kernels known by name not to use tensor cores ÷ duration of all compute kernels.",
+        "Duration of the compute kernels known by name not to use tensor cores ÷ duration of all compute kernels; "
+        "empty if it is known for none of them.",
     ),
     Definition(
         "tensor_cores_unknown",

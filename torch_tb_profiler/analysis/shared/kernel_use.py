@@ -22,10 +22,10 @@ COMPUTED_SHARED_MEMORY = 49_152
 
 
 class TensorCores(msgspec.Struct, frozen=True):
-    """Parts of the time of compute kernels, 0…1; the three add up to 1. None if there is no such time.
+    """Parts of the time of compute kernels, 0…1; what is not None adds up to 1. None if there is no such time.
 
-    yes      part of kernels known to use tensor cores, 0…1
-    no       part of kernels known not to, 0…1
+    yes      part of kernels known to use tensor cores, 0…1; None if it is known of none
+    no       part of kernels known not to, 0…1; None if it is known of none
     unknown  part of kernels of which it is not known, 0…1
     """
 
@@ -73,6 +73,8 @@ def tensor_cores(model: Model, chosen: Bool | Int64) -> TensorCores:
     if not whole:
         return TensorCores(None, None, None)
     yes, unknown = (int(duration[use == value].sum()) for value in (Use.YES, Use.UNKNOWN))
+    if unknown == whole:
+        return TensorCores(None, None, 1.0)
     return TensorCores(yes / whole, (whole - yes - unknown) / whole, unknown / whole)
 
 

@@ -89,7 +89,7 @@ def _device_lines(device: DeviceSummary) -> list[str]:
         f"{_share(device.communicating)}, exposed communication {_share(device.exposed_communication)} of the step time"
     ]
     cores = device.tensor_cores
-    if cores.yes is not None:
+    if cores.unknown is not None:
         lines.append(
             f"Tensor cores: yes {_share(cores.yes)}, no {_share(cores.no)}, unknown {_share(cores.unknown)} of the "
             "time of compute kernels"

@@ -78,6 +78,7 @@ export const overview = area("overview", {
     knownOf: (share: string) => `estimated; known for ${share} of the compute time`,
     notKnown: "not computed by the profiler",
     unknownOf: (share: string) => `of the compute time; ${share} unknown`,
+    notInNames: "unknown: the names of the kernels do not show it",
     estimated: "estimated",
     notRecorded: "not recorded",
   },

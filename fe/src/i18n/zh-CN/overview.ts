@@ -73,6 +73,7 @@ export const overview: typeof en = {
     knownOf: (share) => `估算值；已知部分占计算时间的 ${share}`,
     notKnown: "性能分析器没有计算",
     unknownOf: (share) => `占计算时间；${share} 未知`,
+    notInNames: "未知：根据内核名称无法判断",
     estimated: "估算值",
     notRecorded: "没有记录",
   },

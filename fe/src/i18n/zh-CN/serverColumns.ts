@@ -321,11 +321,11 @@ export const columns: ServerMessages["columns"] = {
   ],
   "overview.tensor_cores_yes": [
     "使用 Tensor Core",
-    "根据名称已知使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时。",
+    "根据名称已知使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时；若对其中任何内核都无法判断，则为空。",
   ],
   "overview.tensor_cores_no": [
     "未使用 Tensor Core",
-    "根据名称已知不使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时。",
+    "根据名称已知不使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时；若对其中任何内核都无法判断，则为空。",
   ],
   "overview.tensor_cores_unknown": [
     "Tensor Core 未知",

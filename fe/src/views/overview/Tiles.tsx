@@ -89,6 +89,7 @@ export function Tiles({ overview, onCause, onCategory }: Props) {
             help={help("tensor_cores_yes")}
             value={device.tensor_cores.yes}
             remark={text.unknownOf(fraction(device.tensor_cores.unknown))}
+            missing={device.tensor_cores.unknown === null ? text.notRecorded : text.notInNames}
             onOpen={() => goToView("kernels", null, { filter: "", sort: "tensor_cores_used" })}
           />
           <OfPeak />

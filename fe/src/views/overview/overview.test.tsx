@@ -1,9 +1,11 @@
+import { QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
-import { afterEach, expect, it, vi } from "vitest";
-import type { Overview } from "../../api";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createQueryClient, type Overview } from "../../api";
 import { Answer } from "./Answer";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
+import { Tiles } from "./Tiles";
 import { waterfallRows } from "./waterfallRows";
 
 vi.mock("../../charts", () => ({ HBars: () => null, Donut: () => null, StackedBars: () => null }));
@@ -197,4 +199,44 @@ it("puts work before idle time, and small parts into one row", () => {
     ["idle.sync", 900, 0],
     ["unknown.others", 995, 2],
   ]);
+});
+
+describe("the tile of tensor cores", () => {
+  type Cores = Overview["device"]["tensor_cores"];
+  const facts = (tensor_cores: Cores) => {
+    const occupancy = { mean: null, known_share: null };
+    const overview = overviewOf({
+      steps: { duration_ns: [], categories: [], category_ns: {} },
+      device: { busy: 0.5, computing: 0.5, communicating: 0, tensor_cores, occupancy },
+      devices: [],
+      definitions: DEFINITIONS,
+    } as unknown as Partial<Overview>);
+    render(
+      <QueryClientProvider client={createQueryClient()}>
+        <Tiles overview={overview} onCause={() => {}} onCategory={() => {}} />
+      </QueryClientProvider>,
+    );
+    const tile = screen.getByText("Tensor cores").closest(".tile");
+    const shown = [...(tile?.querySelectorAll("dd") ?? [])].map((each) =>
+      // Numbers do not break from their units.
+      each.textContent?.replaceAll("\u00a0", " "),
+    );
+    return { shown, opens: tile?.querySelector("button") !== null };
+  };
+
+  it("has no number where it is unknown for all kernels, and says why", () => {
+    const { shown, opens } = facts({ yes: null, no: null, unknown: 1 });
+    expect(shown).toEqual(["–", "unknown: the names of the kernels do not show it"]);
+    expect(opens).toBe(false);
+  });
+
+  it("has the part that is known, and says how much is not", () => {
+    const { shown, opens } = facts({ yes: 0, no: 0.25, unknown: 0.75 });
+    expect(shown).toEqual(["0.0 %", "of the compute time; 75.0 % unknown"]);
+    expect(opens).toBe(true);
+  });
+
+  it("is not recorded without compute kernels", () => {
+    expect(facts({ yes: null, no: null, unknown: null }).shown).toEqual(["–", "not recorded"]);
+  });
 });
