@@ -11,7 +11,7 @@ import { share, sum, summary } from "./summary";
 import type { BarSeries, StackedBarsProps } from "./types";
 
 export function StackedBars(props: StackedBarsProps) {
-  const { title, x, xLabel = "", details, detailsLabel = "", series, mode, unit } = props;
+  const { title, x, times, xLabel = "", details, detailsLabel = "", series, mode, unit } = props;
   const { height = 320, onPick } = props;
   const [hidden, toggle] = useHidden();
   const build = useCallback(
@@ -25,6 +25,7 @@ export function StackedBars(props: StackedBarsProps) {
         buckets: bucketsOf({ ...everything, totals }, { from: 0, to: x.length }, 1),
         colors: drawn.map(({ color }) => color),
         label: ({ from }: { readonly from: number }) => x[from] ?? "",
+        times,
         selected: null,
         mode,
         unit,
@@ -32,7 +33,7 @@ export function StackedBars(props: StackedBarsProps) {
       };
       return columnsPicture(data, columnsPlot(width, height), theme);
     },
-    [x, xLabel, series, mode, unit, height, hidden],
+    [x, times, xLabel, series, mode, unit, height, hidden],
   );
 
   const totals = totalsOf(series, x.length).map((total) => total ?? 0);

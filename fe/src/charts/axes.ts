@@ -1,13 +1,18 @@
 /** Round values, and the lines and labels around a plot. Pure. */
-import { type Axis, bytesAxis } from "../draw";
+import { type Axis, bytesAxis, type TimeWindow, timeAxis } from "../draw";
 import { type Unit, value } from "../format";
-import type { Box, SceneTheme, Shape } from "./scene";
+import { type Box, pixels, type SceneTheme, type Shape } from "./scene";
 
 type Inks = Pick<SceneTheme, "muted" | "line">;
+type Measure = Pick<SceneTheme, "measure">;
 
 /** Pixels of a letter, about. */
 const CHARACTER = 6.6;
 const LONGEST_LABEL = 16;
+/** Pixels from one round time to the next, at least about so many. */
+const TICK_PIXELS = 110;
+/** Between two names or times. */
+export const BETWEEN = 8;
 
 /** 0 and a few round numbers down to at most `min` and up to at least `max`. */
 export function niceTicks(max: number, wanted = 5, min = 0): number[] {
@@ -104,6 +109,54 @@ export function columnLabels(names: readonly string[], plot: Box, y: number, the
     if (index > 0 && x < middle && every * pitch - (middle - x) < longest + 10) return [];
     return [{ kind: "text", x, y, text, align: "center", fill: theme.muted }];
   });
+}
+
+/** Round times below a plot, at the places where `x` has them; a label that would reach further than names may is moved. */
+export function timeTicks(
+  window: TimeWindow,
+  plot: Box,
+  x: (time: number) => number,
+  theme: Inks & Measure,
+  beyond = Number.POSITIVE_INFINITY,
+): Shape[] {
+  const axis = timeAxis(window, Math.max(2, Math.floor(plot.width / TICK_PIXELS)));
+  const bottom = plot.y + plot.height;
+  const shapes: Shape[] = [];
+  let end = Number.NEGATIVE_INFINITY;
+  for (const tick of axis.ticks) {
+    const at = x(tick);
+    shapes.push({ kind: "line", x1: at, y1: bottom, x2: at, y2: bottom + 5, stroke: theme.line });
+    const text = axis.label(tick);
+    const half = theme.measure(text) / 2;
+    const middle = Math.min(at, plot.x + plot.width + beyond - half);
+    if (middle - half < end + BETWEEN) continue;
+    end = middle + half;
+    shapes.push({
+      kind: "text",
+      x: middle,
+      y: bottom + 19,
+      text,
+      align: "center",
+      fill: theme.muted,
+    });
+  }
+  return shapes;
+}
+
+/**
+ * The same below columns that are moments, in order, at least two of them. Where moments are missing, columns stand
+ * closer together than their times: a time between two of them is between their middles.
+ */
+export function momentTicks(moments: readonly number[], plot: Box, theme: Inks & Measure): Shape[] {
+  const last = moments.length - 1;
+  const moment = (index: number) => moments[index] ?? 0;
+  const x = (time: number) => {
+    const next = moments.findIndex((each) => each >= time);
+    if (next <= 0) return centerOf(plot, moments.length, next < 0 ? last : 0);
+    const part = (time - moment(next - 1)) / (moment(next) - moment(next - 1));
+    return pixels(centerOf(plot, moments.length, next - 1 + part));
+  };
+  return timeTicks({ start: moment(0), end: moment(last) }, plot, x, theme, BEYOND);
 }
 
 /** Long names differ at their end. */

@@ -19,6 +19,8 @@ export interface BarSeries {
 
 export interface StackedBarsProps extends Common {
   readonly x: readonly string[];
+  /** When each entry of `x` is (ns), in order, if these are moments: the axis then has round times. */
+  readonly times?: readonly number[];
   /** Heading of the x axis and of the table's first column. */
   readonly xLabel?: string;
   /** More about each entry of `x`, for the tooltip and the table; may be long. */

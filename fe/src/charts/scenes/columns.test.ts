@@ -259,6 +259,71 @@ describe("the scene", () => {
     expect(svg).toContain("url(#hatch1)");
   });
 
+  describe("of moments", () => {
+    const MS = 1e6;
+    const ticks = (width: number, times: readonly number[]) => {
+      const names = times.map((time) => `${time / MS} ms`);
+      const { shapes, plot } = scene(width, names, { times });
+      const below = texts(shapes).filter(({ text }) => / (ns|µs|ms|s)$/.test(text));
+      const center = (index: number) => centerOf(plot, times.length, index);
+      return {
+        labels: below.map(({ text }) => text),
+        places: below.map(({ x }) => x),
+        center,
+        plot,
+      };
+    };
+
+    it("has round times at their places, not those of some columns", () => {
+      const times = Array.from({ length: 120 }, (_, i) => i * 0.3274 * MS);
+      const { labels, places, center } = ticks(1000, times);
+      expect(labels).toEqual([
+        "0 ms",
+        "5 ms",
+        "10 ms",
+        "15 ms",
+        "20 ms",
+        "25 ms",
+        "30 ms",
+        "35 ms",
+      ]);
+      for (const [i, place] of places.entries()) {
+        const column = (i * 5) / 0.3274;
+        const [before, after] = [center(Math.floor(column)), center(Math.ceil(column))];
+        expect(place).toBeCloseTo(before + (column % 1) * (after - before), 1);
+      }
+    });
+
+    it("keeps times at their columns where these are not equally far apart", () => {
+      const times = [0, 1, 2, 3, 10, 17, 18, 19, 20].map((time) => time * MS);
+      const { labels, places, center } = ticks(900, times);
+      expect(labels).toEqual(["0 ms", "5 ms", "10 ms", "15 ms", "20 ms"]);
+      expect(places[0]).toBeCloseTo(center(0), 1);
+      expect(places[1]).toBeCloseTo(center(3) + (2 / 7) * (center(4) - center(3)), 1);
+      expect(places[2]).toBeCloseTo(center(4), 1);
+    });
+
+    it.each([240, 500, 1913])(
+      "writes none over another or out of a picture of %d pixels",
+      (wide) => {
+        const times = [0, 1, 2, 3, 4, 4.99, 5, 60, 97.2, 98, 99, 100].map((time) => time * MS);
+        const { labels, places, plot } = ticks(wide, times);
+        expect(labels.length).toBeGreaterThan(1);
+        const half = (i: number) => ((labels[i] ?? "").length * 6.6) / 2;
+        for (const [i, place] of places.entries()) {
+          const before = places[i - 1];
+          if (before !== undefined)
+            expect(place - half(i)).toBeGreaterThanOrEqual(before + half(i - 1) + 8);
+          expect(place + half(i)).toBeLessThanOrEqual(plot.x + plot.width + 8);
+        }
+      },
+    );
+
+    it("names the one moment there is", () => {
+      expect(ticks(500, [3.274 * MS]).labels).toEqual(["3.274 ms"]);
+    });
+  });
+
   it("writes names into an SVG file as text", () => {
     const { shapes } = scene(800, ["<script>x</script>"]);
     const svg = svgText(shapes, 800, 300, THEME);

@@ -8,6 +8,7 @@ import {
   columnBox,
   columnLabels,
   heightOf,
+  momentTicks,
   valueAxis,
 } from "../axes";
 import type { Bucket } from "../merge";
@@ -21,6 +22,8 @@ export interface ColumnsData {
   readonly unit: Unit;
   /** What the first item of a bucket is called. */
   readonly label: (bucket: Bucket) => string;
+  /** When each bucket is (ns), in order: times that are round stand below, not labels of buckets. */
+  readonly times?: readonly number[] | undefined;
   /** The position that is marked, or null. */
   readonly selected: number | null;
   readonly xLabel: string;
@@ -118,7 +121,12 @@ export function columnsScene(data: ColumnsData, plot: Box, theme: SceneTheme): S
     }
   });
 
-  shapes.push(...columnLabels(buckets.map(data.label), plot, bottom + 16, theme), {
+  const { times = [] } = data;
+  const below =
+    times.length > 1
+      ? momentTicks(times, plot, theme)
+      : columnLabels(buckets.map(data.label), plot, bottom + 16, theme);
+  shapes.push(...below, {
     kind: "text",
     x: plot.x + plot.width / 2,
     y: bottom + 34,

@@ -1,6 +1,6 @@
 /** Step functions over a window of time. Pure. */
-import { type Axis, span, type TimeWindow, timeAxis } from "../../draw";
-import { heightOf, valueAxis } from "../axes";
+import { type Axis, span, type TimeWindow } from "../../draw";
+import { BETWEEN, heightOf, timeTicks, valueAxis } from "../axes";
 import { fitted, head } from "../labels";
 import { type Box, type Picture, pixels, type SceneTheme, type Shape } from "../scene";
 import type { CurveLine, CurveMark, CurveSpan } from "../types";
@@ -8,11 +8,8 @@ import type { CurveLine, CurveMark, CurveSpan } from "../types";
 /** Pixels around the plot. */
 export const PLOT = { left: 76, right: 32, top: 26, bottom: 26 } as const;
 
-const TICK_PIXELS = 110;
 /** Spans narrower than this are not marked: they would be a grey area. */
 const NARROWEST_SPAN = 5;
-/** Between two names. */
-const BETWEEN = 8;
 /** Of a mark. */
 const RADIUS = 4;
 
@@ -142,28 +139,6 @@ export function stepPath(
     parts.push(`H${x(time)}V${y(value)}`);
   }
   return { d: parts.join(""), from };
-}
-
-function timeTicks(
-  window: TimeWindow,
-  plot: Box,
-  x: (time: number) => number,
-  theme: SceneTheme,
-): Shape[] {
-  const axis = timeAxis(window, Math.max(2, Math.floor(plot.width / TICK_PIXELS)));
-  const bottom = plot.y + plot.height;
-  const shapes: Shape[] = [];
-  let end = Number.NEGATIVE_INFINITY;
-  for (const tick of axis.ticks) {
-    const at = x(tick);
-    shapes.push({ kind: "line", x1: at, y1: bottom, x2: at, y2: bottom + 5, stroke: theme.line });
-    const text = axis.label(tick);
-    const half = theme.measure(text) / 2;
-    if (at - half < end + BETWEEN) continue;
-    end = at + half;
-    shapes.push({ kind: "text", x: at, y: bottom + 19, text, align: "center", fill: theme.muted });
-  }
-  return shapes;
 }
 
 /** Where spans begin and end, and their names in the middle of what is seen of them. */

@@ -68,6 +68,7 @@ function OfDevice({ found }: { readonly found: DeviceCategories }) {
         title={text.categories.title}
         height={HEIGHT}
         x={x}
+        times={times}
         xLabel={text.table.time}
         series={series}
         mode="absolute"
