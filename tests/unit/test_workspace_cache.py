@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -131,6 +133,9 @@ def test_an_answer_about_a_run_is_computed_once(
         assert len(made) - before <= 1
         return len(made) > before
 
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "read-only file system")
+
     assert asked_again()
     assert not asked_again()
     assert asked_again(question="another")
@@ -142,6 +147,9 @@ def test_an_answer_about_a_run_is_computed_once(
         path.write_bytes(path.read_bytes()[:-1] + b"?")
     assert asked_again()
     assert not asked_again()
+    with monkeypatch.context() as read_only:
+        read_only.setattr(os, "utime", refused)
+        assert not asked_again()
     # of other ranks, and by other code
     write_trace(logs / "run" / "c.pt.trace.json")
     assert asked_again()

@@ -111,12 +111,12 @@ class Cache:
 
     def result(self, name: str) -> bytes | None:
         """What the ranks of a run say together; None if it is nowhere, or damaged. `name`: see `result_name`."""
+        content = None
         with contextlib.suppress(OSError):
             path = self._here(self.directory / name)
             content = read_sealed(path)
             os.utime(path)  # it is forgotten later than others
-            return content
-        return None
+        return content
 
     def keep_result(self, name: str, content: bytes) -> None:
         """What cannot be written is made again."""
