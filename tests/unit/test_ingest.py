@@ -249,6 +249,27 @@ def test_a_page_opens_no_trace_and_is_kept(tmp_path: Path, own_cache: Path, monk
     assert len(list(own_cache.glob("*.run"))) == 1
 
 
+def test_findings_of_a_run_are_kept_by_a_server_for_the_next(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_ranks(tmp_path / "logs" / "job", 3)
+
+    def asked(forbidden: bool) -> list[object]:
+        workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), workers=1, questions=QUESTIONS)
+        try:
+            wait_until(lambda: not workspace.status().scanning and not workspace.status().loading, "all is read")
+            if forbidden:
+                monkeypatch.setattr(workspace, "ask_once", lambda *_: pytest.fail("a trace is opened"))
+            client = client_of(workspace)
+            return [get(client, f"/api/{name}?run=job") for name in ("run_findings", "ranks/clock")]
+        finally:
+            workspace.close()
+
+    first = asked(forbidden=False)
+    assert asked(forbidden=True) == first
+    assert len(list(own_cache.glob("*.run"))) == 2
+
+
 def test_what_cannot_begin_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_trace(tmp_path / "logs" / "w.pt.trace.json")
     (tmp_path / "file").touch()

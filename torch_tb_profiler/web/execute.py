@@ -279,8 +279,9 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
                 found = question.compute(made, own)
         return pack(dumps(found))
 
-    # there are too many parameters to keep each answer for long
-    tier: Tier = "memory" if own.__struct_fields__ else "disk"
+    # there are too many parameters to keep each answer for long; what `_whole` keeps is not kept twice
+    is_kept = question.whole is not None and question.whole.encode is not None
+    tier: Tier = "memory" if own.__struct_fields__ or is_kept else "disk"
     return Answer(workspace.remember_of_run(opened, known_as(question, own), answer, tier))
 
 
