@@ -68,6 +68,14 @@ def test_what_is_computed_alone_leaves_nothing_but_itself(text: bytes) -> None:
         assert set(other.answers._known) - kept
 
 
+def test_what_pages_ask_when_they_open_is_answered_ahead(text: bytes) -> None:
+    """But the critical path, and what is asked with a click: categories and slices."""
+    model = Model(read_trace(BytesIO(text)))
+    asked_of_traces = [q for q in QUESTIONS if isinstance(q, TraceQuestion) and q.report and q.about != "snapshot"]
+    later = {question.name for question in asked_of_traces if not question.asked_first(model)}
+    assert later == {"category", "critical_path", "trace/slices"}
+
+
 def test_what_was_kept_is_not_computed_again(text: bytes) -> None:
     first = Model(read_trace(BytesIO(text)))
     content = diagnosis.content(first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from msgspec.structs import fields
@@ -13,8 +13,10 @@ from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training
 from torch_tb_profiler.analysis.compare.columns import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
 from torch_tb_profiler.analysis.module_sources import module_sources
+from torch_tb_profiler.analysis.modules import table as module_table
 from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
 from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
+from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.web.old_plugin import modules as old_modules
 from torch_tb_profiler.web.old_plugin import tree_json
 
@@ -274,3 +276,13 @@ def test_nested_json() -> None:
         {"n": 5, "children": []},
     ]
     assert tree_json.nested([]) == b""
+
+
+def test_without_modules_of_a_source_no_program_tree_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = model_of([op("aten::mm", 0, 10), *lightning("user_annotation")])
+    for made in ("nn_program", "lightning_program"):
+        monkeypatch.setattr(module_table, made, lambda _: pytest.fail("it is not needed"))
+    assert module_sources(model) == ("lightning",)
+    assert (len(modules(model, "nn")), rows(modules(model, "nn"))) == (0, {})
+    plain = model_of([op("aten::mm", 0, 10)])
+    assert [len(modules(plain, source)) for source in get_args(Source)] == [0, 0]

@@ -59,7 +59,7 @@ def result_name(ranks: Sequence[tuple[str, str]], failed: Sequence[str], answer:
 
     ranks: worker and content key of each
     failed: files that could not be read
-    answer: of an answer to a question about the run all else that it depends on, the version of the code first
+    answer: for the file of an answer about the run, what else that depends on: version, run, span and question
     """
     told = repr((answer or fingerprint(RANKS), sorted(ranks), sorted(failed)))
     return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest() + RESULT

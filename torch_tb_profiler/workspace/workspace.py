@@ -254,14 +254,13 @@ class Workspace:
         return value
 
     def remember_of_run(self, opened: OpenRun, question: Hashable, make: Callable[[], Packed], tier: Tier) -> Packed:
-        """The same of an answer about all ranks of a run. On disk is what no trace that is still read will change.
+        """The same of an answer about all ranks of a run; on disk only once no trace of the run is being read.
 
         question: its `repr` is the same in every process
         """
         name = self.result_name(opened, repr(question)) if tier == "disk" else None
         kept: Callable[[], Packed] = make if name is None else partial(self._kept_of_run, name, make)
-        found: Packed = self._on_disk.remember(Key.of_run(opened, question), kept)
-        return found
+        return self.remember(Key.of_run(opened, question), kept)
 
     def _kept_of_run(self, name: str, make: Callable[[], Packed]) -> Packed:
         content = self.result(name)

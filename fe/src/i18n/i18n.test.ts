@@ -197,11 +197,16 @@ describe("a finding", () => {
     vi.resetModules();
   });
 
-  it("is said in Chinese for the devices of the trace", async () => {
+  const adviceInChinese = async () => {
     localStorage.setItem("torch-tb-profiler.language", "zh-CN");
     const { findingAdvice, settleAreas, settleLanguage } = await import(".");
     await settleLanguage();
     await settleAreas();
+    return findingAdvice;
+  };
+
+  it("is said in Chinese for the devices of the trace", async () => {
+    const findingAdvice = await adviceInChinese();
     const found = { id: "sync_points", title: "", detail: "", advice: "" };
     const values = { how: "operator" };
     expect(findingAdvice({ ...found, values })).toContain("torch.cuda.set_sync_debug_mode");
@@ -214,10 +219,7 @@ describe("a finding", () => {
   });
 
   it("tells in Chinese who records how a silent host is recorded", async () => {
-    localStorage.setItem("torch-tb-profiler.language", "zh-CN");
-    const { findingAdvice, settleAreas, settleLanguage } = await import(".");
-    await settleLanguage();
-    await settleAreas();
+    const findingAdvice = await adviceInChinese();
     const idle = { id: "device_idle", title: "", detail: "", advice: "" };
     const program = findingAdvice({ ...idle, values: { silent: 0.5 } });
     expect(program).toContain("with_stack=True");
