@@ -3,6 +3,7 @@
 # make test    everything there is to check
 # make docs    the documentation as a site, in build/site
 # make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/benchmarks.md)
+# make answers digests of every answer of some twenty traces into ANSWERS=FOLDER, compared with AGAINST=FOLDER
 # make attack  hostile files and requests, damage, kills, for MINUTES=10 from SEED=1 on (docs/reliability.md)
 #
 # Needs python3 (3.10 or newer). All else is put into .venv and fe/node_modules; `make test` also installs a
@@ -16,6 +17,7 @@ RUN     ?= $(if $(filter samples,$(LOGDIR)),generated_4gpu_h100)
 MINUTES ?= 10
 SEED    ?= 1
 PYTHONS ?=
+ANSWERS ?= $(OUT)/answers
 # one more than cores: a test waits for a browser or a server about a third of its time
 WORKERS ?= 3
 
@@ -38,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
-.PHONY: help demo ui build clean format bench openapi docs columns check check-py
+.PHONY: help demo ui build clean format bench answers openapi docs columns check check-py
 .PHONY: test test-all-py test-long test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
 .PHONY: attack audit matrix sbom release-dry-run
 .PHONY: lint lint-rules lint-format lint-types lint-imports lint-words
@@ -160,6 +162,10 @@ columns: .venv/.stamp-dev
 # SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine, flops, program, cli, sql.
 bench: .venv/.stamp-dev
 	@$(PY) -m benchmarks.run $(SIZES)
+
+# Before and after a change: which answers it changes (docs/contributing.md).
+answers: .venv/.stamp-dev
+	@$(PY) -m tests.answer_digests $(ANSWERS) $(if $(AGAINST),--against $(AGAINST))
 
 # Without atheris its search in the reader is random, and says so.
 attack: .venv/.stamp-dev
