@@ -4,7 +4,7 @@
     make answers ANSWERS=after AGAINST=before
 
 Asks every route of docs/openapi.json (but for the page, the report and the status) and every command that prints a
-table, a summary or a comparison. Each answer has two digests: of its values, and of its texts (labels, help, sentences).
+table, a summary or a comparison. Each answer has two digests: of its values, and of its texts (labels, sentences).
 The folder has them in `digests.json`, and the answers in `answers.zip`; the comparison prints where they differ.
 """
 
