@@ -57,6 +57,23 @@ SM90 = "cutlass::gemm::MainloopSm90TmaGmmaWarpSpecialized<7, cute::tuple<cute::C
             "multi_tensor_apply_kernel<BinaryOpListAlphaFunctor<float>>",
         ),
         ("void at::native::vectorized_elementwise_kernel<4, at::native::(anon", "vectorized_elementwise_kernel"),
+        # an index type is no element type
+        (
+            "void gemv2T_kernel_val<int, int, double, double, 128, false, cublasGemvParamsEx<int> >(int)",
+            "gemv2T_kernel_val<double>",
+        ),
+        (
+            "void at::native::CatArrayBatchedCopy<at::native::OpaqueType<4u>, unsigned int, long, 3>(int)",
+            "CatArrayBatchedCopy",
+        ),
+        ("void at::native::CatArrayBatchedCopy<long, unsigned int, 3, 64, 64>(long*)", "CatArrayBatchedCopy<long>"),
+        ("void at::native::vectorized_gather_kernel<16, long>(char*, char*, long*)", "vectorized_gather_kernel"),
+        ("void at::native::unique_kernel<signed char, int>(int)", "unique_kernel<signed char>"),
+        (ELEMENTWISE.format("at::native::FillFunctor<int>"), "vectorized_elementwise_kernel<FillFunctor<int>>"),
+        (
+            "std::enable_if<(((8)>(0)))&&vllm::_typeConvert<c10::Half>::exists, void>::type vllm::rms_norm_kernel<c10::Half, 8>(int)",
+            "vllm::rms_norm_kernel<fp16>",
+        ),
         (
             "void cudnn::ops::nchwToNhwcKernel<__nv_bfloat16, float, (cudnnKernelDataType_t)0>(int)",
             "cudnn::nchwToNhwcKernel<bf16>",
