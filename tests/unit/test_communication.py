@@ -139,6 +139,28 @@ def test_the_group_is_the_only_one_there_is() -> None:
     assert found([annotation("gloo:all_reduce", 0, 1)], **without).groups == (ProcessGroup(size=4),)
 
 
+@pytest.mark.parametrize(("other", "size"), [("[0, 1, 2, 3]", 4), ("[0, 1]", 0)])
+def test_the_size_is_that_of_the_job_where_all_groups_hold_all_ranks(other: str, size: int) -> None:
+    listed = [{"pg_name": "0", "ranks": "[0, 1, 2, 3]"}, {"pg_name": "1", "ranks": other}]
+    header = {"distributedInfo": {"world_size": 4, "pg_config": listed}}
+    assert found([annotation("gloo:all_reduce", 0, 1)], **header).groups == (ProcessGroup(size=size),)
+
+
+def test_a_kernel_that_names_no_collective_does_what_its_operator_says() -> None:
+    """As RCCL, whose kernels share a name, under a torch that records no arguments."""
+    generic = "ncclDevKernel_Generic(ncclDevComm*, unsigned long, ncclWork*)"
+    of = found(
+        [
+            *(op("c10d::_allgather_base_", 0, 40), op("record_param_comms", 1, 38), launch(10, 1)),
+            kernel(100, 50, 1, generic),
+            *(op("c10d::alltoall_", 200, 40), op("record_param_comms", 201, 38), launch(210, 2)),
+            kernel(300, 50, 2, generic),
+            *(op("aten::gather", 400, 40), launch(410, 3), kernel(500, 50, 3, generic)),
+        ]
+    )
+    assert kinds(of) == ["all_gather", "all_to_all", "other"], "aten::gather is no call of torch.distributed"
+
+
 def test_ranks_that_torch_shortened_are_unknown() -> None:
     long = arguments(**{"Process Group Ranks": "[0, 1, ..., 62, 63]", "Group size": 64})
     assert found(nccl(0, 1, long)).groups == (ProcessGroup("0", "default_pg", (), 64),)

@@ -51,7 +51,18 @@ def test_clocks_do_not_matter() -> None:
 def test_operations_at_the_same_time_count_once() -> None:
     found = together([gloo("all_reduce", 0, 30), gloo("all_reduce", 10, 40, 2)])
     assert found.waits[0].unmatched_ns.tolist() == [50_000, 0]
-    assert operation_table(found).latency_ns.tolist() == [50_000]
+    table = operation_table(found)
+    assert table.latency_ns.tolist() == [50_000]
+    assert table.mean_latency_ns.tolist() == [35_000], "no mean is below the shortest call"
+    assert legacy.commops(found)["data"]["worker0"]["rows"][0][4:6] == [50, 25], "the old plugin divided the union"
+
+
+def test_means_of_overlapping_calls_are_those_of_the_calls() -> None:
+    calls = [gloo("all_reduce", 0, 30), gloo("all_reduce", 10, 40, 2)]
+    table = operation_table(together(calls, [gloo("all_reduce", 0, 20), gloo("all_reduce", 10, 50, 2)]))
+    assert table.transfer_ns[0] < 2 * 30_000
+    assert table.mean_transfer_ns.tolist() == [30_000, 30_000], "20 and 40 µs are the shortest of any rank"
+    assert table.algbw.tolist() == [2 * 53120 * 4 / 60e-6] * 2
 
 
 def test_transfer_is_the_last_part_of_all_kernels_of_an_operation() -> None:

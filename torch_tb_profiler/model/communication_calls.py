@@ -20,6 +20,7 @@ from torch_tb_profiler.model.communication_names import (
     NOT_COLLECTIVES,
     PARAMETERS_OPERATOR,
     element_bytes,
+    is_host_communication,
     kind_of,
     library_of_kernel,
 )
@@ -197,7 +198,7 @@ class _Builder:
         kind = next(
             (
                 k
-                for text in (collective, host and host["collective"], kernel_name)
+                for text in (collective, host and host["collective"], kernel_name, self._operator_around(kernels))
                 if text and (k := kind_of(text)) != KINDS[-1]
             ),
             KINDS[-1],
@@ -233,6 +234,19 @@ class _Builder:
             }
         )
         self._spans.append([self._spans_of_kernels[kernel] for kernel in kernels])
+
+    def _operator_around(self, kernels: list[int]) -> str:
+        """The innermost operator around the launch of the first kernel that names a collective; empty without one.
+
+        All kernels of RCCL have one name (`ncclDevKernel_Generic`), and older torch writes no arguments of collectives.
+        """
+        node = int(self._kernels.node[kernels[0]]) if kernels else -1
+        while node >= 0:
+            name = self._trace.strings[self._tree.name[node]]
+            if is_host_communication(name) and kind_of(name) != KINDS[-1]:
+                return name
+            node = int(self._tree.parent[node])
+        return ""
 
     def _time_calls(self) -> None:
         """Where a library has no kernels in the trace, its calls are all there is to measure.
@@ -320,9 +334,8 @@ class _Builder:
                 return ProcessGroup(size=size)
         if len(self._known_groups) == 1:
             return next(iter(self._known_groups.values()))
-        return ProcessGroup(
-            size=0 if self._known_groups else positive_number(self._trace.header.distributed.get("world_size"))
-        )
+        world = positive_number(self._trace.header.distributed.get("world_size"))
+        return ProcessGroup(size=world if all(known.size == world for known in self._known_groups.values()) else 0)
 
     def _backend(self) -> str:
         backend = self._trace.header.distributed.get("backend")

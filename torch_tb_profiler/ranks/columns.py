@@ -73,7 +73,13 @@ DISTRIBUTED_OPERATIONS = by_key(
         "Time in which at least one of the calls ran: its kernels, or, for libraries without kernels, the call on "
         "the host.",
     ),
-    Definition("mean_latency_ns", "Average latency", "number", "ns", "Total latency ÷ calls."),
+    Definition(
+        "mean_latency_ns",
+        "Average latency",
+        "number",
+        "ns",
+        "Mean duration of a call. Calls that overlap count in full, so that it can exceed total latency ÷ calls.",
+    ),
     Definition(
         "transfer_ns",
         "Data transfer time",
@@ -82,7 +88,13 @@ DISTRIBUTED_OPERATIONS = by_key(
         "The part of the latency that was not waiting: for each call its last part, as long as the shortest time "
         "that any rank needed for the same operation. Unknown if no call was matched.",
     ),
-    Definition("mean_transfer_ns", "Average data transfer time", "number", "ns", "Data transfer time ÷ matched calls."),
+    Definition(
+        "mean_transfer_ns",
+        "Average data transfer time",
+        "number",
+        "ns",
+        "Mean over matched calls of the shortest time that any rank needed for the same operation.",
+    ),
     Definition(
         "wait_ns",
         "Synchronizing time",

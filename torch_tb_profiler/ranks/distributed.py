@@ -129,24 +129,21 @@ def operation_table(found: Distributed, by_group: bool = True) -> OperationTable
     def texts(key: str) -> tuple[str, ...]:
         return tuple(str(row[key]) for row in rows)
 
-    calls, sized, matched = integers("calls"), integers("sized"), integers("matched")
-    total, latency, transfer = floats("bytes"), integers("latency"), integers("transfer")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean_transfer = np.where((matched > 0) & (transfer >= 0), transfer / matched, np.nan)
+    sized, total = integers("sized"), floats("bytes")
     return OperationTable(
         worker=texts("worker"),
         name=texts("name"),
         kind=texts("kind"),
         group=texts("group"),
         dtype=texts("dtype"),
-        calls=calls,
-        matched=matched,
+        calls=integers("calls"),
+        matched=integers("matched"),
         total_bytes=total,
         mean_bytes=total / np.maximum(sized, 1),
-        latency_ns=latency,
-        mean_latency_ns=latency / np.maximum(calls, 1),
-        transfer_ns=transfer,
-        mean_transfer_ns=mean_transfer,
+        latency_ns=integers("latency"),
+        mean_latency_ns=floats("mean_latency"),
+        transfer_ns=integers("transfer"),
+        mean_transfer_ns=floats("mean_transfer"),
         wait_ns=integers("wait"),
         unmatched_ns=integers("unmatched"),
         algbw=floats("algbw"),
@@ -203,7 +200,7 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
         return []
     moving, known_ranges = transfer_ranges(ranges, transfer), is_known[ranges.operation]
     groups = group([operations.name, operations.group, operations.dtype] if by_group else [operations.name])
-    volumes, bus = _volumes(rank, transfer)
+    volumes, bus, duration = *_volumes(rank, transfer), found.duration
     rows: list[dict[str, object]] = []
     nothing = np.empty(0, np.int64)
     ranges_of = dict(each_value(groups.of[ranges.operation]))
@@ -229,7 +226,9 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
                 "bytes": int(operations.in_bytes[sized].sum()) if len(sized) else None,
                 "matched": int(is_known[members].sum()),
                 "latency": _covered(ranges, chosen),
+                "mean_latency": _mean_of_known(duration[members]),
                 "transfer": moved,
+                "mean_transfer": _mean_of_known(transfer[members[is_known[members]]]),
                 "wait": waited,
                 "unmatched": unmatched,
                 "algbw": float(volumes[measured].sum()) / seconds if seconds else None,
@@ -238,6 +237,12 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
             }
         )
     return rows
+
+
+def _mean_of_known(values: Int64) -> float | None:
+    """The mean of those that are not below zero, ns; None without any."""
+    known = values[values >= 0]
+    return float(known.mean()) if len(known) else None
 
 
 def _volumes(rank: Rank, transfer: Int64) -> tuple[Int64, Float64]:
