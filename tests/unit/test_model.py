@@ -198,7 +198,6 @@ ENGINE_STEPS = [
     "step[DECODE bs=32]",
     "step[EXTEND bs=15 toks=15360]",
     "execute_diffusion_1_256x256",
-    "model_inference",
 ]
 FRAMEWORK_STEPS = ["[pl][profile]run_training_batch", "training_step", "train_iter", "Trainer.training_step"]
 
@@ -210,6 +209,12 @@ def test_steps_of_engines_and_frameworks(names: list[str], rule: str) -> None:
     steps = model_of([annotation(n, i * 100, 90) for i, n in enumerate(names)]).steps
     assert (steps.rule, steps.labels) == (rule, tuple(names))
     assert steps.names == tuple(str(i) for i in range(len(names)))
+
+
+@pytest.mark.parametrize("name", ["model_inference", "step[3]", "step[last]"])
+def test_names_that_any_program_may_give_are_no_steps_of_an_engine(name: str) -> None:
+    assert model_of([annotation(name, 0, 90)]).steps.rule == "whole_trace"
+    assert model_of([annotation(name, i * 100, 90) for i in range(3)]).steps.rule == "repeated_annotation"
 
 
 def test_profiler_steps_go_before_those_of_an_engine() -> None:

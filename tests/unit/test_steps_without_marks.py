@@ -142,6 +142,14 @@ def test_layers_of_one_pass_are_no_steps() -> None:
     assert model_of(loop_of_kernels(1, layers=24)).steps.rule == "whole_trace"
 
 
+@pytest.mark.parametrize("iterations", [4, 5, 9])
+def test_a_kernel_that_repeats_is_no_step_two_at_a_time(iterations: int) -> None:
+    events: list[Event] = []
+    for i in range(iterations):
+        events += [op("aten::mm", 100 * i, 20), launch(100 * i + 5, i + 1), kernel(100 * i + 30, 60, i + 1, "gemm")]
+    assert model_of(events).steps.rule == "whole_trace"
+
+
 @pytest.mark.parametrize("iterations", [3, 5])
 def test_replays_of_a_graph_are_steps(iterations: int) -> None:
     events: list[Event] = []

@@ -49,7 +49,7 @@ _TENSORRT = late_pattern(
     r"\[Executor\] _forward_step(?: [0-9]{1,15})?: (?P<c>[0-9]{1,15}) ctx reqs, "
     r"(?:(?P<t>[0-9]{1,15}) ctx tokens?, )?(?P<g>[0-9]{1,15}) gen(?:eration)? reqs"
 )
-_XDIT = late_pattern(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$|model_inference$")
+_XDIT = late_pattern(r"execute_diffusion_(?P<b>[0-9]{1,15})_[0-9]{1,15}x[0-9]{1,15}$")
 _FIELD = late_pattern(r"(?<!\w)(?P<key>\w+)=(?P<value>\[[^\]]{0,1000}\]|[^\s\],]+)")
 #: what is read as a number; longer ones are none of an engine
 _NUMBER = late_pattern(r"[0-9]{1,15}")
@@ -83,7 +83,7 @@ def engine_step(name: str) -> EngineStep | None:
     >>> engine_step("step[DECODE bs=32]").requests
     32
     """
-    if name[:1] not in "esd[vgpm":
+    if name[:1] not in "esd[vgp":
         return None
     for read in _READERS:
         found = read(name)
@@ -226,7 +226,7 @@ def _tensorrt(name: str) -> EngineStep | None:
 
 def _xdit(name: str) -> EngineStep | None:
     found = _XDIT.match(name)
-    return None if found is None else EngineStep("xdit", Phase.DENOISE, int(found["b"]) if found["b"] else None)
+    return None if found is None else EngineStep("xdit", Phase.DENOISE, int(found["b"]))
 
 
 def _fields(text: str) -> dict[str, str]:

@@ -12,8 +12,9 @@ from torch_tb_profiler.model.steps.types import HostSteps
 
 PROFILER_STEP = late_pattern(r"ProfilerStep#\d+")
 
-#: vLLM `execute_context_1(888)_generation_0(0)`, SGLang `step[DECODE bs=32]`, xDiT `execute_diffusion_1_256x256`
-ENGINE_STEP = late_pattern(r"execute_(?:\d|context|generation|diffusion|model|new)|step\[|model_inference$")
+#: vLLM `execute_context_1(888)_generation_0(0)`, SGLang `step[DECODE bs=32]`, xDiT `execute_diffusion_1_256x256`;
+#: xDiT's other name, `model_inference`, is also that in PyTorch's recipe of the profiler, and so anybody's
+ENGINE_STEP = late_pattern(r"execute_(?:\d|context|generation|diffusion|model|new)|step\[[A-Z][A-Z_0-9]*[ \]]")
 
 #: Lightning `[pl][profile]run_training_batch`, Transformers and others `training_step`, MMEngine `train_iter`
 FRAMEWORK_STEP = late_pattern(

@@ -30,14 +30,19 @@ def repeated_kernels(host: Host) -> HostSteps | None:
     if launched is None:
         return None
     owner = _owner(host, launched)
+    too_short: list[int] = []
     for longest in repeats(launched.key, launched.duration):
+        if any(longest.period % period == 0 for period in too_short):
+            continue  # the same repetition, two or more at a time
+        if launched.kernels[longest.first : longest.first + longest.period].sum() < LEAST_KERNELS:
+            too_short.append(longest.period)
+            continue
         if longest.first > 0 and longest.after < len(launched.key):
             continue
         found = _turned(host, launched, longest)
         begins = found.first + found.period * np.arange(found.times)
-        kernels = int(launched.kernels[found.first : found.first + found.period].sum())
         inside = owner[begins[1:]] >= 0
-        if kernels < LEAST_KERNELS or (inside & (owner[begins[1:]] == owner[begins[:-1]])).any():
+        if (inside & (owner[begins[1:]] == owner[begins[:-1]])).any():
             continue
         calls = host.trace.launches.row[launched.launch]
         events = host.trace.events
