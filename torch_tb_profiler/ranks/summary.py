@@ -222,7 +222,7 @@ def decode(content: bytes) -> RankSummary:
         head = convert(found.header.get("head"), RankHead)
     except msgspec.ValidationError as error:
         raise ValueError(f"no summary of a rank: {error}") from None
-    if any(names != found.columns_of(table) for table, names in _STORED.items()):
+    if any(names != found.columns_of(table) or not found.is_parallel(table) for table, names in _STORED.items()):
         raise ValueError("no summary of a rank: it has other columns")
     return RankSummary(head, _Stored(found))
 

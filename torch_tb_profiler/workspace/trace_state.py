@@ -10,6 +10,7 @@ from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.discovery.names import recorded_ns
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.protocol import Summary
 from torch_tb_profiler.workspace.scanner import LONGEST_PAUSE
 from torch_tb_profiler.workspace.status import State, TraceStatus
@@ -35,6 +36,11 @@ class TraceState(msgspec.Struct):
     #: how often reading has failed for a reason that may pass, and when it is tried again (monotonic seconds)
     tries: int = 0
     retry_at: float | None = None
+    #: since when there are columns (monotonic seconds), whether this server has read them, and whether that was because
+    #: others could not be used
+    ready_at: float = 0.0
+    is_read_here: bool = False
+    is_mended: bool = False
 
     @property
     def recorded_ns(self) -> int | None:
@@ -67,6 +73,21 @@ class TraceState(msgspec.Struct):
         if passes:
             self.tries += 1
             self.retry_at = time.monotonic() + min(FIRST_RETRY_SECONDS * 2 ** (self.tries - 1), LONGEST_PAUSE)
+
+    def be_ready(self, summary: Summary, is_read_here: bool) -> None:
+        """There are columns. is_read_here: they are not from the cache."""
+        self.state, self.summary = "ready", summary
+        self.ready_at, self.is_read_here = time.monotonic(), is_read_here
+
+    def mend(self, error: Exception, passes: bool) -> None:
+        """Its columns cannot be used: it is to be read again, once; then that is why it cannot be shown."""
+        if self.is_mended:
+            told = str(error) if isinstance(error, ColumnFileError) else f"{type(error).__name__}: {error}"
+            text = f"could be read, but its columns cannot be used: {told}"
+            self.fail(Reason("columns_unusable", text, {"error": told}), passes)
+        else:
+            self.state, self.is_mended = "queued", True
+        self.summary, self.bytes_done, self.events = None, 0, None
 
     @property
     def may_be_tried_again(self) -> bool:
