@@ -97,11 +97,14 @@ class Cache:
             return read_sealed(self._here(self.rank(key)))
         return None
 
-    def result(self, name: str) -> bytes | None:
-        """What the ranks of a run say together; None if it is nowhere, or damaged. `name`: see `result_name`."""
+    def result(self, name: str, is_own: bool = False) -> bytes | None:
+        """What the ranks of a run say together; None if it is nowhere, or damaged. `name`: see `result_name`.
+
+        is_own: of this cache alone, where nobody else puts such files
+        """
         content = None
         with contextlib.suppress(OSError):
-            path = self._here(self.directory / name)
+            path = self.directory / name if is_own else self._here(self.directory / name)
             content = read_sealed(path)
             touch(path)  # it is forgotten later than others
         return content

@@ -187,8 +187,7 @@ class Runs:
                 return
             if is_about:
                 log.warning("%s/%s: its columns cannot be used", opened.run, opened.worker, exc_info=error)
-                is_damaged = trace.is_mended and not column_file.is_whole(self._cache.columns(opened.key))
-                trace.mend(error, passes=is_damaged)
+                trace.mend(error, not column_file.is_whole(self._cache.columns(opened.key)))
         if is_about:
             self._forgotten(opened.key)
             self._cache.remove(opened.key)

@@ -267,7 +267,7 @@ class Workspace:
         return self.remember(Key.of_run(opened, question), kept)
 
     def _kept_of_run(self, name: str, make: Callable[[], Packed]) -> Packed:
-        content = self.result(name)
+        content = self._cache.result(name, is_own=True)
         found = from_file(content) if content else None
         if not isinstance(found, Packed):
             found = make()
