@@ -79,7 +79,7 @@ def _counts(dice: random.Random, index: dict[str, Any], _: bytearray) -> None:
 
 def _bomb(dice: random.Random, index: dict[str, Any], blocks: bytearray) -> None:
     """A block that unpacks to much more than it says, or as much as it says."""
-    size = dice.choice((10**6, 10**8, 5 * 10**8))
+    size = dice.choice((10**6, 10**7, 10**8))
     packed = zlib.compress(bytes(size), 9)
     place = [len(blocks), len(packed), crc(packed)]
     blocks += packed
@@ -93,7 +93,7 @@ def _bomb(dice: random.Random, index: dict[str, Any], blocks: bytearray) -> None
 
 
 def _texts(dice: random.Random, index: dict[str, Any], blocks: bytearray) -> None:
-    texts: Any = dice.choice(([], [""], ["x"] * 10, [""] * 10**7, [1, 2], "text", {"a": 1}, ["x" * 10**8]))
+    texts: Any = dice.choice(([], [""], ["x"] * 10, [""] * 10**6, [1, 2], "text", {"a": 1}, ["x" * 10**7]))
     packed = bytes(deflate.compress(msgspec.msgpack.encode(texts), 1))
     index["strings"] = [len(blocks), len(packed), crc(packed)]
     blocks += packed

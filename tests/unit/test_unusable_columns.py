@@ -134,10 +134,11 @@ def test_a_program_reads_a_trace_again_whose_columns_an_analysis_cannot_use(colu
         trace.ask(question)
 
 
+@pytest.mark.slow
 def test_what_is_small_takes_little_memory_whatever_it_says(columns: Path) -> None:
     good = columns.read_bytes()
     for kind in ("counts", "bomb", "texts"):
-        for seed in range(5):
+        for seed in range(3):
             columns.write_bytes(hostile(good, kind, seed))
 
             tracemalloc.start()

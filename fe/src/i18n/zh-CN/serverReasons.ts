@@ -119,6 +119,7 @@ export const reasons: FirstMessages["reasons"] = {
   unreadable: ({ place, ...values }) =>
     place ? `无法从 ${place} 读取：${cause(values)}` : `无法读取：${cause(values)}`,
   no_file: () => "不是文件",
+  silent: ({ place, seconds }) => `无法列出 ${place}：文件系统已有 ${seconds} 秒没有响应`,
   changed: () => "读取之后文件已改变；稍后会重新读取",
   still_written: () => "仍在写入；写完后会重新读取",
   no_memory: () => "所需内存超过现有内存",
