@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from types import ModuleType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -36,7 +36,7 @@ class Block(msgspec.Struct, array_like=True):
     count: Natural
     offset: Natural
     length: Natural
-    width: Literal[0, 1, 2, 4, 8]
+    width: Annotated[int, msgspec.Meta(ge=0, le=8)]
     first: int
     check: int
 
