@@ -17,11 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.attack import test_cache, test_damage, test_kills
+from tests.attack import clock_jumps, planted_links, test_cache, test_damage, test_hostile_columns, test_kills
 from tests.attack.answers import answers
 from tests.attack.clients import crowd
 from tests.attack.contents import harmed, hostile
 from tests.attack.damage import DAMAGES
+from tests.attack.hostile_columns import CHANGES
 from tests.attack.logdir import places_to_ask, write_logs
 from tests.attack.reader import PIECE_SECONDS
 from tests.attack.requests import Asked, hostile_requests
@@ -101,7 +102,37 @@ def kills(figures: Figures, seed: int, folder: Path) -> None:
         figures.complain(f"kills (seed {seed}): {error}")
 
 
-ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (contents, damage, requests, cache, kills)
+def links(figures: Figures, seed: int, folder: Path) -> None:
+    for each in range(seed * 20, seed * 20 + 20):
+        figures.counts["caches with planted links"] += 1
+        for name in planted_links.harmed(folder / str(each), each):
+            figures.complain(f"planted links (seed {each}) harm {name}")
+
+
+def columns(figures: Figures, seed: int, folder: Path) -> None:
+    given = test_hostile_columns.prepared(folder)
+    for kind in CHANGES:
+        figures.counts["made-up shared places"] += 1
+        for text in test_hostile_columns.wrong_of(given, folder / kind, kind, seed, 40):
+            figures.complain(text)
+
+
+def clocks(figures: Figures, seed: int, folder: Path) -> None:
+    figures.counts["jumps of the clock"] += 1
+    for text in clock_jumps.wrong_of(folder, seed):
+        figures.complain(f"{text} (clocks, seed {seed})")
+
+
+ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
+    contents,
+    damage,
+    requests,
+    cache,
+    kills,
+    links,
+    columns,
+    clocks,
+)
 
 
 def main() -> int:

@@ -31,6 +31,11 @@ _AHEAD = 3
 #: how often a rank is given again whose worker died; its own child dying is no death of a worker
 MOST_DEATHS = 10
 
+#: bytes of what a worker answers, which is a kilobyte and the notes about a file
+_MOST_ANSWERED = 1 << 20
+#: characters of what is shown of something else
+_SHOWN = 300
+
 
 class ClusterRunner:
     """The workers of a scheduler. Functions are sent by their names and data as bytes: no code travels.
@@ -54,13 +59,14 @@ class ClusterRunner:
         found: dict[str, Any] = self._client.run(probe_worker, msgspec.json.encode(check), on_error="return")
         facts = []
         for address, said in found.items():
-            if isinstance(said, bytes):
-                fact = from_json(said, WorkerFact)
-                facts.append(msgspec.structs.replace(fact, address=address))
-            else:  # it could not even load the function
+            try:
+                fact = from_json(_small(said), WorkerFact)
+            except ValueError:  # it could not even load the function
                 raise CannotBegin(
-                    f"worker {address} cannot read ranks: {said}; the same version of torch-tb-profiler must be there"
-                )
+                    f"worker {address} cannot read ranks: {str(said)[:_SHOWN]}; the same version of torch-tb-profiler "
+                    "must be there"
+                ) from None
+            facts.append(msgspec.structs.replace(fact, address=address))
         return facts
 
     def run(self, tasks: Iterable[Task], told: Told) -> Iterator[Outcome]:
@@ -109,8 +115,8 @@ class ClusterRunner:
 
         if future.status == "finished":
             try:
-                return decode_outcome(future.result())
-            except msgspec.DecodeError as error:
+                return decode_outcome(_small(future.result()), task.number)
+            except ValueError as error:
                 return Lost.of(task.number, Reason(OTHER, f"was answered with something else: {error}"))
         if future.status in ("cancelled", "lost"):
             raise ConnectionError(future.status)
@@ -137,6 +143,15 @@ class ClusterRunner:
     def close(self) -> None:
         """Leave the cluster; what it still reads it reads to the end."""
         self._client.close(timeout=CONNECT_SECONDS)
+
+
+def _small(said: object) -> bytes:
+    """What a worker has answered. Raises ValueError: it is none of our answers."""
+    if not isinstance(said, bytes):
+        raise ValueError(f"it is of type {type(said).__name__}")
+    if len(said) > _MOST_ANSWERED:
+        raise ValueError(f"it has {len(said):,} bytes")
+    return said
 
 
 def _connect(scheduler: str) -> Client:

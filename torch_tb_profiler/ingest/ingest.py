@@ -283,14 +283,14 @@ def _reduced(found: Found, work: _Work, with_clock: bool) -> tuple[RunOutcome, .
 
 
 def _mend(work: _Work, kept: Kept, read_again: set[int]) -> None:
-    """Have a rank made anew whose summary in the place is damaged."""
+    """Have a rank made anew whose summary in the place is damaged, or that somebody has made of other columns."""
     number = kept.number
     if number in read_again:
         work.outcomes[number] = Lost.of(number, Reason(OTHER, "cannot be cached: its summary was damaged repeatedly"))
         return
     read_again.add(number)
     place, names = work.target.open(), FileNames(work.target.expansion).shared(kept.key)
-    for name in (names.summary, names.rank):
+    for name in (names.summary, names.rank, names.columns):
         place.remove(name)
     runner = LocalRunner(1)
     try:

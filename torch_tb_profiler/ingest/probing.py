@@ -58,6 +58,7 @@ def _unwritable(target: Target, nonce: str) -> str:
 def judge(facts: Sequence[WorkerFact], check: Check) -> None:
     """Raises CannotBegin: a worker cannot do it. What the workers have written is removed."""
     place = check.target.open()
+    _refuse([(f, "has answered with something else") for f in facts if not f.nonce.startswith(check.nonce)])
     try:
         _refuse([(f, f"cannot read {check.url}: {f.unreadable}") for f in facts if f.unreadable])
         _refuse([(f, f"cannot write to {check.target.place_shown}: {f.unwritable}") for f in facts if f.unwritable])

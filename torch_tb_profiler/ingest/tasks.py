@@ -10,6 +10,7 @@ from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, restored, shown, storable
 from torch_tb_profiler.typed import json_decoder
+from torch_tb_profiler.workspace.file_names import is_key
 from torch_tb_profiler.workspace.places import Folder, Stored, place_at
 from torch_tb_profiler.workspace.protocol import Summary
 
@@ -98,6 +99,14 @@ decode_task = json_decoder(Task).decode
 _outcomes: msgspec.json.Decoder[Outcome] = json_decoder(Outcome)
 
 
-def decode_outcome(content: bytes) -> Outcome:
-    """Raises msgspec.DecodeError."""
-    return _outcomes.decode(content)
+def decode_outcome(content: bytes, number: int) -> Outcome:
+    """What became of the task `number`. Raises ValueError: it is about another, or none of our answers."""
+    try:
+        outcome = _outcomes.decode(content)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
+    if outcome.number != number:
+        raise ValueError(f"it is about task {outcome.number}")
+    if isinstance(outcome, Kept) and not is_key(outcome.key):
+        raise ValueError("it names no file of a cache")
+    return outcome

@@ -16,6 +16,7 @@ from torch_tb_profiler.ranks.run_answers import Clock
 from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.ranks.summary import RankSummary, decode_named
 from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace.broken import is_broken
 from torch_tb_profiler.workspace.catalog import CatalogSkipped
 from torch_tb_profiler.workspace.file_names import FileNames, result_name
 from torch_tb_profiler.workspace.places import Place, read_late
@@ -96,9 +97,27 @@ def outcome_of(
     summaries = Summaries(place, FileNames(target.expansion), kept)
     result, known = None, None
     if kept:
-        result, known = _result(place, kept, [each.file for each in failed], summaries, with_clock)
+        try:
+            result, known = _result(place, kept, [each.file for each in failed], summaries, with_clock)
+        except Exception as error:
+            suspect = _suspect(summaries, kept) if is_broken(error) else None
+            if suspect is None:
+                raise
+            raise RankUnusable(suspect) from error
     skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in run.skipped)
     return RunOutcome(run.name, span, len(kept), tuple(failed), skipped, result, summaries, known)
+
+
+def _suspect(summaries: Summaries, kept: Sequence[tuple[TraceFile, Kept]]) -> Kept | None:
+    """A rank whose summary cannot be used, else one that somebody else has read; None if there is neither."""
+    for summary, (_, rank) in zip(summaries, kept, strict=True):
+        try:
+            _ = summary.size  # of all its tables
+        except Exception as error:
+            if not is_broken(error):
+                raise
+            return rank
+    return next((rank for _, rank in kept if rank.was_there), None)
 
 
 def _result(

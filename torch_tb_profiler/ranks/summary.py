@@ -13,9 +13,10 @@ from msgspec import structs
 
 from torch_tb_profiler.arrays.types import Int8, Int32, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.called import Called, Timed
-from torch_tb_profiler.ranks.collect import collected
+from torch_tb_profiler.ranks.collect import ALGORITHMS, collected
 from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
 from torch_tb_profiler.trace.schema import Table, column
 from torch_tb_profiler.typed import convert
@@ -222,9 +223,9 @@ def decode(content: bytes) -> RankSummary:
         head = convert(found.header.get("head"), RankHead)
     except msgspec.ValidationError as error:
         raise ValueError(f"no summary of a rank: {error}") from None
-    if any(names != found.columns_of(table) for table, names in _STORED.items()):
+    if any(names != found.columns_of(table) or not found.is_parallel(table) for table, names in _STORED.items()):
         raise ValueError("no summary of a rank: it has other columns")
-    return RankSummary(head, _Stored(found))
+    return RankSummary(head, _Stored(found, head))
 
 
 def write(summary: RankSummary, path: Path) -> None:
@@ -258,8 +259,9 @@ _CALLED = tuple(name for name in RankCalls.column_names() if name in Called.__st
 class _Stored(Mapping[type[Table], Table]):
     """Tables that are decoded when they are asked for, and then kept."""
 
-    def __init__(self, found: StoredTables) -> None:
+    def __init__(self, found: StoredTables, head: RankHead) -> None:
         self._found = found
+        self._ends = {name: len(getattr(head, name)) for name in _LISTS} | _CONSTANTS
         self._known: dict[type[Table], Table] = {}
 
     def __getitem__(self, kind: type[Table]) -> Table:
@@ -271,7 +273,17 @@ class _Stored(Mapping[type[Table], Table]):
                     for name in kind.column_names()
                 }
             )
+            self._check(self._known[kind])
         return self._known[kind]
+
+    def _check(self, table: Table) -> None:
+        """Raises ColumnFileError: what a column points to is not there."""
+        for declared in table.schema():
+            if declared.unit.startswith(_INDEX) and len(table):
+                name, _, missing = declared.unit.removeprefix(_INDEX).partition(",")
+                values = getattr(table, declared.name)
+                if values.min() < (-1 if missing else 0) or values.max() >= self._ends[name.partition(";")[0]]:
+                    raise ColumnFileError(f"has impossible values of {declared.name}")
 
     def __iter__(self) -> Iterator[type[Table]]:
         return iter(TABLES)
@@ -279,6 +291,11 @@ class _Stored(Mapping[type[Table], Table]):
     def __len__(self) -> int:
         return len(TABLES)
 
+
+#: units of columns that point to a list of the head, or to a constant one
+_INDEX = "index into "
+_LISTS = ("groups", "names", "dtypes", "steps", "work_names", "range_names")
+_CONSTANTS = {"KINDS": len(KINDS), "ALGORITHMS": len(ALGORITHMS)}
 
 #: mostly ascending: stored as differences, so that few bytes hold them
 _ASCENDING = frozenset({"host_start", "row", "sequence", "start"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -21,6 +21,10 @@ except ImportError:  # no wheel for this platform
 INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error, deflate.error)
 
 
+#: a count, or a place
+Natural = Annotated[int, msgspec.Meta(ge=0)]
+
+
 class Block(msgspec.Struct, array_like=True):
     """`count` values of a column.
 
@@ -29,16 +33,30 @@ class Block(msgspec.Struct, array_like=True):
     check: CRC-32 of the bytes as they are stored
     """
 
-    count: int
-    offset: int
-    length: int
-    width: int
+    count: Natural
+    offset: Natural
+    length: Natural
+    width: Annotated[int, msgspec.Meta(ge=0, le=8)]
     first: int
     check: int
+
+    @property
+    def unpacked(self) -> int:
+        """Bytes of the values as they are before they are deflated."""
+        return self.count * self.width
 
 
 def crc(content: bytes, before: int = 0) -> int:
     return int(deflate.crc32(content, before))
+
+
+def inflate(content: bytes, size: int) -> bytes:
+    """What was deflated, of `size` bytes at most. Raises one of `INFLATE_ERRORS`: it is damaged, or larger."""
+    stream = deflate.decompressobj()
+    found = bytes(stream.decompress(content, size + 1))
+    if len(found) > size or not stream.eof:
+        raise zlib.error("is not as large as it says")
+    return found
 
 
 def pack(values: npt.NDArray[Any], follows: bool) -> tuple[bytes, int, int]:

@@ -2,6 +2,7 @@
 
 Layout: magic, position of the index (8 bytes, little endian), CRC-32 of these and of the index (4), blocks, index
 (MessagePack). The index has the CRC-32 of each block as it is stored, so that no byte is used that was not written.
+A file takes memory in proportion to its size, whoever has written it: what packs better than that is padded.
 Blocks are deflated. Before that, integers are stored in the fewest bytes that hold all of the block, those of columns
 that `follow` the value before as differences; then the bytes are regrouped by significance, so that similar bytes are
 neighbours. A block of equal values has no bytes at all.
@@ -10,7 +11,6 @@ neighbours. A block of equal values has no bytes at all.
 from __future__ import annotations
 
 import os
-import struct
 import tempfile
 from io import BytesIO
 from pathlib import Path
@@ -20,20 +20,25 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.trace.column_blocks import INFLATE_ERRORS, Block, crc, deflate, pack, unpack
-from torch_tb_profiler.trace.notes import Note
+from torch_tb_profiler.trace.column_blocks import (
+    INFLATE_ERRORS,
+    Block,
+    crc,
+    deflate,
+    inflate,
+    pack,
+    unpack,
+)
+from torch_tb_profiler.trace.column_index import CHECK, FIRST_BLOCK, HEAD, Index, least_size, most_text
 from torch_tb_profiler.trace.open_files import OPEN_FILES, is_scarce
-from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, Table
-from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
+from torch_tb_profiler.trace.schema import TRACE_TABLES, Column, Events, Table
+from torch_tb_profiler.trace.store import Header, Strings, Trace
 from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
 from torch_tb_profiler.typed import from_msgpack
 
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 MAGIC = b"TTBPCOL\n"
-_HEAD = struct.Struct("<8sQ")
-_CHECK = struct.Struct("<I")
-_FIRST_BLOCK = _HEAD.size + _CHECK.size
 
 T = TypeVar("T", bound=Table)
 
@@ -49,27 +54,12 @@ class ColumnFileError(Exception):
         self.path = path
 
 
-class _Index(msgspec.Struct):
-    """strings: offset, length and CRC-32 of their block. types: of the columns of tables that have no schema."""
-
-    version: int
-    origin_ns: int
-    first_ns: int
-    text_bytes: int
-    header: dict[str, Any]
-    tracks: list[Track]
-    notes: list[Note]
-    strings: tuple[int, int, int]
-    tables: dict[str, dict[str, list[Block]]]
-    types: dict[str, dict[str, str]] = {}
-
-
 class _Blocks:
     """The parts of a column file, as they are written to a stream."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
-        self._out.write(bytes(_FIRST_BLOCK))
+        self._out.write(bytes(FIRST_BLOCK))
         self.tables: dict[str, dict[str, list[Block]]] = {}
 
     def add(self, table: str, column: str, values: npt.NDArray[Any], follows: bool) -> None:
@@ -79,10 +69,14 @@ class _Blocks:
         self._out.write(packed)
 
     def finish(self, described: TraceInfo, types: dict[str, dict[str, str]]) -> None:
-        strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
+        texts = msgspec.msgpack.encode(described.strings)
+        strings = deflate.compress(texts, 1)
+        if len(texts) > most_text(len(strings)):
+            strings = deflate.compress(texts, 0)
+        self._out.write(bytes(max(least_size(self.tables) - self._out.tell(), 0)))
         strings_at = (self._out.tell(), len(strings), crc(strings))
         self._out.write(strings)
-        index = _Index(
+        index = Index(
             FORMAT_VERSION,
             described.origin_ns,
             described.first_ns,
@@ -98,8 +92,8 @@ class _Blocks:
         encoded = msgspec.msgpack.encode(index)
         self._out.write(encoded)
         self._out.seek(0)
-        head = _HEAD.pack(MAGIC, index_at)
-        self._out.write(head + _CHECK.pack(crc(encoded, crc(head))))
+        head = HEAD.pack(MAGIC, index_at)
+        self._out.write(head + CHECK.pack(crc(encoded, crc(head))))
 
 
 class Writer:
@@ -146,9 +140,11 @@ def open_trace(path: Path) -> Trace:
     for kind in TRACE_TABLES:
         reader.check_columns(kind)
     index = reader.index
+    strings = reader.strings()
+    reader.codes = len(strings)
     return Trace(
         Header(index.header),
-        Strings(reader.strings()),
+        Strings(strings),
         index.tracks,
         index.origin_ns,
         index.notes,
@@ -202,9 +198,8 @@ def encode_tables(tables: NamedTables) -> bytes:
 
 def decode_tables(content: bytes) -> NamedTables:
     """What `encode_tables` was given. Raises ColumnFileError."""
-    reader = _Reader(_Content(content))
     stored = StoredTables(content)
-    return NamedTables(reader.index.header, reader.strings(), {name: stored.table(name) for name in reader.index.types})
+    return NamedTables(stored.header, stored.strings(), {name: stored.table(name) for name in stored.names()})
 
 
 class StoredTables:
@@ -213,18 +208,28 @@ class StoredTables:
     def __init__(self, content: bytes) -> None:
         self._reader = _Reader(_Content(content))
         self.header = self._reader.index.header
+        try:
+            self._types = self._reader.index.dtypes()
+        except (TypeError, ValueError) as error:
+            raise ColumnFileError(str(error)) from None
+        self.strings = self._reader.strings
+
+    def names(self) -> list[str]:
+        """Of the tables."""
+        return list(self._types)
 
     def columns_of(self, table: str) -> set[str]:
         """Names of its columns; empty if there is no such table."""
-        return set(self._reader.index.types.get(table, {}))
+        return set(self._types.get(table, {}))
+
+    def is_parallel(self, table: str) -> bool:
+        """Whether its columns have one length."""
+        return self._reader.index.is_parallel(table)
 
     def table(self, name: str) -> dict[str, npt.NDArray[Any]]:
         """Its columns. Raises KeyError."""
-        index = self._reader.index
-        return {
-            column: self._reader.column(index.tables[name][column], np.dtype(kind), False)
-            for column, kind in index.types[name].items()
-        }
+        columns = self._reader.index.tables[name] if self._types[name] else {}
+        return {column: self._reader.column(columns[column], kind, False) for column, kind in self._types[name].items()}
 
 
 def is_whole(path: Path) -> bool:
@@ -271,26 +276,31 @@ class _File:
 
 
 class _Reader:
-    """What stands in a column file."""
+    """What stands in a column file. codes: how many texts a trace has, whose columns are checked by that."""
+
+    codes = 0
 
     def __init__(self, source: _File | _Content) -> None:
         self._source = source
-        head = source.read(0, _FIRST_BLOCK)
-        if len(head) < _FIRST_BLOCK:
+        head = source.read(0, FIRST_BLOCK)
+        if len(head) < FIRST_BLOCK:
             raise self._unusable("is too short")
-        magic, index_at = _HEAD.unpack_from(head)
-        (check,) = _CHECK.unpack_from(head, _HEAD.size)
-        if magic != MAGIC or not _FIRST_BLOCK <= index_at < source.size:
+        magic, index_at = HEAD.unpack_from(head)
+        (check,) = CHECK.unpack_from(head, HEAD.size)
+        if magic != MAGIC or not FIRST_BLOCK <= index_at < source.size:
             raise self._unusable("is not a column file")
         encoded = source.read(index_at, source.size - index_at)
-        if crc(encoded, crc(head[: _HEAD.size])) != check:
+        if crc(encoded, crc(head[: HEAD.size])) != check:
             raise self._unusable("has a damaged index")
         try:
-            self.index = from_msgpack(encoded, _Index)
-        except msgspec.DecodeError as error:
+            self.index = from_msgpack(encoded, Index)
+        except (msgspec.DecodeError, RecursionError) as error:
             raise self._unusable(error) from None
         if self.index.version != FORMAT_VERSION:
             raise self._unusable(f"has version {self.index.version}")
+        wrong = self.index.contradiction(source.size, index_at)
+        if wrong:
+            raise self._unusable(wrong)
 
     def _unusable(self, why: object) -> ColumnFileError:
         return ColumnFileError(str(why), self._source.path)
@@ -308,15 +318,17 @@ class _Reader:
             for block in (each for blocks in columns.values() for each in blocks):
                 self._stored(block.offset, block.length, block.check)
 
-    def inflated(self, offset: int, length: int, check: int) -> bytes:
+    def inflated(self, offset: int, length: int, check: int, size: int) -> bytes:
+        """size: the most bytes that it has."""
         try:
-            return bytes(deflate.decompress(self._stored(offset, length, check)))
+            return inflate(self._stored(offset, length, check), size)
         except INFLATE_ERRORS as error:
             raise self._unusable(error) from None
 
     def strings(self) -> list[str]:
         try:
-            return from_msgpack(self.inflated(*self.index.strings), list[str])
+            texts = self.inflated(*self.index.strings, most_text(self.index.strings[1]))
+            return from_msgpack(texts, list[str])
         except msgspec.DecodeError as error:
             raise self._unusable(error) from None
 
@@ -343,17 +355,24 @@ class _Reader:
         def read(name: str) -> npt.NDArray[Any]:
             values = self.column(columns[name], declared[name].dtype, declared[name].follows)
             if isinstance(table, Events) and name == "start":
-                return from_first_event(table.phase, values, self.index.first_ns)
+                values = from_first_event(table.phase, values, self.index.first_ns)
+            self._check_values(declared[name], values)
             return values
 
         table = kind.of_fields_read_by(frozenset(declared), read)
         return table
 
+    def _check_values(self, column: Column, values: npt.NDArray[Any]) -> None:
+        """Raises ColumnFileError: what a column of a trace points to is not there, or its times do not fit."""
+        least, end = self.index.range_of(column, self.codes)
+        if end is not None and len(values) and not (least <= values.min() and values.max() < end):
+            raise self._unusable(f"has impossible values of {column.name}")
+
     def column(self, blocks: list[Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
         values = np.empty(sum(block.count for block in blocks), dtype)
         done = 0
         for block in blocks:
-            data = self.inflated(block.offset, block.length, block.check) if block.width else b""
+            data = self.inflated(block.offset, block.length, block.check, block.unpacked) if block.width else b""
             try:
                 unpack(data, block, follows, values[done : done + block.count])
             except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -51,11 +52,13 @@ def _within(limit: TimeLimit, workspace: Workspace, own: Mapping[str, Route], re
 
 
 def _handle(workspace: Workspace, own: Mapping[str, Route], request: Request) -> Response:
+    began = time.monotonic()
     try:
         try:
             return respond(request, _dispatch(workspace, own, request))
         except ColumnFileError as error:  # tables of a timeline are read when they are needed
-            workspace.mend(error)
+            workspace.mend(error, began)
+            raise
     except Exception as error:  # noqa: BLE001 - every request has an answer
         return respond_failure(request, error)
 

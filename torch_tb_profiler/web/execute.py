@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar, get_args, get_origin, overload
+from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec.structs import replace
@@ -46,6 +47,7 @@ from torch_tb_profiler.web.ask import (
     step_choice,
 )
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.kept_parts import KeptParts
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried, page_of
 from torch_tb_profiler.workspace import (
@@ -61,6 +63,9 @@ from torch_tb_profiler.workspace import (
     answer_name,
     pack,
 )
+from torch_tb_profiler.workspace.broken import is_broken
+
+log = logging.getLogger(__name__)
 
 AnyTraceQuestion = TraceQuestion[Any, Any]
 
@@ -260,24 +265,33 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
     opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
     own = read_parameters(question.parameters, parameters)
 
-    def subject() -> RunSubject[Any]:
-        parts: Sequence[Any] = _Parts(question.part, workspace, opened.traces)
-        if question.part.decode is None:
+    def subject(of_kept: bool = True) -> RunSubject[Any]:
+        part = question.part if of_kept else replace(question.part, decode=None)
+        parts: Sequence[Any] = KeptParts(part, workspace, opened.traces, partial(part_of, part, workspace))
+        if part.decode is None:
             parts = list(parts)
         failed = [other.file for other in opened.others if other.state == "failed"]
         loading = [other.file for other in opened.others if other.state != "failed"]
         return RunSubject(opened.run, opened.span, parts, loading, failed)
 
-    def answer() -> Packed:
+    def compute(of_kept: bool) -> bytes:
         whole = question.whole
+        if whole is None:
+            return dumps(question.compute(subject(of_kept), own))
+        key = Key.of_run(opened, ("part", whole.name, of_kept))
+        made = workspace.remember(key, lambda: _whole(whole, workspace, opened, partial(subject, of_kept), of_kept))
+        return dumps(question.compute(made, own))
+
+    def answer() -> Packed:
         with refusals(), watched():
-            if whole is None:
-                found = question.compute(subject(), own)
-            else:
-                key = Key.of_run(opened, ("part", whole.name))
-                made = workspace.remember(key, lambda: _whole(whole, workspace, opened, subject))
-                found = question.compute(made, own)
-        return pack(dumps(found))
+            try:
+                return pack(compute(of_kept=True))
+            except Exception as error:
+                if not is_broken(error):
+                    raise
+                # what is kept of the ranks may have been made elsewhere: it is made anew
+                log.warning("%s: what is kept of its ranks cannot be used", opened.run, exc_info=error)
+                return pack(compute(of_kept=False))
 
     # there are too many parameters to keep each answer for long; what `_whole` keeps is not kept twice
     is_kept = question.whole is not None and question.whole.encode is not None
@@ -285,40 +299,24 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
     return Answer(workspace.remember_of_run(opened, known_as(question, own), answer, tier))
 
 
-def _whole(whole: RunPart[Any, W], workspace: Workspace, opened: OpenRun, subject: Callable[[], RunSubject[Any]]) -> W:
+def _whole(
+    whole: RunPart[Any, W],
+    workspace: Workspace,
+    opened: OpenRun,
+    subject: Callable[[], RunSubject[Any]],
+    of_kept: bool,
+) -> W:
     """What the ranks say together, of the file that somebody has made of the same ones, or made now."""
     name = workspace.result_name(opened) if whole.encode and whole.decode else None
     if name is None or whole.encode is None or whole.decode is None:
         return whole.make(subject())
-    content = workspace.result(name)
+    content = workspace.result(name) if of_kept else None
     known = whole.decode(content) if content else None
     if known is not None:
         return known
     made = whole.make(subject())
     workspace.keep_result(name, whole.encode(made))
     return made
-
-
-class _Parts(Sequence[K]):
-    """What is kept of each trace. What worker processes have kept is read each time it is taken: a run may be large."""
-
-    def __init__(self, part: RankPart[K], workspace: Workspace, traces: Sequence[OpenTrace]) -> None:
-        self._part, self._workspace, self._traces = part, workspace, traces
-
-    def __len__(self) -> int:
-        return len(self._traces)
-
-    @overload
-    def __getitem__(self, at: int) -> K: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[K]: ...
-    def __getitem__(self, at: int | slice) -> K | Sequence[K]:
-        if isinstance(at, slice):
-            return _Parts(self._part, self._workspace, self._traces[at])
-        trace, decode = self._traces[at], self._part.decode
-        content = self._workspace.rank_content(trace) if decode else None
-        kept = decode(content, trace.worker) if decode and content else None
-        return part_of(self._part, self._workspace, trace) if kept is None else kept
 
 
 def part_of(part: RankPart[K], workspace: Workspace, trace: OpenTrace) -> K:

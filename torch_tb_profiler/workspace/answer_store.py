@@ -15,7 +15,7 @@ import msgspec
 
 from torch_tb_profiler.trace.column_blocks import deflate
 from torch_tb_profiler.typed import from_json
-from torch_tb_profiler.workspace.sealed import part_of, read_sealed, write_sealed
+from torch_tb_profiler.workspace.sealed import part_of, read_sealed, touch, write_sealed
 from torch_tb_profiler.workspace.status import OpenTrace
 
 log = logging.getLogger(__name__)
@@ -111,13 +111,13 @@ class AnswerFolder:
 
     def get(self, name: str) -> StoredAnswer | None:
         try:
-            content = read_sealed(self._path / name)
+            content = None if self._path.is_symlink() else read_sealed(self._path / name)
         except OSError:
             return None
         if content is None:
             return None
         with contextlib.suppress(OSError):
-            os.utime(self._path / name)  # it is forgotten later than others
+            touch(self._path / name)  # it is forgotten later than others
         return from_file(content)
 
     def content(self, name: str) -> bytes | None:
@@ -131,6 +131,8 @@ class AnswerFolder:
         path = self._path / name
         try:
             if self._kept is None:
+                if self._path.is_symlink():  # nobody writes through it
+                    self._path.unlink()
                 self._path.mkdir(mode=0o700, exist_ok=True)
                 self._kept = len(os.listdir(self._path))  # noqa: PTH208 - names are enough
             if self._kept >= MOST_ANSWERS:

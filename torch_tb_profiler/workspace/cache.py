@@ -13,10 +13,7 @@ import contextlib
 import errno
 import logging
 import os
-import shutil
-import tempfile
 import threading
-import time
 from pathlib import Path
 
 import msgspec
@@ -25,35 +22,24 @@ from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, EXPANSION, EXPANSION_
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.typed import from_json
-from torch_tb_profiler.workspace.file_names import (
-    ANSWERS,
-    COLUMNS,
-    RANK,
-    RESULT,
-    SUMMARY,
-    TIMELINE,
-    FileNames,
-    is_own_name,
-)
+from torch_tb_profiler.workspace.cache_sweep import SHARE, CacheFiles
+from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, CONTENTS, RANK, SUMMARY, TIMELINE, FileNames
 from torch_tb_profiler.workspace.numbers import number_from_environment
 from torch_tb_profiler.workspace.places import Place, is_shared, place_at
 from torch_tb_profiler.workspace.protocol import Summary
-from torch_tb_profiler.workspace.sealed import PART, read_sealed, write_sealed
+from torch_tb_profiler.workspace.sealed import read_sealed, touch, write_sealed
 from torch_tb_profiler.workspace.shared_cache import SharedCache
-from torch_tb_profiler.workspace.temporary import LEFT_OVER_SECONDS, TemporaryDirectory, remove_left_overs
+from torch_tb_profiler.workspace.temporary import TemporaryDirectory, remove_left_overs
 
 log = logging.getLogger(__name__)
 
 LIMIT_VARIABLE = "TORCH_TB_PROFILER_CACHE_BYTES"
 DEFAULT_LIMIT = 10 * 1000**3
 
-_CONTENTS = ".contents"
-#: of the limit, that is added between two sweeps
-_SHARE = 20
-
 
 class Cache:
-    """A directory for column files. One that cannot be written is replaced by a temporary one until `close`.
+    """A directory for column files. One that cannot be written, or is not of this user alone (`require_private`), is
+    replaced by a temporary one until `close`.
 
     expansion: of packed files, `Limits.expansion`. What was read with another is not found: it may be cut off.
     version: of the code that makes answers and of the limits of rules; None for those in use
@@ -76,6 +62,8 @@ class Cache:
         self._names = FileNames(self.limits.expansion, version)
         self.version = self._names.version
         self.shared = None if place is None else SharedCache(place, self.version)
+        #: why another directory could not be used, a sentence; empty if it is
+        self.refused = ""
         self._temporary: TemporaryDirectory | None = None
         self._unswept = 0
         self._sweeping = threading.Lock()
@@ -84,13 +72,13 @@ class Cache:
         try:
             self.directory = unusable = directory or default_directory()
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with tempfile.TemporaryFile(dir=self.directory):
-                pass
+            self._files = CacheFiles(self.directory)
         except OSError as error:
-            self._temporary = _in_place_of(unusable, error)
-            self.directory = self._temporary.path
             where = unusable or "the directory of the user"
-            log.warning("%s cannot be used as cache (%s); %s is, until exit", where, error, self.directory)
+            self.refused = f"{where} cannot be used as cache ({error.strerror or error})"
+            self._temporary, self._files = _in_place_of(unusable, error)
+            self.directory = self._temporary.path
+            log.warning("%s; %s is, until exit", self.refused, self.directory)
 
     def columns(self, key: str) -> Path:
         return self._path(key, COLUMNS)
@@ -109,13 +97,16 @@ class Cache:
             return read_sealed(self._here(self.rank(key)))
         return None
 
-    def result(self, name: str) -> bytes | None:
-        """What the ranks of a run say together; None if it is nowhere, or damaged. `name`: see `result_name`."""
+    def result(self, name: str, is_own: bool = False) -> bytes | None:
+        """What the ranks of a run say together; None if it is nowhere, or damaged. `name`: see `result_name`.
+
+        is_own: of this cache alone, where nobody else puts such files
+        """
         content = None
         with contextlib.suppress(OSError):
-            path = self._here(self.directory / name)
+            path = self.directory / name if is_own else self._here(self.directory / name)
             content = read_sealed(path)
-            os.utime(path)  # it is forgotten later than others
+            touch(path)  # it is forgotten later than others
         return content
 
     def keep_result(self, name: str, content: bytes) -> None:
@@ -138,7 +129,7 @@ class Cache:
         return self._path(key, ANSWERS)
 
     def contents(self, name: str) -> Path:
-        return self.directory / (name + _CONTENTS)
+        return self.directory / (name + CONTENTS)
 
     def timeline(self, key: str) -> Path:
         return self._path(key, TIMELINE)
@@ -171,18 +162,18 @@ class Cache:
 
     def added_to(self, key: str) -> None:
         """A worker process has made answers and a timeline of a trace."""
-        self.added(_size_of(self.timeline(key)) + sum(made.size for made in _files_in(self.answers(key))))
+        self.added(_size_of(self.timeline(key)) + self._files.size_of_answers(self.answers(key)))
 
     def sweep_if_due(self) -> None:
         """`sweep` when so much was added since the last time that the limit may be reached."""
-        if self._unswept > self.limit // _SHARE:
+        if self._unswept > self.limit // SHARE:
             self.sweep()
 
     def touch(self, key: str) -> None:
         """The columns of `key` are being used: forget them later than others."""
         try:
             for path in (self._summary(key), self.columns(key)):
-                os.utime(path)
+                touch(path)
         except OSError:
             log.debug("%s is gone", key)
 
@@ -190,7 +181,7 @@ class Cache:
         """Forget a trace, and what this code has made of it."""
         for suffix in (SUMMARY, COLUMNS, TIMELINE, ANSWERS, RANK):
             path = self._path(key, suffix)
-            _remove(path)
+            self._files.remove(path)
             if self.shared:
                 self.shared.forget(path.name)
 
@@ -203,8 +194,9 @@ class Cache:
         """
         if not self._sweeping.acquire(blocking=False):
             return
+        self._unswept = 0
         try:
-            self._sweep()
+            self._files.sweep(self.limit, self.version)
         finally:
             self._sweeping.release()
 
@@ -212,65 +204,7 @@ class Cache:
         """Remove everything that `sweep` may: what is no file of a cache stays."""
         with self._sweeping:
             self._unswept = 0
-            try:
-                units, _ = self._units()
-            except OSError as error:
-                log.warning("%s cannot be emptied: %s", self.directory, error)
-                return
-            for path in (path for unit in units for path in unit.paths):
-                _remove(path)
-
-    def _sweep(self) -> None:
-        self._unswept = 0
-        try:
-            units, total = self._units()
-        except OSError as error:
-            log.warning("%s cannot be swept: %s", self.directory, error)
-            return
-        most = self.limit - self.limit // _SHARE
-        oldest_first = sorted(units, key=lambda unit: unit.used)
-        last = next((unit.key for unit in reversed(oldest_first) if not unit.is_contents), "")
-        stays = [unit for unit in oldest_first if unit.key == last and unit.version in ("", self.version)]
-        for unit in oldest_first:
-            if total > most and unit not in stays:
-                for path in unit.paths:
-                    _remove(path)
-                total -= unit.size
-        for made in sorted(
-            (made for unit in stays for made in unit.made), key=lambda made: (made.is_timeline, made.used)
-        ):
-            if total > most:
-                for path in made.paths:
-                    _remove(path)
-                total -= made.size
-
-    def _units(self) -> tuple[list[_Unit], int]:
-        """What can be removed, and the bytes of all that is here. Raises OSError."""
-        units: dict[str, _Unit] = {}
-        total = 0
-        now = time.time()
-        for path in list(self.directory.iterdir()):
-            if not is_own_name(path.name):
-                continue  # the user's, where the directory is used for something else, too
-            try:
-                status = path.stat()
-            except OSError:
-                continue  # another server was faster
-            made: list[_Made] = []
-            size = status.st_size
-            if path.suffix == ANSWERS:
-                made = _files_in(path)
-                size = sum(each.size for each in made)
-                for each in made:
-                    _remove_left_over(each.paths[0], now - each.used)
-            elif path.suffix == TIMELINE:
-                made = [_Made([path], size, status.st_mtime, is_timeline=True)]
-            if path.suffix in (COLUMNS, SUMMARY, ANSWERS, _CONTENTS, TIMELINE, RANK, RESULT):
-                units.setdefault(path.stem, _Unit(path.stem)).add(path, size, status.st_mtime, made)
-                total += size
-            elif path.suffix == PART and not _remove_left_over(path, now - status.st_mtime):
-                total += size
-        return list(units.values()), total
+            self._files.clear()
 
     def close(self) -> None:
         if self._temporary:
@@ -298,75 +232,15 @@ def open_cache(directory: str | Path | None, expansion: int | None = None) -> Ca
     return Cache(Path(os.path.expanduser(address)), expansion=expansion)  # noqa: PTH111 - it does not raise
 
 
-def _in_place_of(directory: Path | None, why: OSError) -> TemporaryDirectory:
+def _in_place_of(directory: Path | None, why: OSError) -> tuple[TemporaryDirectory, CacheFiles]:
     """Raises StorageError: there is no room for temporary files either."""
     try:
-        return TemporaryDirectory()
+        made = TemporaryDirectory()
+        return made, CacheFiles(made.path)
     except OSError as error:
         what = "there is no directory for the cache" if directory is None else f"{directory} cannot be used as cache"
         told = f"{what} ({why.strerror or why}), and there is no temporary one ({error.strerror or error})"
         raise StorageError(f"{told}; name one that can be written") from None
-
-
-class _Made(msgspec.Struct):
-    """One file that was made of columns, with all its names."""
-
-    paths: list[Path]
-    size: int
-    used: float
-    is_timeline: bool = False
-
-
-class _Unit(msgspec.Struct, eq=False):
-    """Files of one name: columns, or what one version has made of them.
-
-    used: when the last time
-    made: those that may go alone
-    """
-
-    name: str
-    paths: list[Path] = msgspec.field(default_factory=list)
-    size: int = 0
-    used: float = 0.0
-    made: list[_Made] = msgspec.field(default_factory=list)
-
-    def add(self, path: Path, size: int, used: float, made: list[_Made]) -> None:
-        self.made += made
-        self.paths.append(path)
-        self.size += size
-        self.used = max(self.used, used)
-
-    @property
-    def key(self) -> str:
-        return self.name.partition(".")[0]
-
-    @property
-    def is_contents(self) -> bool:
-        """Whether it is no trace's."""
-        return any(path.suffix in (_CONTENTS, RESULT) for path in self.paths)
-
-    @property
-    def version(self) -> str:
-        return self.name.partition(".")[2]
-
-
-def _remove(path: Path) -> None:
-    """What cannot be removed stays."""
-    try:
-        if path.suffix == ANSWERS:
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        log.warning("%s cannot be removed from the cache: %s", path, error)
-
-
-def _remove_left_over(path: Path, age: float) -> bool:
-    """Whether it is a file that a dead process has begun; it is removed."""
-    if path.suffix != PART or age <= LEFT_OVER_SECONDS:
-        return False
-    _remove(path)
-    return True
 
 
 def _size_of(path: Path) -> int:
@@ -374,18 +248,6 @@ def _size_of(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _files_in(folder: Path) -> list[_Made]:
-    """Of a folder of answers, which others may change meanwhile; equal answers are one file."""
-    files: dict[int, _Made] = {}
-    with contextlib.suppress(OSError):
-        for path in list(folder.iterdir()):
-            with contextlib.suppress(OSError):
-                status = path.stat()
-                made = files.setdefault(status.st_ino, _Made([], status.st_size, status.st_mtime))
-                made.paths.append(path)
-    return list(files.values())
 
 
 def default_directory() -> Path:

@@ -11,6 +11,7 @@ from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, restored, storable
 from torch_tb_profiler.typed import from_json
+from torch_tb_profiler.workspace.file_names import is_key
 from torch_tb_profiler.workspace.places import Place
 from torch_tb_profiler.workspace.protocol import Summary
 from torch_tb_profiler.workspace.sealed import sealed, unsealed
@@ -139,9 +140,10 @@ def read_catalog(place: Place, name: str) -> Catalog | None:
     """None if it is gone, damaged, or of another version. Raises StorageError and OSError."""
     try:
         found = from_json(unsealed(place.read(name)) or b"", Catalog)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, msgspec.DecodeError, RecursionError):
         return None
-    return found if found.version == VERSION else None
+    is_ours = found.version == VERSION and all(is_key(trace.key) for trace in found.traces())
+    return found if is_ours else None
 
 
 def together(catalogs: Sequence[Catalog]) -> Found:

@@ -15,15 +15,28 @@ from torch_tb_profiler.workspace.identity import RANKS, answers_version, fingerp
 COLUMNS, SUMMARY, ANSWERS, TIMELINE, RANK = ".columns", ".json", ".answers", ".timeline", ".rank"
 #: of what the ranks of a run say together
 RESULT = ".run"
+#: of the first bytes of remote files
+CONTENTS = ".contents"
+
+#: a key has the digits of 20 bytes; files that `ingest` has begun have a prefix, and others an ending
+_OWN = late_pattern(
+    r"(?:ingest-[0-9a-f]+-)?[0-9a-f]{40}(?:-x\d+)?"
+    r"(?:\.columns|\.run|\.contents|\.\w+\.(?:json|answers|timeline|rank))(?:[\w.-]*\.part)?"
+)
 
 
-#: a key has the digits of 20 bytes; files that `ingest` has begun have a prefix
-_OWN = late_pattern(r"(?:ingest-[0-9a-f]+-)?[0-9a-f]{40}[.-]")
+#: of the content of a trace
+_KEY = late_pattern(r"[0-9a-f]{40}")
+
+
+def is_key(text: str) -> bool:
+    """Whether it can be the key of a trace."""
+    return _KEY.fullmatch(text) is not None
 
 
 def is_own_name(name: str) -> bool:
     """Whether a file can be one of a cache: no other is ever removed, wherever a user puts the cache."""
-    return _OWN.match(name) is not None
+    return _OWN.fullmatch(name) is not None
 
 
 class Shared(NamedTuple):

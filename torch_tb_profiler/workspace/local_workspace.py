@@ -22,6 +22,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for, without_slash
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, Packed, pack
+from torch_tb_profiler.workspace.broken import is_broken
 from torch_tb_profiler.workspace.cache import open_cache
 from torch_tb_profiler.workspace.heads import look_at
 from torch_tb_profiler.workspace.identity import content_key
@@ -67,6 +68,8 @@ class LocalWorkspace:
         weakref.finalize(self, self._cache.close)
         self._ids = itertools.count(1)
         self._keys: dict[TraceFile, str] = {}
+        #: keys of the traces that were read in this process
+        self._made: set[str] = set()
         self._models = Models(self._cache, OPEN_EVENTS)
         self._helped = threading.Lock()  # one thread at a time reads with helpers
 
@@ -142,15 +145,20 @@ class LocalWorkspace:
         self._cache.sweep_if_due()
         return made
 
-    def forget_columns(self, file: TraceFile, error: ColumnFileError) -> bool:
-        """Remove the columns of a trace if an error is about them; whether it is."""
+    def forget_columns(self, file: TraceFile, error: Exception) -> bool:
+        """Remove the columns of a trace if an error is about them; whether it is.
+
+        One that is not about a file is, unless this process has read the columns: see `broken`.
+        """
         key = self._key(file)
-        if error.path != self._cache.columns(key):
-            return False
-        log.warning("%s: its columns cannot be used (%s); it is read again", file.entry.path, error)
-        self._models.drop(key)
-        self._cache.remove(key)
-        return True
+        is_about = (
+            error.path == self._cache.columns(key) if isinstance(error, ColumnFileError) else key not in self._made
+        )
+        if is_about:
+            log.warning("%s: its columns cannot be used (%s); it is read again", file.entry.path, error)
+            self._models.drop(key)
+            self._cache.remove(key)
+        return is_about
 
     def _make_columns(self, file: TraceFile, key: str) -> None:
         """Read the file, unless its columns are in the cache."""
@@ -170,6 +178,8 @@ class LocalWorkspace:
         if isinstance(outcome, Failed):
             raise Unavailable(f"{file.entry.path} {outcome.reason}")
         assert isinstance(outcome, Done)
+        if not job.has_columns:
+            self._made.add(key)
         self._cache.add(key, outcome.summary)
         self._cache.sweep_if_due()
 
@@ -204,20 +214,21 @@ class LocalTrace(msgspec.Struct, frozen=True):
 
 def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Model]], T]) -> T:
     """The answer to a question about several traces, of one workspace or of many. Raises Unavailable."""
-    made_again: set[Path] = set()
+    made_again: set[Path | None] = set()
     while True:
         try:
             opened = [trace.workspace.open(trace.file, trace.choice) for trace in traces]
             with locked(*opened), aside.watched():
                 return question([each.model for each in opened])
-        except ColumnFileError as error:
+        except Exception as error:
             # Tables are read when they are needed, so columns may turn out broken or gone this late.
-            if error.path is None or error.path in made_again:
+            path = error.path if isinstance(error, ColumnFileError) else None
+            if not is_broken(error) or path in made_again:
                 raise
             about = [trace.workspace.forget_columns(trace.file, error) for trace in traces]
             if not any(about):
                 raise
-            made_again.add(error.path)
+            made_again.add(path)
 
 
 def find_traces(*paths: str) -> Found:

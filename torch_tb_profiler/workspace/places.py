@@ -7,6 +7,7 @@ same. What is read here is checked as everything of the cache is (docs/reliabili
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import time
@@ -17,6 +18,7 @@ from typing import BinaryIO, Protocol
 from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage import StorageError, is_local, storage_for, without_slash, writable_storage_for
 from torch_tb_profiler.storage.url import scheme_of
+from torch_tb_profiler.workspace.own_files import require_private
 from torch_tb_profiler.workspace.sealed import PART, part_of
 
 #: stands in a folder that is shared: who finds it leaves everything where it is, and keeps what is its own elsewhere
@@ -27,6 +29,15 @@ _MARK_TEXT = b"A cache shared by several users of torch-tb-profiler. Nothing is 
 LATE_SECONDS = 5.0
 
 _COPIED = 1 << 20
+#: bytes of a file that is read as a whole: a catalog takes a kilobyte for each trace
+_MOST_READ = 1 << 29
+
+
+def _flat(name: str) -> str:
+    """A name as it is. Raises FileNotFoundError: no file of a place has it, whoever has sent it."""
+    if not name or name in (".", "..") or any(each in name for each in "/\\\0"):
+        raise FileNotFoundError(errno.ENOENT, "no file of a cache has this name", name)
+    return name
 
 
 class Place(Protocol):
@@ -77,36 +88,39 @@ class Folder:
         self._path, self._part = path, part
 
     def prepare(self) -> None:
-        """Make the folder; others may write to it where the user's mask lets them."""
+        """Make the folder; others may write to it where the user's mask lets them, unless it is private."""
         self._path.mkdir(parents=True, exist_ok=True, mode=0o700 if self.is_private else 0o777)
-        if not self.is_private:
+        if self.is_private:
+            require_private(self._path)
+        else:
             self.put(MARK, _MARK_TEXT)
 
     def names(self) -> frozenset[str]:
         return frozenset(os.listdir(self._path))  # noqa: PTH208 - names are enough
 
     def has(self, name: str) -> bool:
-        return (self._path / name).is_file()
+        return (self._path / _flat(name)).is_file()
 
     def version(self, name: str) -> tuple[int, int, str]:
-        status = (self._path / name).stat()
+        status = (self._path / _flat(name)).stat()
         return status.st_size, status.st_mtime_ns, str(status.st_ino)
 
     def read(self, name: str) -> bytes:
-        with open_file(self._path / name) as stored:
+        with open_file(self._path / _flat(name)) as stored:
+            _require_small(os.fstat(stored.fileno()).st_size)
             return stored.read()
 
     def fetch(self, name: str, target: Path) -> None:
         part = part_of(target)
         try:
-            with open_file(self._path / name) as stored, _create(part, 0o600) as out:
+            with open_file(self._path / _flat(name)) as stored, _create(part, 0o600) as out:
                 shutil.copyfileobj(stored, out, _COPIED)
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
 
     def put(self, name: str, source: Path | bytes, absent: bool = True) -> bool:
-        target = self._path / name
+        target = self._path / _flat(name)
         if absent and target.is_file():
             return False
         beside = part_of(target)
@@ -127,13 +141,19 @@ class Folder:
                 part.unlink(missing_ok=True)
 
     def remove(self, name: str) -> None:
-        (self._path / name).unlink(missing_ok=True)
+        (self._path / _flat(name)).unlink(missing_ok=True)
 
     def sweep(self) -> None:
         """Remove what writers of this `part` have begun and not ended."""
         for name in self.names():
             if self._part and name.startswith(self._part) and name.endswith(PART):
                 self.remove(name)
+
+
+def _require_small(size: int) -> None:
+    """Raises OSError: a file that is read as a whole has more bytes than any of a cache."""
+    if size > _MOST_READ:
+        raise OSError(errno.EFBIG, "is too large for a file of a cache")
 
 
 def _create(path: Path, mode: int) -> BinaryIO:
@@ -187,7 +207,9 @@ class Stored:
 
     def read(self, name: str) -> bytes:
         try:
-            with self._storage.open(self._storage.stat(self._at(name))) as stream:
+            entry = self._storage.stat(self._at(name))
+            _require_small(entry.size)
+            with self._storage.open(entry) as stream:
                 return stream.read()
         except StorageError as error:
             raise _not_found(error) from error
@@ -213,7 +235,7 @@ class Stored:
         """Nothing is left of an object that was not written."""
 
     def _at(self, name: str) -> str:
-        return f"{self.url}/{name}"
+        return f"{self.url}/{_flat(name)}"
 
 
 def _not_found(error: StorageError) -> Exception:

@@ -7,7 +7,6 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from msgspec.structs import replace
 
@@ -61,10 +60,9 @@ class Runs:
         pending: PendingAnswers,
         forgotten: Callable[[str], None],
     ) -> None:
-        """
-        questions: as in `Answering`; empty for none
+        """questions: as in `Answering`; empty for none
         pending: is told which answers worker processes are about to give
-        forgotten: is called with the content key of every trace that is gone or has changed
+        forgotten: is called with the content key of every trace that is gone, has changed or is read again
         """
         self._roots = roots
         self._cache = cache
@@ -176,29 +174,36 @@ class Runs:
         except StorageError as error:
             raise Unreadable(replace(status, reason=error.reason)) from None
 
-    def read_again(self, opened: OpenTrace) -> NoReturn:
-        """Its columns are unusable: have new ones made, once. Raises Loading; Unknown when the trace is gone.
+    def read_again(self, opened: OpenTrace, error: Exception, began: float) -> None:
+        """An answer that `began` then (monotonic seconds) met what no columns hold: have new ones made, once.
 
-        Other threads may have found the same before: columns that are whole, or are being made, stay.
+        Raises Loading, Unreadable if new ones are no better, and Unknown when the trace is gone. Nothing if it is not
+        the columns' fault: an analysis did not expect what this server has read itself.
         """
         with self._lock:
             trace, _ = self._look_up(opened.run, opened.worker, opened.span)
-            columns = self._cache.columns(opened.key)
-            if trace.state == "ready" and trace.key == opened.key and not column_file.is_whole(columns):
-                self._cache.remove(opened.key)
-                trace.state, trace.summary, trace.bytes_done, trace.events = "queued", None, 0, None
+            is_about = trace.state == "ready" and trace.key == opened.key and began > trace.ready_at
+            if is_about and trace.is_read_here and not isinstance(error, column_file.ColumnFileError):
+                return
+            if is_about:
+                log.warning("%s/%s: its columns cannot be used", opened.run, opened.worker, exc_info=error)
+                trace.mend(error, not column_file.is_whole(self._cache.columns(opened.key)))
+        if is_about:
+            self._forgotten(opened.key)
+            self._cache.remove(opened.key)
+        with self._lock:
+            if is_about and trace.state == "queued":
                 self._pool.submit(self._job(trace))
             status = trace.status()
-        raise Loading(status)
+        raise Unreadable(status) if status.state == "failed" else Loading(status)
 
     def with_columns(self, path: Path) -> OpenTrace | None:
         """The trace whose columns are in a file."""
         with self._lock:
-            keys = [(run, url, self._traces[url].key) for run, urls, _ in self._runs for url in urls]
-            for run, url, key in keys:
-                if key and self._cache.columns(key) == path:
-                    file = self._traces[url].file
-                    return OpenTrace(run, file.worker, file.span, key, file.entry.size, 1, file.kind)
+            for run, trace in ((run, self._traces[url]) for run, urls, _ in self._runs for url in urls):
+                if trace.key and self._cache.columns(trace.key) == path:
+                    file = trace.file
+                    return OpenTrace(run, file.worker, file.span, trace.key, file.entry.size, 1, file.kind)
         return None
 
     def _of_run(self, run: str) -> list[TraceState]:
@@ -309,24 +314,17 @@ class Runs:
         with self._lock:
             trace.key, trace.reason, trace.retry_at = key, None, None
             if summary is not None:
-                trace.state, trace.summary = "ready", summary
+                trace.be_ready(summary, is_read_here=False)
                 log.info("%s: %d events, from the cache", entry.path, summary.events)
             else:
                 trace.state = "queued"
                 self._pool.submit(self._job(trace, has_columns))
 
     def _job(self, trace: TraceState, has_columns: bool = False) -> Job:
-        target = self._cache.columns_here(trace.key)
-        return Job.of(
-            trace.id,
-            trace.file.entry,
-            target,
-            self._answering(trace),
-            self._cache.limits.expansion,
-            has_columns=has_columns,
-            rank=self._cache.rank(trace.key) if self._has_others(trace) else "",
-            kind=trace.file.kind,
-        )
+        target, answering = self._cache.columns_here(trace.key), self._answering(trace)
+        rank = self._cache.rank(trace.key) if self._has_others(trace) else ""
+        entry, kind, expansion = trace.file.entry, trace.file.kind, self._cache.limits.expansion
+        return Job.of(trace.id, entry, target, answering, expansion, has_columns, rank, kind)
 
     def _has_others(self, trace: TraceState) -> bool:
         return any(each.run == trace.run and each is not trace for each in self._traces.values())
@@ -377,7 +375,7 @@ class Runs:
         elif isinstance(message, Reading):
             trace.bytes_done, trace.events = message.bytes_done, message.events
         elif isinstance(message, Done):
-            trace.state, trace.summary = "ready", message.summary
+            trace.be_ready(message.summary, is_read_here=not job.has_columns)
             log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
             if job.answering is None and (answering := self._answering(trace)) is not None:
                 self._pool.submit_later(replace(job, answering=answering, is_read=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ import msgspec
 
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
-from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
+from torch_tb_profiler.storage import Entry, Problem, StorageError, shown, storage_for
 from torch_tb_profiler.workspace.background import Background
 from torch_tb_profiler.workspace.head_cache import HeadCache
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
@@ -21,6 +22,8 @@ log = logging.getLogger(__name__)
 
 DEFAULT_INTERVAL = 5.0
 LONGEST_PAUSE = 300.0
+#: for which a file system of this machine may say nothing while a directory is listed
+SILENT_SECONDS = 30.0
 
 
 class Scanner(Background):
@@ -112,10 +115,47 @@ class Listing(msgspec.Struct, frozen=True):
         return [entry for _, entries in self.files for entry in entries]
 
 
+class _Attempt(threading.Thread):
+    """Lists a directory of this machine, whose file system may not answer: then it is this thread that waits.
+
+    heard: when it last answered (monotonic seconds)
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(name="torch-profiler-listing", daemon=True)
+        self.heard = time.monotonic()
+        self._url = url
+        self._entries: list[Entry] = []
+        self._problems: list[Problem] = []
+        self._error: Exception | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            for entry in storage_for(self._url).list(self._url, self._problems.append):
+                self._entries.append(entry)
+                self.heard = time.monotonic()
+        except Exception as error:  # noqa: BLE001 - `result` raises it
+            self._error = error
+
+    def result(self) -> tuple[list[Entry], list[Problem]]:
+        """Raises StorageError, also when there was no answer for a while; it may be asked for again then."""
+        while self.is_alive() and (left := self.heard + SILENT_SECONDS - time.monotonic()) > 0:
+            self.join(left)
+        if self.is_alive():
+            place = shown(self._url)
+            text = f"{place} cannot be listed: its file system has not answered for {SILENT_SECONDS:g} s"
+            raise StorageError(Reason("silent", text, {"place": place, "seconds": SILENT_SECONDS}))
+        if self._error is not None:
+            raise self._error
+        return self._entries, self._problems
+
+
 class _Listed(msgspec.Struct):
     """One log directory and its last listing.
 
     due: when it is listed again after a failure (monotonic seconds)
+    attempt: one that has not ended
     """
 
     root: Root
@@ -124,6 +164,7 @@ class _Listed(msgspec.Struct):
     problems: tuple[Problem, ...] = ()
     failure: StorageError | None = None
     due: float = 0.0
+    attempt: _Attempt | None = None
 
 
 class Lister:
@@ -152,7 +193,12 @@ class Lister:
     def _list(self, listed: _Listed) -> None:
         problems: list[Problem] = []
         try:
-            entries = list(storage_for(listed.root.url).list(listed.root.url, problems.append))
+            storage = storage_for(listed.root.url)
+            if storage.is_remote:
+                entries = list(storage.list(listed.root.url, problems.append))
+            else:
+                listed.attempt = listed.attempt or _Attempt(listed.root.url)
+                entries, problems = listed.attempt.result()
         except StorageError as error:
             listed.failure = error
             listed.pause = min(listed.pause * 2, LONGEST_PAUSE)
@@ -160,6 +206,9 @@ class Lister:
         else:
             listed.entries, listed.problems, listed.failure = entries, tuple(problems), None
             listed.pause = self._interval
+        finally:
+            if listed.attempt is not None and not listed.attempt.is_alive():
+                listed.attempt = None
 
 
 def _all_of(failures: Sequence[StorageError]) -> StorageError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from torch_tb_profiler.regular_file import open_file
 
 #: a file is these bytes, the digest of the rest, and the rest
-_MAGIC = b"TTPS1\n"
+MAGIC = b"TTPS1\n"
 _DIGEST = 16
 _numbers = itertools.count()
 
@@ -22,14 +22,14 @@ PART = ".part"
 
 def sealed(content: bytes) -> bytes:
     """As it stands in a file."""
-    return _MAGIC + _digest(content) + content
+    return MAGIC + _digest(content) + content
 
 
 def unsealed(stored: bytes) -> bytes | None:
     """What was sealed; None if any byte is another one."""
-    head = len(_MAGIC) + _DIGEST
+    head = len(MAGIC) + _DIGEST
     content = stored[head:]
-    return content if stored[:head] == _MAGIC + _digest(content) else None
+    return content if stored[:head] == MAGIC + _digest(content) else None
 
 
 def read_sealed(path: Path) -> bytes | None:
@@ -49,6 +49,11 @@ def write_sealed(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
         raise
+
+
+def touch(path: Path) -> None:
+    """Say that a file is used now; what a link leads to stays as it is. Raises OSError."""
+    os.utime(path, follow_symlinks=os.utime not in os.supports_follow_symlinks)
 
 
 def part_of(path: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
 import time
 from pathlib import Path
@@ -48,9 +49,11 @@ def remove_left_overs() -> None:
         for path in list(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*")):
             with contextlib.suppress(OSError):
                 mark = path / _MARK
-                is_own = not hasattr(os, "getuid") or mark.lstat().st_uid == os.getuid()
-                is_old = now - mark.lstat().st_mtime > LEFT_OVER_SECONDS
-                if is_own and is_old and not path.is_symlink() and not _is_used(mark):
+                folder, status = path.lstat(), mark.lstat()
+                is_ours = stat.S_ISDIR(folder.st_mode) and stat.S_ISREG(status.st_mode)
+                if hasattr(os, "geteuid"):
+                    is_ours = is_ours and folder.st_uid == status.st_uid == os.geteuid()
+                if is_ours and now - status.st_mtime > LEFT_OVER_SECONDS and not _is_used(mark):
                     shutil.rmtree(path, ignore_errors=True)
 
 
@@ -59,7 +62,7 @@ def _is_used(mark: Path) -> bool:
     if fcntl is None:
         mark.unlink()  # refused while it is open
         return False
-    handle = os.open(mark, os.O_RDWR)
+    handle = os.open(mark, os.O_RDWR | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -11,6 +11,7 @@ from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.workspace.broken import is_broken
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.columns import OpenColumns
 from torch_tb_profiler.workspace.memory import Memory
@@ -69,8 +70,8 @@ class Timelines:
         path = self._cache.timeline(key)
         try:
             return timeline_file.read(path, self._columns.open(key))
-        except column_file.ColumnFileError as error:
-            if error.path == self._cache.columns(key):
+        except Exception as error:
+            if not is_broken(error) or getattr(error, "path", None) == self._cache.columns(key):
                 raise
             level = logging.WARNING if path.exists() else logging.DEBUG
             log.log(level, "%s cannot be used (%s); it is built", path, error)

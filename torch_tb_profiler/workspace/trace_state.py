@@ -10,12 +10,15 @@ from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.discovery.names import recorded_ns
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.protocol import Summary
 from torch_tb_profiler.workspace.scanner import LONGEST_PAUSE
 from torch_tb_profiler.workspace.status import State, TraceStatus
 
 #: after which a trace is read again that could not be, doubled every time
 FIRST_RETRY_SECONDS = 5.0
+#: how often a trace is read again at once because its columns are damaged
+_MOST_DAMAGED = 3
 
 
 class TraceState(msgspec.Struct):
@@ -35,6 +38,11 @@ class TraceState(msgspec.Struct):
     #: how often reading has failed for a reason that may pass, and when it is tried again (monotonic seconds)
     tries: int = 0
     retry_at: float | None = None
+    #: since when there are columns (monotonic seconds), whether this server has read them, and how often because others
+    #: could not be used
+    ready_at: float = 0.0
+    is_read_here: bool = False
+    mended: int = 0
 
     @property
     def recorded_ns(self) -> int | None:
@@ -67,6 +75,25 @@ class TraceState(msgspec.Struct):
         if passes:
             self.tries += 1
             self.retry_at = time.monotonic() + min(FIRST_RETRY_SECONDS * 2 ** (self.tries - 1), LONGEST_PAUSE)
+
+    def be_ready(self, summary: Summary, is_read_here: bool) -> None:
+        """There are columns. is_read_here: they are not from the cache."""
+        self.state, self.summary = "ready", summary
+        self.ready_at, self.is_read_here = time.monotonic(), is_read_here
+
+    def mend(self, error: Exception, is_damaged: bool) -> None:
+        """Its columns cannot be used: it is to be read again, once; then that is why it cannot be shown.
+
+        is_damaged: they are not what was written, which may be another time
+        """
+        if self.mended < (_MOST_DAMAGED if is_damaged else 1):
+            self.state = "queued"
+        else:
+            told = str(error) if isinstance(error, ColumnFileError) else f"{type(error).__name__}: {error}"
+            text = f"could be read, but its columns cannot be used: {told}"
+            self.fail(Reason("columns_unusable", text, {"error": told}), passes=is_damaged)
+        self.mended += 1
+        self.summary, self.bytes_done, self.events = None, 0, None
 
     @property
     def may_be_tried_again(self) -> bool:

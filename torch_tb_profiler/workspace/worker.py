@@ -29,6 +29,7 @@ from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.inputs import inputs_of
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, StoredAnswer, stored
+from torch_tb_profiler.workspace.broken import is_broken
 from torch_tb_profiler.workspace.give_back import give_back
 from torch_tb_profiler.workspace.helpers import HelperProcesses
 from torch_tb_profiler.workspace.protocol import (
@@ -131,9 +132,12 @@ def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool
         target = Path(job.target)
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # a cache may be removed while it is used
         if job.has_columns:
-            with contextlib.suppress(column_file.ColumnFileError):
+            try:
                 model = Model(column_file.open_trace(target))
                 return _summarized(job, model, began), model
+            except Exception as error:
+                if not is_broken(error):
+                    raise
         with storage.open(job.entry) as stream:
             limits, progress = Limits(expansion=job.expansion), _throttled(send)
             if job.kind == "snapshot":

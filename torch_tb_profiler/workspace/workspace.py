@@ -5,10 +5,11 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import time
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -25,6 +26,7 @@ from torch_tb_profiler.workspace.answer_store import AnswerFolder, Packed, answe
 from torch_tb_profiler.workspace.answering import Method
 from torch_tb_profiler.workspace.answering_process import AnsweringProcess
 from torch_tb_profiler.workspace.asking import VALUE_BYTES, Asking, NotKept
+from torch_tb_profiler.workspace.broken import is_broken
 from torch_tb_profiler.workspace.cache import Cache, open_cache
 from torch_tb_profiler.workspace.file_names import result_name
 from torch_tb_profiler.workspace.memory import Memory
@@ -210,6 +212,7 @@ class Workspace:
         return found
 
     def _asked(self, traces: Sequence[OpenTrace], method: Method, *arguments: Any) -> Any:
+        began = time.monotonic()
         try:
             if any(self._is_large(trace) for trace in traces):
                 for trace in traces:
@@ -218,9 +221,10 @@ class Workspace:
                 if order is not None:
                     return self._elsewhere.ask(order)
             return getattr(self._here, method)(*arguments)
-        except ColumnFileError as error:
-            # Tables are read when they are needed, so columns may turn out broken or gone this late.
-            self._read_again(traces, error)
+        except Exception as error:
+            if is_broken(error):  # tables are read when they are needed: columns may turn out broken this late
+                self._read_again(traces, error, began)
+            raise
 
     def _is_large(self, trace: OpenTrace) -> bool:
         known = self._cache.find(trace.key)
@@ -263,7 +267,7 @@ class Workspace:
         return self.remember(Key.of_run(opened, question), kept)
 
     def _kept_of_run(self, name: str, make: Callable[[], Packed]) -> Packed:
-        content = self.result(name)
+        content = self._cache.result(name, is_own=True)
         found = from_file(content) if content else None
         if not isinstance(found, Packed):
             found = make()
@@ -322,22 +326,19 @@ class Workspace:
 
     # together --------------------------------------------------------------------------------------------
 
-    def mend(self, error: ColumnFileError) -> NoReturn:
-        """What an answer has met that was asked of a timeline or model when the workspace had given it out already.
+    def mend(self, error: ColumnFileError, began: float = 0.0) -> None:
+        """What an answer that `began` then has met with a timeline or model that the workspace had given out already.
 
-        Raises Loading when it is about the columns of a trace, which is read again, else the error.
+        Raises Loading when it is about the columns of a trace, which is read again.
         """
         trace = self._runs.with_columns(error.path) if error.path else None
-        self._read_again([trace] if trace else [], error)
+        self._read_again([trace] if trace else [], error, began)
 
-    def _read_again(self, traces: Sequence[OpenTrace], error: ColumnFileError) -> NoReturn:
-        """Have the columns made again that an error is about. Raises Loading, or the error when it is about others."""
+    def _read_again(self, traces: Sequence[OpenTrace], error: Exception, began: float) -> None:
+        """Have the columns made again that an error is about; see `Runs.read_again`."""
         for trace in traces:
-            if error.path == self._cache.columns(trace.key):
-                log.warning("%s/%s: its columns cannot be used (%s); it is read again", trace.run, trace.worker, error)
-                self._forget(trace.key)
-                self._runs.read_again(trace)
-        raise error
+            if not isinstance(error, ColumnFileError) or error.path == self._cache.columns(trace.key):
+                self._runs.read_again(trace, error, began)
 
     def _forget(self, content: str) -> None:
         """A trace is gone, has changed or must be read again: let go of all that is in memory of it."""

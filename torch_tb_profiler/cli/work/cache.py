@@ -70,6 +70,8 @@ def run(arguments: argparse.Namespace) -> None:
     except StorageError as error:
         raise UserError(str(error)) from None
     try:
+        if cache.refused:
+            raise UserError(cache.refused)
         before = _contents(cache)
         if arguments.prune:
             cache.sweep()
@@ -86,9 +88,9 @@ def _contents(cache: Cache) -> CacheContents:
     sizes: dict[str, list[int]] = {}
     oldest: float | None = None
     for path in _entries(cache.directory):
-        for file in _entries(path) if path.is_dir() else [path]:
+        for file in _entries(path) if path.is_dir() and not path.is_symlink() else [path]:
             try:
-                status = file.stat()
+                status = file.lstat()
             except OSError:  # another process has removed it
                 continue
             sizes.setdefault(_KINDS.get(path.suffix, _OTHERS), []).append(status.st_size)

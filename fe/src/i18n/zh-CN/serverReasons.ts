@@ -119,9 +119,11 @@ export const reasons: FirstMessages["reasons"] = {
   unreadable: ({ place, ...values }) =>
     place ? `无法从 ${place} 读取：${cause(values)}` : `无法读取：${cause(values)}`,
   no_file: () => "不是文件",
+  silent: ({ place, seconds }) => `无法列出 ${place}：文件系统已有 ${seconds} 秒没有响应`,
   changed: () => "读取之后文件已改变；稍后会重新读取",
   still_written: () => "仍在写入；写完后会重新读取",
   no_memory: () => "所需内存超过现有内存",
+  columns_unusable: ({ error }) => `可以读取，但其列数据无法使用：${error}`,
   not_written: ({ error }) => `无法读取，或无法写入其列数据：${error}`,
   unforeseen: ({ error }) => `无法读取：${error}`,
   no_process: ({ error }) => `无法读取：无法为它启动进程（${error}）`,
