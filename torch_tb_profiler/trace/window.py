@@ -19,7 +19,7 @@ from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, EventTexts, document
 from torch_tb_profiler.trace.schema import Phase
 from torch_tb_profiler.trace.store import Trace
-from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
+from torch_tb_profiler.trace.unpack import Limits, Readable, ReadableText
 from torch_tb_profiler.typed import json_decoder
 
 _list = json_decoder(list[msgspec.Raw])
@@ -82,7 +82,7 @@ def between(stream: BinaryIO, wanted: Window, limits: Limits | None = None) -> I
 
 def _texts(stream: BinaryIO, stretches: tuple[_Stretch, ...], limits: Limits) -> Iterator[bytes]:
     try:
-        text = _Forward(text_of(StoredFile(stream), limits))
+        text = _Forward(ReadableText(stream, limits))
         for stretch in stretches:
             yield from _wanted(text.at(stretch.offset, stretch.length), stretch)
     except OSError as error:
