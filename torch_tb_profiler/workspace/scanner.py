@@ -10,8 +10,10 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
+from torch_tb_profiler.discovery.names import concerns
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
-from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
+from torch_tb_profiler.storage import Entry, Problem, StorageError, is_local, shown, storage_for
+from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.workspace.background import Background
 from torch_tb_profiler.workspace.head_cache import HeadCache
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
@@ -51,7 +53,7 @@ class Scanner(Background):
         self._failed = failed
         self._first = first
         self._heads = Heads(HeadCache(memory) if memory else None)
-        self._problems: tuple[Problem, ...] = ()
+        self._listing, self._last = Listing((), ()), Found((), (), complete=False)
         super().__init__("torch-profiler-scanner")
 
     def _work(self) -> None:
@@ -78,7 +80,7 @@ class Scanner(Background):
                 return
 
     def _step(self) -> Found:
-        """List, and look at some of the files that are new or changed."""
+        """List, and look at some of the files that are new or changed; what was found last when none are."""
         began = time.monotonic()
         shared = self._shared
         if shared and all(shared.is_itself(root) for root in self._roots):
@@ -92,14 +94,17 @@ class Scanner(Background):
                 if (known := shared.found(self._roots)).runs:
                     return known
             raise
+        if listing is self._listing and self._last.complete and not self._heads.is_any_due:
+            return self._last
+        known = set(self._listing.problems)
         for problem in listing.problems:
-            if problem not in self._problems:
+            if problem not in known:
                 log.warning("%s: %s", problem.path, problem.reason)
-        self._problems = listing.problems
         waiting = self._heads.waiting(listing.entries())
         # as long as the listing took, or listing would be most of the work
         done = self._heads.look(waiting, seconds=max(MOST_SECONDS, time.monotonic() - began))
-        return runs_of(listing, self._heads, complete=done == len(waiting))
+        self._listing, self._last = listing, runs_of(listing, self._heads, complete=done == len(waiting))
+        return self._last
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -115,11 +120,13 @@ class Listing(msgspec.Struct, frozen=True):
 class _Listed(msgspec.Struct):
     """One log directory and its last listing.
 
+    tree: of a directory of this machine
     due: when it is listed again after a failure (monotonic seconds)
     """
 
     root: Root
     pause: float
+    tree: LocalTree | None
     entries: list[Entry] | None = None
     problems: tuple[Problem, ...] = ()
     failure: StorageError | None = None
@@ -131,10 +138,16 @@ class Lister:
 
     def __init__(self, roots: Sequence[Root], interval: float) -> None:
         self._interval = max(interval, 0.1)
-        self._listed = [_Listed(root, self._interval) for root in roots]
+        self._listed = [
+            _Listed(root, self._interval, LocalTree(root.url, concerns) if is_local(root.url) else None)
+            for root in roots
+        ]
+        self._last = Listing((), ())
 
     def list(self) -> Listing:
         """What is in the log directories now; one of several that cannot be listed is told among the problems.
+
+        It is the same object as last time when nothing has changed.
 
         Raises StorageError when none can be listed.
         """
@@ -147,12 +160,16 @@ class Lister:
         problems = [problem for listed in self._listed for problem in listed.problems]
         problems += [Problem(o.root.name or o.root.url, o.failure.reason) for o in self._listed if o.failure]
         files = tuple((listed.root, listed.entries) for listed in self._listed if listed.entries is not None)
-        return Listing(files, tuple(problems))
+        before = self._last
+        is_same = [id(entries) for _, entries in files] == [id(entries) for _, entries in before.files]
+        if not is_same or before.problems != tuple(problems):
+            self._last = Listing(files, tuple(problems))
+        return self._last
 
     def _list(self, listed: _Listed) -> None:
         problems: list[Problem] = []
         try:
-            entries = list(storage_for(listed.root.url).list(listed.root.url, problems.append))
+            entries = self._entries_of(listed, problems.append)
         except StorageError as error:
             listed.failure = error
             listed.pause = min(listed.pause * 2, LONGEST_PAUSE)
@@ -161,12 +178,36 @@ class Lister:
             listed.entries, listed.problems, listed.failure = entries, tuple(problems), None
             listed.pause = self._interval
 
+    @staticmethod
+    def _entries_of(listed: _Listed, report: Callable[[Problem], None]) -> list[Entry]:
+        """The files that something may be said of; the same list as last time when nothing has changed."""
+        if listed.tree is not None:
+            return listed.tree.list(report)
+        every = storage_for(listed.root.url).list(listed.root.url, report)
+        entries = [entry for entry in every if concerns(entry.path.rpartition("/")[2])]
+        return listed.entries if entries == listed.entries else entries
+
 
 def _all_of(failures: Sequence[StorageError]) -> StorageError:
     first = failures[0]
     sentences = dict.fromkeys(str(failure) for failure in failures)
     message = first.reason if len(sentences) == 1 else "; ".join(sentences)
     return StorageError(message, first.kind, max(failure.wait for failure in failures))
+
+
+def resolved(roots: Sequence[Root]) -> list[Root]:
+    """Log directories by their absolute addresses. Raises StorageError when none of them can be right."""
+    found: list[Root] = []
+    failures: list[StorageError] = []
+    for root in roots:
+        try:
+            found.append(Root(storage_for(root.url).resolve(root.url), root.name))
+        except StorageError as error:
+            failures.append(error)
+            found.append(Root(shown(root.url), root.name))  # listing it says the same
+    if failures and len(failures) == len(roots):
+        raise failures[0]
+    return found
 
 
 def runs_of(listing: Listing, heads: Heads, complete: bool) -> Found:

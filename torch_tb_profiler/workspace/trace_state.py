@@ -68,6 +68,15 @@ class TraceState(msgspec.Struct):
             self.tries += 1
             self.retry_at = time.monotonic() + min(FIRST_RETRY_SECONDS * 2 ** (self.tries - 1), LONGEST_PAUSE)
 
+    def has_settled_anew(self, entry: Entry) -> bool:
+        """Whether the file has changed and kept still since the listing before; `entry` is what this one has."""
+        if entry.version == self.file.entry.version:
+            self.unsettled = None
+            return False
+        settled = self.unsettled is not None and self.unsettled.version == entry.version
+        self.unsettled = entry
+        return settled
+
     @property
     def may_be_tried_again(self) -> bool:
         if self.state != "failed":
