@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.attack import test_cache, test_damage, test_kills
+from tests.attack import slow_clients, tensorboard, test_cache, test_damage, test_kills
 from tests.attack.answers import answers
 from tests.attack.clients import crowd
 from tests.attack.contents import harmed, hostile
@@ -101,7 +101,29 @@ def kills(figures: Figures, seed: int, folder: Path) -> None:
         figures.complain(f"kills (seed {seed}): {error}")
 
 
-ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (contents, damage, requests, cache, kills)
+def in_tensorboard(figures: Figures, seed: int, folder: Path) -> None:
+    asked = tensorboard.attack(folder, seed, 1000, time.monotonic() + 120)
+    figures.counts["hostile requests to TensorBoard"] += asked.asked
+    for text in asked.complaints:
+        figures.complain(f"{text} (seed {seed})")
+
+
+def slow(figures: Figures, seed: int, folder: Path) -> None:
+    outcome = slow_clients.attack(folder, 60)
+    figures.counts["slow connections"] += outcome.clients
+    for text in outcome.complaints:
+        figures.complain(f"slow clients (seed {seed}): {text}")
+
+
+ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
+    contents,
+    damage,
+    requests,
+    cache,
+    kills,
+    in_tensorboard,
+    slow,
+)
 
 
 def main() -> int:

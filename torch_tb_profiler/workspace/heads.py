@@ -21,8 +21,7 @@ STORED_BYTES = 64 * 1024
 #: of text
 TEXT_BYTES = 256 * 1024
 
-#: a step of looking ends after so many files, or so many seconds
-MOST_FILES = 5000
+#: a step of looking ends after so many seconds
 MOST_SECONDS = 0.5
 
 #: remote files that are looked at together
@@ -79,8 +78,8 @@ class Heads:
         found.sort(key=lambda entry: "trace" not in entry.path.lower())
         return found
 
-    def look(self, entries: Sequence[Entry], most: int = MOST_FILES, seconds: float = MOST_SECONDS) -> int:
-        """Look at files until `most` are done or the time is over; how many were."""
+    def look(self, entries: Sequence[Entry], most: int | None = None, seconds: float = MOST_SECONDS) -> int:
+        """Look at files until `most` of them, or all, are done or the time is over; how many were."""
         end = time.monotonic() + seconds
         done = 0
         entries = entries[:most]

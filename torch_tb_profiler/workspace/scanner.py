@@ -54,6 +54,8 @@ class Scanner(Background):
         self._first = first
         self._heads = Heads(HeadCache(memory) if memory else None)
         self._listing, self._last = Listing((), ()), Found((), (), complete=False)
+        #: seconds of the last step but for looking
+        self._aside = 0.0
         super().__init__("torch-profiler-scanner")
 
     def _work(self) -> None:
@@ -101,9 +103,12 @@ class Scanner(Background):
             if problem not in known:
                 log.warning("%s: %s", problem.path, problem.reason)
         waiting = self._heads.waiting(listing.entries())
-        # as long as the listing took, or listing would be most of the work
-        done = self._heads.look(waiting, seconds=max(MOST_SECONDS, time.monotonic() - began))
+        before = time.monotonic()
+        # as long as all else takes in a step, which is done for every file, or the work would grow with its square
+        done = self._heads.look(waiting, seconds=max(MOST_SECONDS, self._aside))
+        looked = time.monotonic()
         self._listing, self._last = listing, runs_of(listing, self._heads, complete=done == len(waiting))
+        self._aside = time.monotonic() - looked + before - began
         return self._last
 
 
@@ -225,5 +230,5 @@ def list_runs(roots: Sequence[Root]) -> Found:
     """The runs of log directories, after looking at all files. Raises StorageError when none can be listed."""
     listing, heads = list_files(roots), Heads()
     waiting = heads.waiting(listing.entries())
-    heads.look(waiting, most=len(waiting), seconds=float("inf"))
+    heads.look(waiting, seconds=float("inf"))
     return runs_of(listing, heads, complete=True)
