@@ -40,6 +40,14 @@ def _noise(dice: random.Random, content: bytes) -> bytes:
     return content[:begin] + dice.randbytes(dice.choice((1, 16, 300))) + content[begin:]
 
 
+def _behind(dice: random.Random, content: bytes) -> bytes:
+    return content + dice.choice((bytes(dice.choice((1, 64, 4096))), dice.randbytes(dice.choice((1, 8, 300))), content))
+
+
+def _short(dice: random.Random, content: bytes) -> bytes:
+    return content[: -dice.randrange(1, 13)]
+
+
 def _emptied(_: random.Random, __: bytes) -> bytes:
     return b""
 
@@ -51,6 +59,8 @@ DAMAGES: dict[str, Damage] = {
     "lost": _lost,
     "doubled": _doubled,
     "noise": _noise,
+    "behind": _behind,
+    "short": _short,
     "emptied": _emptied,
 }
 

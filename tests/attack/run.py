@@ -17,7 +17,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.attack import clock_jumps, planted_links, test_cache, test_damage, test_hostile_columns, test_kills
+from tests.attack import (
+    clock_jumps,
+    planted_links,
+    slow_clients,
+    tensorboard,
+    test_cache,
+    test_damage,
+    test_hostile_columns,
+    test_kills,
+)
 from tests.attack.answers import answers
 from tests.attack.clients import crowd
 from tests.attack.contents import harmed, hostile
@@ -123,6 +132,20 @@ def clocks(figures: Figures, seed: int, folder: Path) -> None:
         figures.complain(f"{text} (clocks, seed {seed})")
 
 
+def in_tensorboard(figures: Figures, seed: int, folder: Path) -> None:
+    asked = tensorboard.attack(folder, seed, 1000, time.monotonic() + 120)
+    figures.counts["hostile requests to TensorBoard"] += asked.asked
+    for text in asked.complaints:
+        figures.complain(f"{text} (seed {seed})")
+
+
+def slow(figures: Figures, seed: int, folder: Path) -> None:
+    outcome = slow_clients.attack(folder, 60)
+    figures.counts["slow connections"] += outcome.clients
+    for text in outcome.complaints:
+        figures.complain(f"slow clients (seed {seed}): {text}")
+
+
 ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
     contents,
     damage,
@@ -132,6 +155,8 @@ ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
     links,
     columns,
     clocks,
+    in_tensorboard,
+    slow,
 )
 
 

@@ -7,13 +7,17 @@ import json
 import random
 from io import BytesIO
 
+import numpy as np
 import pytest
 import zstandard
 
 from tests.attack.contents import lost
 from tests.attack.damage import DAMAGES, damaged
+from tests.attack.ends import packed_ends
 from tests.tracegen import Config, generate
-from torch_tb_profiler.trace import TraceError, read_trace
+from torch_tb_profiler.trace import Trace, TraceError, read_trace
+from torch_tb_profiler.trace.rewrite import examine, with_events
+from torch_tb_profiler.trace.window import between, picked
 
 DOCUMENT = json.loads(json.dumps(generate(Config(steps=1, layers=1))[0]))
 PACKED = {
@@ -22,6 +26,7 @@ PACKED = {
     "gzip": gzip.compress(json.dumps(DOCUMENT, indent=1).encode(), 6, mtime=0),
     "zstd": zstandard.ZstdCompressor(write_checksum=True).compress(json.dumps(DOCUMENT).encode()),
 }
+ENDS = packed_ends(PACKED["lines"])
 #: damage that may change a value into another valid one, which no reader can know when there is no checksum
 UNKNOWABLE = frozenset({"flip", "lost", "doubled", "noise"})
 
@@ -37,6 +42,8 @@ def complaint(packing: str, kind: str, seed: int) -> str | None:
         trace = read_trace(BytesIO(changed))
     except TraceError as error:
         return None if str(error) else "refused without a reason"
+    if (unlike := sent_otherwise(trace, changed)) is not None:
+        return f"{packing}, {kind}, seed {seed}: {unlike}"
     missing = lost(trace, DOCUMENT["traceEvents"])
     if not missing or len(trace.notes):
         return None
@@ -47,10 +54,36 @@ def complaint(packing: str, kind: str, seed: int) -> str | None:
     return f"{packing}, {kind}, seed {seed}: {len(missing)} events are gone, and nothing is said"
 
 
+def sent_otherwise(trace: Trace, content: bytes) -> str | None:
+    """Whether viewers are sent other events of a file than were read of it, and how many."""
+    whole = examine(BytesIO(content)).whole
+    every = np.ones(len(trace.events), np.bool_)
+    sent = {
+        "the file": with_events(BytesIO(content), (), whole),
+        "its window": between(BytesIO(content), picked(trace, every)),
+    }
+    for what, pieces in sent.items():
+        try:
+            document = json.loads(b"".join(pieces))
+        except (OSError, ValueError) as error:
+            return f"{what} cannot be sent: {error}"
+        events = document if isinstance(document, list) else document["traceEvents"]
+        if len(events) != len(trace.events):
+            return f"{len(trace.events)} events were read, {what} is sent with {len(events)}"
+    return None
+
+
 @pytest.mark.parametrize("packing", PACKED)
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_told_or_unharmed(packing: str, kind: str) -> None:
     assert [found for seed in range(5) if (found := complaint(packing, kind, seed))] == []
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_whatever_stands_at_the_end(end: str) -> None:
+    trace = read_trace(BytesIO(ENDS[end]))
+    assert lost(trace, DOCUMENT["traceEvents"]) == []
+    assert sent_otherwise(trace, ENDS[end]) is None
 
 
 @pytest.mark.parametrize("byte", [0, 1, 11, 12, 31])

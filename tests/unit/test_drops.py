@@ -5,21 +5,23 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from werkzeug.test import Client, TestResponse
 
+from tests.served import everything_read
 from tests.snapshots import dumped, fragmented
 from tests.tiny import wait_until, write_trace
 from torch_tb_profiler.discovery import Run, parse_logdir
+from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.drops import CONTENT_TYPE, PATH, DropLimits, Drops, safe_name, takes_none
 from torch_tb_profiler.web.hosts import only_for
 from torch_tb_profiler.web.http import HttpError
-from torch_tb_profiler.workspace import Workspace, open_workspace
+from torch_tb_profiler.workspace import Workspace, local_workspace, open_workspace
 
 LIMITS = DropLimits(file=100_000, all=150_000, files=5, free=0)
 
@@ -28,13 +30,17 @@ class Noted:
     """What a workspace was given; nothing is read."""
 
     def __init__(self) -> None:
-        self.runs: list[Run] = []
+        self.added: dict[str, Callable[[], Run]] = {}
 
-    def add(self, run: Run) -> None:
-        self.runs.append(run)
+    def add(self, name: str, make: Callable[[], Run]) -> None:
+        self.added[name] = make
 
-    def status(self) -> Noted:
-        return self
+    def has_run(self, name: str) -> bool:
+        return name in self.added
+
+    @property
+    def runs(self) -> list[Run]:
+        return [make() for make in self.added.values()]
 
 
 @pytest.fixture
@@ -143,6 +149,60 @@ def test_what_is_no_trace_is_refused_and_not_kept(
     assert kept(tmp_path) == []
 
 
+REFUSALS: dict[str, Callable[[Client], TestResponse]] = {
+    "no trace": lambda client: send(client, "rank0.json", b"{}"),
+    "too large": lambda client: send(client, "rank0.json", b" " * (LIMITS.file + 1)),
+    "too short": lambda client: send(client, "rank0.json", b"{", environ_overrides={"CONTENT_LENGTH": "9"}),
+    "another type": lambda client: send(client, "rank0.json", b"{}", content_type="text/plain"),
+    "no such run": lambda client: send(client, "rank0.json", b"{}", to="dropped/rank0"),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_what_is_refused_leaves_nothing(refusal: str, client: Client, folder: Path, tmp_path: Path) -> None:
+    for _ in range(3):
+        assert REFUSALS[refusal](client).status_code in (400, 413, 415, 422)
+    assert [path.name for path in folder.rglob("*") if path.is_dir() and path.parent != folder] == []
+    assert send(client, "rank0.json", trace_at(tmp_path)).json == {"run": "dropped/rank0"}
+    # nor does it take anything from a run that there is
+    again = send(client, "rank0.json", b"{}", to="dropped/rank0")
+    assert (again.status_code, kept(tmp_path)) == (400, ["rank0.json"])
+    assert send(client, "rank1.json", b"{}", to="dropped/rank0").status_code == 422
+    assert send(client, "rank1.json", trace_at(tmp_path), to="dropped/rank0").status_code == 200
+
+
+def test_the_work_of_a_run_is_linear_in_its_files(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file is looked at once, and the run made when somebody asks for it."""
+    (tmp_path / "logs").mkdir()
+    opened: list[object] = []
+    discovered: list[object] = []
+    count = 30
+    monkeypatch.setattr(LocalStorage, "open", _counted(LocalStorage.open, opened))
+    monkeypatch.setattr(local_workspace, "discover", _counted(local_workspace.discover, discovered))
+    body, run = trace_at(tmp_path), None
+    with everything_read(tmp_path / "logs", tmp_path / "cache", 1) as workspace:
+        drops = Drops(workspace, DropLimits(free=0))
+        client = Client(drops.around(create_app(workspace)))
+        for number in range(count):
+            answer = send(client, f"rank{number}.json", body, to=run)
+            assert answer.status_code == 200
+            run = answer.json["run"]
+        assert len(opened) <= 2 * count  # each listing takes over what is new, and opens it once
+        assert len(discovered) <= count // 3
+        assert len(workspace.run("dropped/rank0").traces) == count
+        drops.close()
+
+
+def _counted(function: Callable[..., Any], calls: list[object]) -> Callable[..., Any]:
+    def counted(*arguments: Any, **named: Any) -> Any:
+        calls.append(arguments)
+        return function(*arguments, **named)
+
+    return counted
+
+
 def test_limits(client: Client, tmp_path: Path) -> None:
     body = trace_at(tmp_path)
     large = send(client, "large.json", b" " * (LIMITS.file + 1))
@@ -220,9 +280,10 @@ def test_without_a_place_the_reason_is_told(client: Client, folder: Path, tmp_pa
 def test_a_fault_is_told_as_everywhere(
     noted: Noted, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(noted, "add", lambda _: 1 / 0)
+    monkeypatch.setattr(noted, "add", lambda *_: 1 / 0)
     answer = send(client, "a.json", trace_at(tmp_path))
     assert answer.status_code == 500
+    assert kept(tmp_path) == []
     assert "an error occurred" in json.loads(answer.data)["error"]
 
 

@@ -15,7 +15,7 @@ from tests.tiny import wait_until, write_trace
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.discovery import named_roots, parse_logdir
 from torch_tb_profiler.storage import Entry, Problem, StorageError
-from torch_tb_profiler.storage.local import LocalStorage
+from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace import cache as caches
 from torch_tb_profiler.workspace import open_workspace, scanner
@@ -29,15 +29,15 @@ URL = "/api/overview?run=run&worker=w"
 def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], threading.Event]]:
     """Listing a directory waits until the event is set; others are listed."""
     monkeypatch.setattr(scanner, "SILENT_SECONDS", 0.3)
-    list_really, events = LocalStorage.list, dict[str, threading.Event]()
+    list_really, events = LocalTree.list, dict[str, threading.Event]()
 
-    def listed(self: LocalStorage, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
+    def listed(self: LocalTree, report: Callable[[Problem], None]) -> list[Entry]:
         for name, event in events.items():
-            if root.endswith(name):
+            if self.root.endswith(name):
                 event.wait(60)
-        return list_really(self, root, report)
+        return list_really(self, report)
 
-    monkeypatch.setattr(LocalStorage, "list", listed)
+    monkeypatch.setattr(LocalTree, "list", listed)
     yield lambda name: events.setdefault(name, threading.Event())
     for event in events.values():
         event.set()

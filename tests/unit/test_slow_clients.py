@@ -19,7 +19,7 @@ from tests.tiny import wait_until
 from torch_tb_profiler.web import app as app_module
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.http import HttpError, Stream
-from torch_tb_profiler.web.server import Patience, _Input, serve
+from torch_tb_profiler.web.server import READ_BODY, Patience, _Input, serve
 from torch_tb_profiler.web.time_limit import TimeLimit
 from torch_tb_profiler.web.wsgi_response import respond
 
@@ -39,6 +39,11 @@ def pieces_until_memory_ends(_packed: bool) -> Iterator[bytes]:
 def answers(request: Request) -> Response:
     if request.path == "/long":
         time.sleep(2)
+    if request.path == "/body":
+        try:
+            return Response(f"{len(request.environ[READ_BODY](1000))} bytes")
+        except TimeoutError:
+            return Response("too slow", 408)
     if request.path == "/scarce":
         return respond(request, Stream("etag", pieces_until_memory_ends))
     return Response(LARGE if request.path == "/large" else b"small")
@@ -152,6 +157,40 @@ def test_a_connection_that_no_thread_is_left_for_is_told(connect: Connect, monke
     assert everything_from(connect(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")).endswith(
         b"small"
     )
+
+
+BODY = b"POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
+
+
+def drip(connection: socket.socket, over: threading.Event) -> None:
+    """Send a byte now and then."""
+    while not over.wait(0.02):
+        try:
+            connection.sendall(b" ")
+        except OSError:
+            return
+
+
+def test_a_body_that_drips_is_given_up(connect: Connect) -> None:
+    connection, over = connect(BODY), threading.Event()
+    threading.Thread(target=drip, args=(connection, over), daemon=True).start()
+    assert b" 408 " in connection.recv(1000)
+    over.set()
+    whole = connect(BODY + b" " * 600)
+    time.sleep(0.2)
+    whole.sendall(b" " * 400)
+    assert b"1000 bytes" in everything_from(whole)
+
+
+def test_bodies_that_drip_make_room_for_a_request(connect: Connect) -> None:
+    over = threading.Event()
+    for _ in range(QUICK.connections):
+        threading.Thread(target=drip, args=(connect(BODY), over), daemon=True).start()
+    time.sleep(2 * QUICK.least)
+    try:
+        assert b"small" in connect(request("/")).recv(1000)
+    finally:
+        over.set()
 
 
 def test_when_all_are_at_work_a_further_one_is_told(connect: Connect) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,13 @@ import zstandard
 from werkzeug.test import Client, TestResponse
 
 from tests import tiny
-from tests.served import everything_read
+from tests.attack.ends import packed_ends
+from tests.served import client_of, everything_read
 from tests.tracegen import Config, write_run
+from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.web import trace_file
 from torch_tb_profiler.workspace import Workspace
+from torch_tb_profiler.workspace.status import Original
 
 PLAIN = {"Accept-Encoding": "identity"}
 PACKED = {"Accept-Encoding": "gzip"}
@@ -114,6 +118,43 @@ def test_several_members_are_packed_anew(client: Client, logs: Path) -> None:
     served = trace(client, "members", PACKED).data
     assert served != stored
     assert gzip.decompress(served) == gzip.decompress(stored)
+
+
+@pytest.mark.parametrize("gpu", [True, False])
+def test_whatever_stands_at_the_end_of_the_file(gpu: bool, tmp_path: Path) -> None:
+    ends = packed_ends(json.dumps({"traceEvents": tiny.events(gpu=gpu)}).encode())
+    (tmp_path / "run").mkdir()
+    for name, stored in ends.items():
+        (tmp_path / "run" / f"{name}.pt.trace.json").write_bytes(stored)
+    with everything_read(tmp_path, tmp_path / "cache") as workspace:
+        client = client_of(workspace)
+        for name in ends:
+            for path in ("/trace", "/api/trace/window"):
+                url = f"{path}?run=run&worker={name}"
+                plain = client.get(url, headers=PLAIN).data
+                assert events_of(plain)[1] == tiny.events(gpu=gpu), url
+                # a client that unpacks it checks the sums
+                assert gzip.decompress(client.get(url, headers=PACKED).data) == plain, url
+
+
+def test_a_stream_that_breaks_off_is_one_line_in_the_log(
+    client: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The status has been sent: the connection is dropped, so that what came is not taken for the whole."""
+
+    class Stops(BytesIO):
+        reads = 0
+
+        def read(self, size: int | None = -1) -> bytes:
+            self.reads += 1
+            if self.reads > 1:
+                raise StorageError("the store does not answer", "unreachable")
+            return super().read(size)
+
+    monkeypatch.setattr(workspace, "original", lambda _: Original("gpu.pt.trace.json", 9, Stops(b"x" * 999_999)))
+    with pytest.raises(ConnectionAbortedError):
+        _ = client.get("/api/trace/download?run=run&worker=gpu").data
+    assert "/api/trace/download was sent in part: the store does not answer" in caplog.text
 
 
 def test_what_is_not_json_is_repaired_and_says_so(client: Client) -> None:

@@ -91,6 +91,11 @@ def why_skipped(name: str) -> Reason | None:
     return None
 
 
+def concerns(name: str) -> bool:
+    """Whether anything is said of a file: it may be a trace or a snapshot, or looks like one to a person."""
+    return is_candidate(name) or why_skipped(name) is not None
+
+
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Sorts `run2` before `run10`; never equal for different texts."""
     parts = [(1, int(p), p) if p.isdigit() and p.isascii() else (0, 0, p) for p in _DIGITS.split(text)]

@@ -242,7 +242,7 @@ class _Builder:
         """
         node = int(self._kernels.node[kernels[0]]) if kernels else -1
         while node >= 0:
-            name = self._trace.strings[self._tree.name[node]]
+            name: str = self._trace.strings[self._tree.name[node]]
             if is_host_communication(name) and kind_of(name) != KINDS[-1]:
                 return name
             node = int(self._tree.parent[node])

@@ -13,7 +13,8 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.reason import ErrorWithReason, Reason
-from torch_tb_profiler.trace.unpack import Limits, StoredFile, UnpackError, text_of
+from torch_tb_profiler.trace.readable_text import ReadableText
+from torch_tb_profiler.trace.unpack import Limits
 from torch_tb_profiler.typed import from_json
 
 CATEGORIES = (
@@ -52,7 +53,7 @@ def read_memory_timeline(stream: BinaryIO, limits: Limits) -> MemoryTimeline:
     try:
         text = _whole(stream, limits)
         decoded = from_json(text, list[list[Any]])
-    except (UnpackError, OSError, RecursionError, msgspec.MsgspecError):
+    except (OSError, RecursionError, msgspec.MsgspecError):
         raise MemoryTimelineError(Reason("no_memory_timeline", "is not a file of export_memory_timeline")) from None
     try:
         found = _of_sums(decoded) if _has_lists(decoded) else _of_changes(decoded)
@@ -64,11 +65,11 @@ def read_memory_timeline(stream: BinaryIO, limits: Limits) -> MemoryTimeline:
 
 
 def _whole(stream: BinaryIO, limits: Limits) -> bytes:
-    text, size = text_of(StoredFile(stream), limits), 0
+    text, size = ReadableText(stream, limits), 0
     pieces: list[bytes] = []
     while size <= _MOST_BYTES:
         block = bytearray(_READ_BYTES)
-        count = text.readinto(memoryview(block)) or 0
+        count = text.readinto(memoryview(block))
         if not count:
             return b"".join(pieces)
         pieces.append(bytes(block[:count]))

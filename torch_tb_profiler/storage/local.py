@@ -6,11 +6,14 @@ import errno
 import os
 import re
 import stat as modes
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
 from urllib.parse import unquote
+
+import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
@@ -18,6 +21,11 @@ from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
 from torch_tb_profiler.storage.url import printable, scheme_of, shown
+
+#: seconds without a change after which a directory is quiet: until its own times change it is read only now and then
+QUIET_SECONDS = 60.0
+#: seconds after which it is read again: what is written into a file of it does not change the times of a directory
+READ_AGAIN_SECONDS = 30.0
 
 #: what stands before and behind the path of a file:// address
 _FILE = late_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
@@ -40,34 +48,7 @@ class LocalStorage:
         pass
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
-        seen: set[tuple[int, int]] = set()
-        pending = deque([(root, "")])
-        # Links wait until all real directories are known, so that a directory goes by its real name.
-        links: deque[tuple[str, str]] = deque()
-        while pending or links:
-            directory, relative = pending.popleft() if pending else links.popleft()
-            try:
-                status = os.stat(directory)  # noqa: PTH116
-                identity = (status.st_dev, status.st_ino)
-                if identity in seen:
-                    continue
-                seen.add(identity)
-                with os.scandir(directory) as found:
-                    children = sorted(found, key=lambda child: child.name)
-            except OSError as error:
-                if not relative:
-                    raise StorageError(_failed("unlistable", error, printable(root))) from error
-                report(Problem(relative, _failed("unlistable", error)))
-                continue
-            for child in children:
-                path = f"{relative}/{printable(child.name)}" if relative else printable(child.name)
-                try:
-                    if child.is_dir():
-                        (links if child.is_symlink() else pending).append((child.path, path))
-                    elif child.is_file():  # opening pipes and devices would block
-                        yield _entry(path, child.path, child.stat())
-                except OSError as error:
-                    report(Problem(path, _failed("unreadable", error)))
+        yield from LocalTree(root).list(report)
 
     def stat(self, url: str) -> Entry:
         try:
@@ -83,6 +64,107 @@ class LocalStorage:
             return open_file(entry.url)
         except OSError as error:
             raise StorageError(_failed("unreadable", error)) from error
+
+
+#: (st_dev, st_ino, st_mtime_ns, st_ctime_ns) of a directory
+_Stamp = tuple[int, int, int, int]
+
+
+class _Directory(msgspec.Struct):
+    """A directory as it was last read.
+
+    entries  its wanted files
+    folders  address and path of each directory in it, and whether that is a link
+    read     when it was read (monotonic seconds)
+    changed  when it was first read like this
+    """
+
+    stamp: _Stamp
+    entries: list[Entry]
+    folders: list[tuple[str, str, bool]]
+    problems: list[Problem]
+    read: float
+    changed: float
+
+    def is_known(self, stamp: _Stamp, now: float) -> bool:
+        """Whether what was read can be taken for what is there now."""
+        is_quiet = now - self.changed >= QUIET_SECONDS and now - self.read < READ_AGAIN_SECONDS
+        return is_quiet and stamp == self.stamp and not self.problems
+
+
+class LocalTree:
+    """A directory tree that is listed again and again. Not thread-safe.
+
+    wanted: whether a file of this name is listed
+    heard: when the file system last answered (monotonic seconds)
+    """
+
+    def __init__(self, root: str, wanted: Callable[[str], bool] = lambda _: True) -> None:
+        self.root = root
+        self.heard = time.monotonic()
+        self._wanted = wanted
+        self._directories: dict[str, _Directory] = {}
+        self._entries: list[Entry] = []
+
+    def list(self, report: Callable[[Problem], None]) -> list[Entry]:
+        """All wanted files; the same list as last time when nothing of it has changed. Raises StorageError."""
+        now = time.monotonic()
+        seen: set[tuple[int, int]] = set()
+        before, found = self._directories, dict[str, _Directory]()
+        is_same = True
+        pending = deque([(self.root, "")])
+        # Links wait until all real directories are known, so that a directory goes by its real name.
+        links: deque[tuple[str, str]] = deque()
+        while pending or links:
+            url, path = pending.popleft() if pending else links.popleft()
+            self.heard = time.monotonic()
+            known = before.get(url)
+            try:
+                status = os.stat(url)  # noqa: PTH116
+                identity = (status.st_dev, status.st_ino)
+                if identity in seen:
+                    continue
+                seen.add(identity)
+                stamp = (*identity, status.st_mtime_ns, status.st_ctime_ns)
+                directory = known if known and known.is_known(stamp, now) else self._read(url, path, stamp, now)
+            except OSError as error:
+                if not path:
+                    raise StorageError(_failed("unlistable", error, printable(self.root))) from error
+                report(Problem(path, _failed("unlistable", error)))
+                continue
+            found[url] = directory
+            is_same = is_same and known is not None and directory.entries is known.entries
+            for problem in directory.problems:
+                report(problem)
+            for child, child_path, is_link in directory.folders:
+                (links if is_link else pending).append((child, child_path))
+        self._directories = found
+        if not is_same or len(found) != len(before):
+            self._entries = [entry for directory in found.values() for entry in directory.entries]
+        return self._entries
+
+    def _read(self, url: str, path: str, stamp: _Stamp, now: float) -> _Directory:
+        """Raises OSError."""
+        with os.scandir(url) as children:
+            by_name = sorted(children, key=lambda child: child.name)
+        read = _Directory(stamp, [], [], [], now, now)
+        for child in by_name:
+            self.heard = time.monotonic()
+            name = printable(child.name)
+            child_path = f"{path}/{name}" if path else name
+            try:
+                if child.is_dir():
+                    read.folders.append((child.path, child_path, child.is_symlink()))
+                elif self._wanted(name) and child.is_file():  # opening pipes and devices would block
+                    read.entries.append(_entry(child_path, child.path, child.stat()))
+            except OSError as error:
+                read.problems.append(Problem(child_path, _failed("unreadable", error)))
+        known = self._directories.get(url)
+        if known and known.entries == read.entries:
+            read.entries = known.entries
+            if (known.stamp, known.folders) == (stamp, read.folders):
+                read.changed = known.changed
+        return read
 
 
 def _entry(path: str, url: str, status: os.stat_result) -> Entry:

@@ -16,6 +16,7 @@ from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.not_a_trace import NotATraceError
+from torch_tb_profiler.trace.readable_text import ReadableText
 from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
 from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText
@@ -29,16 +30,23 @@ _list = json_decoder(list[msgspec.Raw])
 
 
 class TextState(msgspec.Struct, frozen=True):
-    """The text of a stored trace. whole: whether it is valid JSON; length: in bytes."""
+    """The text of a stored trace.
+
+    whole      whether it is valid JSON
+    length     bytes
+    is_intact  whether the file was unpacked to its end and its checksums are right
+    """
 
     whole: bool
     length: int
+    is_intact: bool
 
 
 def examine(stream: BinaryIO, limits: Limits | None = None) -> TextState:
     """Read a stored trace to the end and check its text. Raises TraceError when it holds no trace."""
     texts = EventTexts()
-    text = _chunked(stream, limits)
+    stored = StoredFile(stream)
+    text = _chunked(stored, limits)
     for _ in _events(text, texts):
         pass
     whole = (
@@ -48,7 +56,7 @@ def examine(stream: BinaryIO, limits: Limits | None = None) -> TextState:
         and not text.dropped
         and _is_json(b"[" + text.head + text.rest + b"]")
     )
-    return TextState(whole, text.text_bytes)
+    return TextState(whole, text.text_bytes, text.broken is None and not stored.wrong_sums)
 
 
 def with_events(
@@ -60,13 +68,13 @@ def with_events(
     `examine` found.
     """
     if whole:
-        return _inserted(text_of(StoredFile(stream), limits or Limits()), events)
-    return _rebuilt(_chunked(stream, limits), events, EventTexts())
+        return _inserted(ReadableText(stream, limits), events)
+    return _rebuilt(_chunked(StoredFile(stream), limits), events, EventTexts())
 
 
-def _chunked(stream: BinaryIO, limits: Limits | None) -> ChunkedText:
+def _chunked(stored: StoredFile, limits: Limits | None) -> ChunkedText:
     try:
-        return ChunkedText(text_of(StoredFile(stream), limits or Limits()))
+        return ChunkedText(text_of(stored, limits or Limits()))
     except NotATraceError as error:
         raise TraceError(error.reason) from None
 

@@ -15,11 +15,12 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.reason import reason_of
 from torch_tb_profiler.trace.decode import EventDecoder
 from torch_tb_profiler.trace.json_scan import UNREADABLE
+from torch_tb_profiler.trace.readable_text import ReadableText
 from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, EventTexts, document
 from torch_tb_profiler.trace.schema import Phase
 from torch_tb_profiler.trace.store import Trace
-from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
+from torch_tb_profiler.trace.unpack import Limits, Readable
 from torch_tb_profiler.typed import json_decoder
 
 _list = json_decoder(list[msgspec.Raw])
@@ -82,7 +83,7 @@ def between(stream: BinaryIO, wanted: Window, limits: Limits | None = None) -> I
 
 def _texts(stream: BinaryIO, stretches: tuple[_Stretch, ...], limits: Limits) -> Iterator[bytes]:
     try:
-        text = _Forward(text_of(StoredFile(stream), limits))
+        text = _Forward(ReadableText(stream, limits))
         for stretch in stretches:
             yield from _wanted(text.at(stretch.offset, stretch.length), stretch)
     except OSError as error:

@@ -8,27 +8,29 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
-from msgspec.structs import replace
 from werkzeug import Request
 
 from torch_tb_profiler.analysis.answer import Bytes
+from torch_tb_profiler.discovery import Content, Run
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason, reason_of
-from torch_tb_profiler.storage import storage_for
+from torch_tb_profiler.storage import Entry, storage_for
 from torch_tb_profiler.web.failures import respond_failure
 from torch_tb_profiler.web.http import Answer, HttpError, dumps, why
 from torch_tb_profiler.web.server import READ_BODY
 from torch_tb_profiler.web.wsgi_response import respond
 from torch_tb_profiler.workspace import Workspace
 from torch_tb_profiler.workspace.heads import look_at
-from torch_tb_profiler.workspace.local_workspace import find_traces
+from torch_tb_profiler.workspace.local_workspace import run_of_files
 from torch_tb_profiler.workspace.temporary import TemporaryDirectory
 
 if TYPE_CHECKING:
@@ -79,6 +81,28 @@ class Dropped(msgspec.Struct, frozen=True):
     run: str
 
 
+class _Run:
+    """Files that were dropped together. Thread-safe.
+
+    files  those that have been kept
+    """
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+        self.files: dict[Entry, Content] = {}
+        self._lock = threading.Lock()
+
+    def add(self, entry: Entry, content: Content) -> None:
+        """One more, which has been kept."""
+        with self._lock:
+            self.files[entry] = content
+
+    def made(self) -> Run:
+        """The run of those that have been kept by now."""
+        with self._lock:
+            return run_of_files(self.name, dict(self.files))
+
+
 class Drops:
     """The files of a server. Thread-safe; `close` it."""
 
@@ -86,7 +110,7 @@ class Drops:
         self._workspace = workspace
         self._limits = limits or DropLimits()
         self._folder: TemporaryDirectory | None = None
-        self._runs: dict[str, Path] = {}
+        self._runs: dict[str, _Run] = {}
         self._bytes = self._files = 0
         self._lock = threading.Lock()
 
@@ -109,23 +133,25 @@ class Drops:
             raise HttpError(411, "the request must contain the length of the file")
         name = safe_name(request.args.get("name", ""))
         try:
-            self._reserve(size)
+            with self._reserved(size), self._place(name, request.args.get("to")) as run:
+                self._keep(request, run, name, size)
         except OSError as error:
             raise HttpError(507, f"{name} cannot be kept: {reason_of(error)}") from None
-        kept = False
+        return Answer(dumps(Dropped(run=run.name)))
+
+    @contextmanager
+    def _reserved(self, size: int) -> Iterator[None]:
+        """Room for a file, which is free again when the file is not kept. Raises HttpError and OSError."""
+        self._reserve(size)
         try:
-            run = self._keep(request, name, size)
-            kept = True
-        except OSError as error:
-            raise HttpError(507, f"{name} cannot be kept: {reason_of(error)}") from None
-        finally:
-            if not kept:
-                with self._lock:
-                    self._bytes, self._files = self._bytes - size, self._files - 1
-        return Answer(dumps(Dropped(run=run)))
+            yield
+        except BaseException:
+            with self._lock:
+                self._bytes, self._files = self._bytes - size, self._files - 1
+            raise
 
     def _reserve(self, size: int) -> None:
-        """Room for a file. Raises HttpError."""
+        """Raises HttpError and OSError."""
         limits = self._limits
         if size > limits.file:
             raise HttpError(
@@ -146,47 +172,50 @@ class Drops:
                 raise HttpError(507, f"there is no room for the file in {self._folder.path.parent}")
             self._bytes, self._files = self._bytes + size, self._files + 1
 
-    def _keep(self, request: Request, name: str, size: int) -> str:
-        """Write the file, and open it unless it is none that can be; the name of its run."""
-        run, folder = self._place(name, request.args.get("to"))
-        path = folder / name
+    def _keep(self, request: Request, run: _Run, name: str, size: int) -> None:
+        """Write the file, and open it. Raises HttpError when it is none that can be, which leaves nothing of it."""
+        path = run.folder / name
         try:
             file = path.open("xb")
         except FileExistsError:
             raise HttpError(400, f"{name} has been dropped already") from None
-        is_good = False
         try:
             with file:
                 _write(request, file.write, size)
-            _require_trace(path)
-            is_good = True
-        finally:
-            if not is_good:
-                path.unlink(missing_ok=True)
-        with self._lock:
-            files = sorted(str(each) for each in folder.iterdir())
-            found = find_traces(*files).runs
-            self._runs[run] = folder
-            self._workspace.add(replace(found[0], name=run))
-        return run
+            entry, content = _looked_at(path)
+            run.add(entry, content)
+            self._workspace.add(run.name, run.made)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
-    def _place(self, name: str, to: str | None) -> tuple[str, Path]:
-        """The run of a file and its folder: a new one, or that of the files which were dropped with it."""
+    @contextmanager
+    def _place(self, name: str, to: str | None) -> Iterator[_Run]:
+        """The run of a file: a new one, or that of the files which were dropped with it.
+
+        A new one is gone again, and its name free, when its file is not kept. Raises HttpError and OSError.
+        """
+        if to is not None:
+            with self._lock:
+                run = self._runs.get(to)
+            if run is None or not run.files:
+                raise HttpError(400, f"nothing was dropped as {to!r}")
+            yield run
+            return
         with self._lock:
-            if to is not None:
-                if to not in self._runs:
-                    raise HttpError(400, f"nothing was dropped as {to!r}")
-                return to, self._runs[to]
             assert self._folder is not None
             base = name.partition(".")[0] or name
-            taken = {run.name for run in self._workspace.status().runs} | self._runs.keys()
-            run, number = f"{FOLDER}/{base}", 2
-            while run in taken:
-                run, number = f"{FOLDER}/{base} ({number})", number + 1
-            folder = self._folder.path / str(len(self._runs))
-            folder.mkdir(mode=0o700)
-            self._runs[run] = folder
-            return run, folder
+            run_name, number = f"{FOLDER}/{base}", 2
+            while run_name in self._runs or self._workspace.has_run(run_name):
+                run_name, number = f"{FOLDER}/{base} ({number})", number + 1
+            run = self._runs[run_name] = _Run(run_name, Path(tempfile.mkdtemp(dir=self._folder.path)))
+        try:
+            yield run
+        except BaseException:
+            with self._lock:
+                del self._runs[run_name]
+            shutil.rmtree(run.folder, ignore_errors=True)
+            raise
 
 
 def takes_none(app: WSGIApplication) -> WSGIApplication:
@@ -265,10 +294,12 @@ def _write(request: Request, write: Callable[[bytes], object], size: int) -> Non
         left -= len(piece)
 
 
-def _require_trace(path: Path) -> None:
+def _looked_at(path: Path) -> tuple[Entry, Content]:
     """Raises HttpError, with the reason, for a file that is neither a trace nor a memory snapshot."""
     entry = storage_for(str(path)).stat(os.fspath(path))
-    found = look_at(entry)
-    reason = found if isinstance(found, Reason) else found.reason
-    if reason is not None:
+    content = look_at(entry)
+    reason = content if isinstance(content, Reason) else content.reason
+    if isinstance(content, Reason) or reason is not None:
+        assert reason is not None
         raise HttpError(422, f"{path.name} {reason}", why(reason))
+    return entry, content

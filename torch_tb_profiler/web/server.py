@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 #: an answer is sent in pieces of so many bytes, each of which has `Patience.piece` seconds
 _PIECE = 64 * 1024
-#: in the WSGI environment: reads so many bytes of the body at most, each time within `Patience.piece`
+#: in the WSGI environment: reads so many bytes of the body, 64 KiB at most, within `Patience.piece`; less at its end
 READ_BODY = "torch_tb_profiler.read_body"
 #: seconds for what a client still sends when it has its answer
 _LEFT_OVER = 2.0
@@ -38,7 +38,7 @@ class Patience(msgspec.Struct, frozen=True):
 
     connections  at once; for a further one the connection that has waited longest for its client is closed
     head         seconds until a connection has sent its request
-    piece        seconds in which a client takes 64 KiB of an answer, or sends some more of a file
+    piece        seconds in which a client takes 64 KiB of an answer, or sends 64 KiB of a file
     least        seconds that a connection may wait before it is closed for a further one
     """
 
@@ -154,7 +154,8 @@ class _Handler(WSGIRequestHandler):
         self._input.within(self.server.patience.piece)
         self.server.waits(self.connection)
         try:
-            return self.rfile.read1(size)
+            # all of a piece: a byte now and then is a client that waits, not one that sends
+            return self.rfile.read(size)
         finally:
             self.server.works(self.connection)
             self._input.within(None)

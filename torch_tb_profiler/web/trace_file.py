@@ -119,7 +119,8 @@ def _state(limits: Limits, stream: BinaryIO) -> bytes:
         raise HttpError(422, f"the file {error}") from None
     if not text.whole:
         return REPAIRED
-    return SAME_GZIP if is_gzip and length_of_member == text.length & 0xFFFFFFFF else WHOLE
+    is_same = is_gzip and text.is_intact and length_of_member == text.length & 0xFFFFFFFF
+    return SAME_GZIP if is_same else WHOLE
 
 
 def _stored(stream: BinaryIO) -> Iterator[bytes]:

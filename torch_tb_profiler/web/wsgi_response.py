@@ -11,6 +11,8 @@ from werkzeug import Request, Response
 from werkzeug.datastructures import Headers
 from werkzeug.http import parse_etags
 
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.web.http import JSON, Answer, HttpError, Stream, dumps
 from torch_tb_profiler.workspace.answer_store import PACKED_FROM, Packed, pack
@@ -93,14 +95,14 @@ def _respond_with_stream(request: Request, stream: Stream) -> Response:
 
 
 def _sent(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
-    """The pieces of a stream. When the system lacks memory in the middle, the connection is dropped.
+    """The pieces of a stream. When its file cannot be read on, or memory lacks, the connection is dropped.
 
     The status has been sent by then, so that a client can only tell by the missing end.
     """
     try:
         yield from pieces
     except Exception as error:
-        if not is_scarce(error):
+        if not isinstance(error, StorageError | TraceError) and not is_scarce(error):
             raise
         log.warning("%s was sent in part: %s", path, str(error) or type(error).__name__)
         raise ConnectionAbortedError from error

@@ -21,19 +21,16 @@ STORED_BYTES = 64 * 1024
 #: of text
 TEXT_BYTES = 256 * 1024
 
-#: a step of looking ends after so many files, or so many seconds
-MOST_FILES = 5000
+#: a step of looking ends after so many seconds
 MOST_SECONDS = 0.5
 
 #: remote files that are looked at together
 AT_ONCE = 16
-#: seconds after which a remote file is looked at again that could not be, doubled every time
+#: seconds after which a file is looked at again that could not be, doubled every time; at once when it changes
 FIRST_RETRY_SECONDS = 10.0
 LONGEST_RETRY_SECONDS = 600.0
 
 _Version = tuple[int, int, str]
-#: of a file that could not be looked at: it is tried again after the next listing
-_NONE: _Version = (-1, -1, "")
 
 
 class Heads:
@@ -43,10 +40,16 @@ class Heads:
         self._known: dict[str, tuple[_Version, Content]] = {}
         self._memory = memory
         self._remote: list[Entry] = []
-        #: remote files that could not be looked at: how often, and when they are again (monotonic seconds)
+        #: files that could not be looked at: how often, and when they are again (monotonic seconds)
         self._failed: dict[str, tuple[int, float]] = {}
         # thousands of files are skipped for the same few reasons
         self._contents: dict[Content, Content] = {}
+
+    @property
+    def is_any_due(self) -> bool:
+        """Whether there is a file that could not be looked at, and is to be tried again now."""
+        now = time.monotonic()
+        return any(now >= due for _, due in self._failed.values())
 
     def content_of(self, entry: Entry) -> Content | None:
         """What was found when the file was last looked at; None if it never was."""
@@ -67,13 +70,16 @@ class Heads:
                 self._known[entry.url] = before
             if entry.url in failed:
                 self._failed[entry.url] = failed[entry.url]
-            if (not before or before[0] != entry.version) and now >= failed.get(entry.url, (0, now))[1]:
+                is_due = now >= failed[entry.url][1]
+            else:
+                is_due = False
+            if not before or before[0] != entry.version or is_due:
                 found.append(entry)
         found.sort(key=lambda entry: "trace" not in entry.path.lower())
         return found
 
-    def look(self, entries: Sequence[Entry], most: int = MOST_FILES, seconds: float = MOST_SECONDS) -> int:
-        """Look at files until `most` are done or the time is over; how many were."""
+    def look(self, entries: Sequence[Entry], most: int | None = None, seconds: float = MOST_SECONDS) -> int:
+        """Look at files until `most` of them, or all, are done or the time is over; how many were."""
         end = time.monotonic() + seconds
         done = 0
         entries = entries[:most]
@@ -95,20 +101,22 @@ class Heads:
 
     def _remember(self) -> None:
         if self._memory:
-            known = ((entry, self._known.get(entry.url)) for entry in self._remote)
+            sure = (entry for entry in self._remote if entry.url not in self._failed)
+            known = ((entry, self._known.get(entry.url)) for entry in sure)
             self._memory.save((entry, found[1]) for entry, found in known if found and found[0] == entry.version)
 
     def _keep(self, entry: Entry, found: Content | Reason) -> None:
         if isinstance(found, Content):
             self._failed.pop(entry.url, None)
-            version, content = entry.version, found
+            content = found
         else:
-            version, content = _NONE, Content(found)
-            if _is_remote(entry):
-                tries = self._failed.get(entry.url, (0, 0.0))[0]
-                pause = min(FIRST_RETRY_SECONDS * 2**tries, LONGEST_RETRY_SECONDS)
-                self._failed[entry.url] = tries + 1, time.monotonic() + pause
-        self._known[entry.url] = version, self._contents.setdefault(content, content)
+            content = Content(found)
+            tries = self._failed.get(entry.url, (0, 0.0))[0]
+            pause = min(FIRST_RETRY_SECONDS * 2**tries, LONGEST_RETRY_SECONDS)
+            if not tries and not _is_remote(entry):
+                pause = 0.0  # it costs nothing to see whether it was only being replaced
+            self._failed[entry.url] = tries + 1, time.monotonic() + pause
+        self._known[entry.url] = entry.version, self._contents.setdefault(content, content)
 
     def _remembered(self, entry: Entry) -> tuple[_Version, Content] | None:
         content = self._memory.get(entry) if self._memory and _is_remote(entry) else None

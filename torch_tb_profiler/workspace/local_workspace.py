@@ -6,7 +6,7 @@ import itertools
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -19,6 +19,7 @@ from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run,
 from torch_tb_profiler.discovery.names import is_candidate
 from torch_tb_profiler.discovery.roots import base_name
 from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for, without_slash
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, Packed, pack
@@ -247,7 +248,7 @@ def find_traces(*paths: str) -> Found:
         if named is not None:
             named.append(entry)
     found = [
-        list_runs([root]) if named is None else _of_files(root, named)
+        list_runs([root]) if named is None else _of_files(root, {entry: look_at(entry) for entry in named})
         for root, named in zip(named_roots(list(folders)), folders.values(), strict=True)
     ]
     return Found(
@@ -273,9 +274,16 @@ def without_traces(path: str, found: Found) -> str:
     return f"{shown(path)} contains no trace{why}"
 
 
-def _of_files(root: Root, entries: Sequence[Entry]) -> Found:
+def run_of_files(name: str, contents: Mapping[Entry, Content]) -> Run:
+    """The run of files of one directory whose contents are known; one at least, and each a trace or a snapshot."""
+    (run,) = _of_files(Root("", name), contents).runs
+    return run
+
+
+def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> Found:
     """What is named is taken for a trace unless it is a snapshot; if it is neither, reading it says so."""
-    snapshots = {entry for entry in entries if isinstance(content := look_at(entry), Content) and content.is_snapshot}
+    entries = list(contents)
+    snapshots = {entry for entry, what in contents.items() if isinstance(what, Content) and what.is_snapshot}
     found = discover([(root, entries)], lambda entry: Content(is_snapshot=entry in snapshots))
     taken = {trace.entry for run in found.runs for trace in run.traces}
     others = tuple(

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.discovery import Found, Root, Run, natural_key
+from torch_tb_profiler.discovery import Found, Root, Run
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for
+from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key, contents_name
@@ -30,6 +30,7 @@ from torch_tb_profiler.workspace.protocol import (
     Reading,
 )
 from torch_tb_profiler.workspace.reading_order import in_reading_order, memory_budget
+from torch_tb_profiler.workspace.run_index import AddedRuns, RunIndex
 from torch_tb_profiler.workspace.scanner import Scanner
 from torch_tb_profiler.workspace.status import (
     Loading,
@@ -72,10 +73,9 @@ class Runs:
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
         self._traces: dict[str, TraceState] = {}
-        self._runs: list[tuple[str, list[str], tuple[Skipped, ...]]] = []
-        self._skipped: tuple[Skipped, ...] = ()
+        self._index = RunIndex((), ())
         self._listing = threading.Lock()
-        self._listed, self._added = Found((), (), complete=False), dict[str, Run]()
+        self._listed, self._added = Found((), (), complete=False), AddedRuns()
         self._scanning = True
         self._error: Reason | None = None
         self._pool = Pool(workers, self._heard, memory=memory_budget())
@@ -102,32 +102,30 @@ class Runs:
     # asking ----------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
+        self._take_over_added()
         with self._lock:
-            runs = tuple(
-                RunStatus(
-                    name,
-                    tuple(self._traces[url].status() for url in urls),
-                    skipped,
-                    max((recorded for url in urls if (recorded := self._traces[url].recorded_ns)), default=None),
-                )
-                for name, urls, skipped in self._runs
-            )
+            runs = tuple(self._status_of(name, urls, skipped) for name, urls, skipped in self._index.runs)
             return Status(
                 logdir=",".join(shown(root.url) for root in self._roots),
                 scanning=self._scanning,
                 error=self._error,
                 runs=runs,
-                skipped=self._skipped,
+                skipped=self._listed.skipped,
                 remote=any(storage_for(root.url).is_remote for root in self._roots),
             )
 
     def run(self, name: str) -> RunStatus:
-        for run in self.status().runs:
-            if run.name == name:
-                return run
-        raise Unknown(Reason("no_such_run", f"there is no run {name!r}", {"run": name}))
+        self._take_over_added()
+        with self._lock:
+            return self._status_of(*self._index.named(name))
+
+    def _status_of(self, name: str, urls: Sequence[str], skipped: tuple[Skipped, ...]) -> RunStatus:
+        traces = [self._traces[url] for url in urls]
+        newest = max((recorded for trace in traces if (recorded := trace.recorded_ns)), default=None)
+        return RunStatus(name, tuple(trace.status() for trace in traces), skipped, newest)
 
     def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
+        self._take_over_added()
         with self._lock:
             trace, workers = self._look_up(run, worker, span)
             status, key = trace.status(), trace.key
@@ -139,6 +137,7 @@ class Runs:
         raise Loading(status)
 
     def find_span(self, run: str, span: str | None = None) -> OpenRun:
+        self._take_over_added()
         with self._lock:
             of_run = [trace for trace in self._of_run(run) if trace.file.kind == "trace"]
             spans = {trace.file.span for trace in of_run}
@@ -200,17 +199,14 @@ class Runs:
     def with_columns(self, path: Path) -> OpenTrace | None:
         """The trace whose columns are in a file."""
         with self._lock:
-            for run, trace in ((run, self._traces[url]) for run, urls, _ in self._runs for url in urls):
+            for run, trace in ((run, self._traces[url]) for run, urls, _ in self._index.runs for url in urls):
                 if trace.key and self._cache.columns(trace.key) == path:
                     file = trace.file
                     return OpenTrace(run, file.worker, file.span, trace.key, file.entry.size, 1, file.kind)
         return None
 
     def _of_run(self, run: str) -> list[TraceState]:
-        found = next((urls for name, urls, _ in self._runs if name == run), None)
-        if found is None:
-            raise Unknown(Reason("no_such_run", f"there is no run {run!r}", {"run": run}))
-        return [self._traces[url] for url in found]
+        return [self._traces[url] for url in self._index.named(run)[1]]
 
     def _look_up(self, run: str, worker: str, span: str | None) -> tuple[TraceState, int]:
         of_run = self._of_run(run)
@@ -231,24 +227,38 @@ class Runs:
     def _found(self, found: Found) -> None:
         """Take over what a listing has found. Called by the scanner's thread only."""
         with self._listing:
+            is_same = found is self._listed and not self._added.is_any_to_make
             self._listed = found
-            self._take_over_runs(anew=True)
+            if not is_same or self._is_any_due():
+                self._take_over_runs(anew=True)
             with self._lock:
                 self._error = None
                 self._scanning = self._scanning and not found.complete
 
-    def add(self, run: Run) -> None:
+    def _is_any_due(self) -> bool:
+        """Whether a further listing decides something about a file that has not changed since the last one."""
+        with self._lock:
+            return any(trace.unsettled is not None or trace.may_be_tried_again for trace in self._traces.values())
+
+    def has_run(self, name: str) -> bool:
+        """Whether there is a run of this name, added ones included."""
+        return name in self._index or name in self._added
+
+    def add(self, name: str, make: Callable[[], Run]) -> None:
         """See `Workspace.add`."""
-        with self._listing:
-            self._added[run.name] = run
-            self._take_over_runs(anew=False)
+        self._added.add(name, make)
+
+    def _take_over_added(self) -> None:
+        """Unless a listing is being taken over, which may take long."""
+        if self._added.is_any_to_make and self._listing.acquire(blocking=False):
+            try:
+                self._take_over_runs(anew=False)
+            finally:
+                self._listing.release()
 
     def _take_over_runs(self, anew: bool) -> None:
         """Of the last listing, and those that were added. anew: the listing is a new one."""
-        added = [*self._added.values()]
-        runs = (
-            sorted([*self._listed.runs, *added], key=lambda run: natural_key(run.name)) if added else self._listed.runs
-        )
+        runs = self._added.beside(self._listed.runs)
         new: list[TraceState] = []
         gone: list[TraceState] = []
         with self._lock:
@@ -259,7 +269,7 @@ class Runs:
                     if url in self._traces:
                         continue  # log directories that overlap share the trace
                     trace = before.pop(url, None)
-                    if trace is None or (anew and self._has_settled_anew(trace, file.entry)):
+                    if trace is None or (anew and trace.has_settled_anew(file.entry)):
                         if trace is not None:
                             gone.append(trace)
                         trace = TraceState(next(self._ids), run.name, file)
@@ -272,8 +282,7 @@ class Runs:
                         trace.file = replace(file, entry=trace.file.entry)
                     self._traces[url] = trace
             gone += before.values()
-            self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in runs]
-            self._skipped = self._listed.skipped
+            self._index = RunIndex(runs, self._traces.values())
         for trace in gone:
             self._pool.withdraw(trace.id)
             self._forgotten(trace.key)
@@ -287,15 +296,6 @@ class Runs:
         with self._lock:
             self._error = reason
             self._scanning = False
-
-    def _has_settled_anew(self, trace: TraceState, entry: Entry) -> bool:
-        """Whether a file has changed and kept still since the listing before."""
-        if entry.version == trace.file.entry.version:
-            trace.unsettled = None
-            return False
-        settled = trace.unsettled is not None and trace.unsettled.version == entry.version
-        trace.unsettled = entry
-        return settled
 
     def _begin(self, trace: TraceState) -> None:
         """Take a trace from the cache or have it read."""
@@ -322,18 +322,14 @@ class Runs:
 
     def _job(self, trace: TraceState, has_columns: bool = False) -> Job:
         target, answering = self._cache.columns_here(trace.key), self._answering(trace)
-        rank = self._cache.rank(trace.key) if self._has_others(trace) else ""
+        rank = self._cache.rank(trace.key) if self._index.size_of(trace.run).traces > 1 else ""
         entry, kind, expansion = trace.file.entry, trace.file.kind, self._cache.limits.expansion
         return Job.of(trace.id, entry, target, answering, expansion, has_columns, rank, kind)
-
-    def _has_others(self, trace: TraceState) -> bool:
-        return any(each.run == trace.run and each is not trace for each in self._traces.values())
 
     def _answering(self, trace: TraceState) -> Answering | None:
         if not self._questions:
             return None
-        of_run = [each.file for each in self._traces.values() if each.run == trace.run]
-        workers = len({file.worker for file in of_run if file.kind == "trace"})
+        workers = self._index.size_of(trace.run).workers
         file = trace.file
         opened = OpenTrace(trace.run, file.worker, file.span, trace.key, file.entry.size, workers, file.kind)
         answers, timeline = self._cache.answers(trace.key), self._cache.timeline(trace.key)

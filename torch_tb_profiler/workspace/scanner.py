@@ -11,8 +11,10 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
+from torch_tb_profiler.discovery.names import concerns
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
-from torch_tb_profiler.storage import Entry, Problem, StorageError, shown, storage_for
+from torch_tb_profiler.storage import Entry, Problem, StorageError, is_local, shown, storage_for
+from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.workspace.background import Background
 from torch_tb_profiler.workspace.head_cache import HeadCache
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
@@ -54,7 +56,9 @@ class Scanner(Background):
         self._failed = failed
         self._first = first
         self._heads = Heads(HeadCache(memory) if memory else None)
-        self._problems: tuple[Problem, ...] = ()
+        self._listing, self._last = Listing((), ()), Found((), (), complete=False)
+        #: seconds of the last step but for looking
+        self._aside = 0.0
         super().__init__("torch-profiler-scanner")
 
     def _work(self) -> None:
@@ -81,7 +85,7 @@ class Scanner(Background):
                 return
 
     def _step(self) -> Found:
-        """List, and look at some of the files that are new or changed."""
+        """List, and look at some of the files that are new or changed; what was found last when none are."""
         began = time.monotonic()
         shared = self._shared
         if shared and all(shared.is_itself(root) for root in self._roots):
@@ -95,14 +99,20 @@ class Scanner(Background):
                 if (known := shared.found(self._roots)).runs:
                     return known
             raise
+        if listing is self._listing and self._last.complete and not self._heads.is_any_due:
+            return self._last
+        logged = set(self._listing.problems)
         for problem in listing.problems:
-            if problem not in self._problems:
+            if problem not in logged:
                 log.warning("%s: %s", problem.path, problem.reason)
-        self._problems = listing.problems
         waiting = self._heads.waiting(listing.entries())
-        # as long as the listing took, or listing would be most of the work
-        done = self._heads.look(waiting, seconds=max(MOST_SECONDS, time.monotonic() - began))
-        return runs_of(listing, self._heads, complete=done == len(waiting))
+        before = time.monotonic()
+        # as long as all else takes in a step, which is done for every file, or the work would grow with its square
+        done = self._heads.look(waiting, seconds=max(MOST_SECONDS, self._aside))
+        looked = time.monotonic()
+        self._listing, self._last = listing, runs_of(listing, self._heads, complete=done == len(waiting))
+        self._aside = time.monotonic() - looked + before - began
+        return self._last
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -116,50 +126,49 @@ class Listing(msgspec.Struct, frozen=True):
 
 
 class _Attempt(threading.Thread):
-    """Lists a directory of this machine, whose file system may not answer: then it is this thread that waits.
+    """Lists a directory of this machine, whose file system may not answer: then it is this thread that waits."""
 
-    heard: when it last answered (monotonic seconds)
-    """
-
-    def __init__(self, url: str) -> None:
+    def __init__(self, tree: LocalTree) -> None:
         super().__init__(name="torch-profiler-listing", daemon=True)
-        self.heard = time.monotonic()
-        self._url = url
+        self._tree = tree
         self._entries: list[Entry] = []
         self._problems: list[Problem] = []
         self._error: Exception | None = None
+        tree.heard = time.monotonic()
         self.start()
 
     def run(self) -> None:
         try:
-            for entry in storage_for(self._url).list(self._url, self._problems.append):
-                self._entries.append(entry)
-                self.heard = time.monotonic()
+            self._entries = self._tree.list(self._problems.append)
         except Exception as error:  # noqa: BLE001 - `result` raises it
             self._error = error
 
-    def result(self) -> tuple[list[Entry], list[Problem]]:
+    def result(self, report: Callable[[Problem], None]) -> list[Entry]:
         """Raises StorageError, also when there was no answer for a while; it may be asked for again then."""
-        while self.is_alive() and (left := self.heard + SILENT_SECONDS - time.monotonic()) > 0:
+        while self.is_alive() and (left := self._tree.heard + SILENT_SECONDS - time.monotonic()) > 0:
             self.join(left)
         if self.is_alive():
-            place = shown(self._url)
+            place = shown(self._tree.root)
             text = f"{place} cannot be listed: its file system has not answered for {SILENT_SECONDS:g} s"
             raise StorageError(Reason("silent", text, {"place": place, "seconds": SILENT_SECONDS}))
         if self._error is not None:
             raise self._error
-        return self._entries, self._problems
+        for problem in self._problems:
+            report(problem)
+        return self._entries
 
 
 class _Listed(msgspec.Struct):
     """One log directory and its last listing.
 
+    tree: of a directory of this machine
     due: when it is listed again after a failure (monotonic seconds)
     attempt: one that has not ended
     """
 
     root: Root
     pause: float
+    tree: LocalTree | None
     entries: list[Entry] | None = None
     problems: tuple[Problem, ...] = ()
     failure: StorageError | None = None
@@ -172,10 +181,16 @@ class Lister:
 
     def __init__(self, roots: Sequence[Root], interval: float) -> None:
         self._interval = max(interval, 0.1)
-        self._listed = [_Listed(root, self._interval) for root in roots]
+        self._listed = [
+            _Listed(root, self._interval, LocalTree(root.url, concerns) if is_local(root.url) else None)
+            for root in roots
+        ]
+        self._last = Listing((), ())
 
     def list(self) -> Listing:
         """What is in the log directories now; one of several that cannot be listed is told among the problems.
+
+        It is the same object as last time when nothing has changed.
 
         Raises StorageError when none can be listed.
         """
@@ -188,17 +203,16 @@ class Lister:
         problems = [problem for listed in self._listed for problem in listed.problems]
         problems += [Problem(o.root.name or o.root.url, o.failure.reason) for o in self._listed if o.failure]
         files = tuple((listed.root, listed.entries) for listed in self._listed if listed.entries is not None)
-        return Listing(files, tuple(problems))
+        before = self._last
+        is_same = [id(entries) for _, entries in files] == [id(entries) for _, entries in before.files]
+        if not is_same or before.problems != tuple(problems):
+            self._last = Listing(files, tuple(problems))
+        return self._last
 
     def _list(self, listed: _Listed) -> None:
         problems: list[Problem] = []
         try:
-            storage = storage_for(listed.root.url)
-            if storage.is_remote:
-                entries = list(storage.list(listed.root.url, problems.append))
-            else:
-                listed.attempt = listed.attempt or _Attempt(listed.root.url)
-                entries, problems = listed.attempt.result()
+            entries = _entries_of(listed, problems.append)
         except StorageError as error:
             listed.failure = error
             listed.pause = min(listed.pause * 2, LONGEST_PAUSE)
@@ -211,11 +225,36 @@ class Lister:
                 listed.attempt = None
 
 
+def _entries_of(listed: _Listed, report: Callable[[Problem], None]) -> list[Entry]:
+    """The files that something may be said of; the same list as last time when nothing has changed."""
+    if listed.tree is not None:
+        listed.attempt = listed.attempt or _Attempt(listed.tree)
+        return listed.attempt.result(report)
+    every = storage_for(listed.root.url).list(listed.root.url, report)
+    entries = [entry for entry in every if concerns(entry.path.rpartition("/")[2])]
+    return listed.entries if entries == listed.entries else entries
+
+
 def _all_of(failures: Sequence[StorageError]) -> StorageError:
     first = failures[0]
     sentences = dict.fromkeys(str(failure) for failure in failures)
     message = first.reason if len(sentences) == 1 else "; ".join(sentences)
     return StorageError(message, first.kind, max(failure.wait for failure in failures))
+
+
+def resolved(roots: Sequence[Root]) -> list[Root]:
+    """Log directories by their absolute addresses. Raises StorageError when none of them can be right."""
+    found: list[Root] = []
+    failures: list[StorageError] = []
+    for root in roots:
+        try:
+            found.append(Root(storage_for(root.url).resolve(root.url), root.name))
+        except StorageError as error:
+            failures.append(error)
+            found.append(Root(shown(root.url), root.name))  # listing it says the same
+    if failures and len(failures) == len(roots):
+        raise failures[0]
+    return found
 
 
 def runs_of(listing: Listing, heads: Heads, complete: bool) -> Found:
@@ -233,5 +272,5 @@ def list_runs(roots: Sequence[Root]) -> Found:
     """The runs of log directories, after looking at all files. Raises StorageError when none can be listed."""
     listing, heads = list_files(roots), Heads()
     waiting = heads.waiting(listing.entries())
-    heads.look(waiting, most=len(waiting), seconds=float("inf"))
+    heads.look(waiting, seconds=float("inf"))
     return runs_of(listing, heads, complete=True)

@@ -95,6 +95,15 @@ class TraceState(msgspec.Struct):
         self.mended += 1
         self.summary, self.bytes_done, self.events = None, 0, None
 
+    def has_settled_anew(self, entry: Entry) -> bool:
+        """Whether the file has changed and kept still since the listing before; `entry` is what this one has."""
+        if entry.version == self.file.entry.version:
+            self.unsettled = None
+            return False
+        settled = self.unsettled is not None and self.unsettled.version == entry.version
+        self.unsettled = entry
+        return settled
+
     @property
     def may_be_tried_again(self) -> bool:
         if self.state != "failed":

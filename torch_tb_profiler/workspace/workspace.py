@@ -17,7 +17,6 @@ from torch_tb_profiler import aside
 from torch_tb_profiler.discovery import Found, Root, Run
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
-from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
@@ -33,7 +32,7 @@ from torch_tb_profiler.workspace.memory import Memory
 from torch_tb_profiler.workspace.pending_answers import PendingAnswers
 from torch_tb_profiler.workspace.protocol import TIMELINE
 from torch_tb_profiler.workspace.runs import Runs
-from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
+from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL, resolved
 from torch_tb_profiler.workspace.status import OpenRun, OpenTrace, Original, RunStatus, Status
 from torch_tb_profiler.workspace.unused import Unused
 
@@ -108,9 +107,16 @@ class Workspace:
         self._runs.start(found)
         self._unused.start()
 
-    def add(self, run: Run) -> None:
-        """A run of files in no log directory, beside the others; in place of one of its name that was added."""
-        self._runs.add(run)
+    def add(self, name: str, make: Callable[[], Run]) -> None:
+        """A run of files in no log directory, beside the others; in place of one of its name that was added.
+
+        make    gives the run; called when somebody next asks, at the latest with the next listing
+        """
+        self._runs.add(name, make)
+
+    def has_run(self, name: str) -> bool:
+        """Whether there is a run of this name, added ones included."""
+        return self._runs.has_run(name)
 
     def close(self) -> None:
         atexit.unregister(self.close)
@@ -352,20 +358,6 @@ def _summary_of(timeline: Timeline) -> RankSummary:
     return timeline.summary
 
 
-def _resolved(roots: Sequence[Root]) -> list[Root]:
-    resolved: list[Root] = []
-    failures: list[StorageError] = []
-    for root in roots:
-        try:
-            resolved.append(Root(storage_for(root.url).resolve(root.url), root.name))
-        except StorageError as error:
-            failures.append(error)
-            resolved.append(Root(shown(root.url), root.name))  # listing it says the same
-    if failures and len(failures) == len(roots):
-        raise failures[0]
-    return resolved
-
-
 def open_workspace(
     roots: Sequence[Root],
     cache_dir: str | Path | None = None,
@@ -386,15 +378,13 @@ def open_workspace(
 
     Raises StorageError when none of them has an address that can be right.
     """
-    resolved = _resolved(roots)
+    roots = resolved(roots)
     if os.environ.get("TORCH_PROFILER_START_METHOD", "spawn") != "spawn":
         log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
     cache = open_cache(cache_dir, max_expansion)
     if is_alone:
         aside.use(cache.directory)
-    workspace = Workspace(
-        resolved, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions
-    )
+    workspace = Workspace(roots, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions)
     atexit.register(workspace.close)
     workspace.start(found)
     return workspace
