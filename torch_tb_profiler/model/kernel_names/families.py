@@ -84,8 +84,8 @@ _MODEL_PARTS = (
         Kind.EMBEDDING,
         "PyTorch",
         NO,
-        r"""(?i:embedding_?(?:backward|bag|dense)) compute_grad_weight sum_and_scatter krn_partial indexSelect
-        num_of_partial_segments vectorized_gather_kernel""",
+        r"""(?i:embedding_?(?:backward|bag|dense)) compute_grad_weight sum_and_scatter krn_partial
+        num_of_partial_segments""",
     ),
     of_kind(Kind.NORM, "PyTorch, cuDNN, MIOpen", NO, r"(?i:batch_?norm) (?i:bn_(?:fw|bw)_)"),
     of_kind(
@@ -142,7 +142,7 @@ _GENERAL = (
         Kind.INDEX,
         "PyTorch",
         NO,
-        r"""index_(?:elementwise|kernel|put) indexing_backward scatter gather masked_ _index_copy _put_
+        r"""index_(?:elementwise|kernel|put) indexSelect indexing_backward scatter gather masked_ _index_copy _put_
         write_indices""",
     ),
     of_kind(Kind.REDUCTION, "PyTorch", NO, r"reduce_kernel ReduceOp lpnorm_cleanup"),

@@ -54,20 +54,30 @@ def is_mangled(name: str) -> bool:
 
 
 def _without_parameters(name: str) -> str:
-    """Cuts parameters, from the first parenthesis outside of template arguments, and the type that is returned."""
-    depth = begin = 0
-    has_type = name.startswith(("void ", "std::"))
+    """Cut the parameters, from the first parenthesis outside of template arguments, and the return type before the name.
+
+    Inside parentheses `<` and `>` compare: `std::enable_if<((8) > (0)), void>::type ns::kernel<8>(int)` is `ns::kernel<8>`.
+    """
+    begin = 0
+    has_type = name.startswith(("void ", "std::", "typename "))
     end = len(name)
+    opened: list[str] = []
     for found in _BRACKET.finditer(name):
         sign = found.group()
-        if sign == "<":
-            depth += 1
+        if sign == "(" and not opened:
+            if found.start() > begin and name[found.start() - 1] != " ":
+                end = found.start()
+                break
+            opened.append(sign)
+        elif sign in ("<", "("):
+            opened.append(sign)
         elif sign == ">":
-            depth = max(depth - 1, 0)
-        elif sign == "(" and not depth and found.start() > begin and name[found.start() - 1] != " ":
-            end = found.start()
-            break
-        elif sign == " " and not depth and has_type:
+            if opened and opened[-1] == "<":
+                opened.pop()
+        elif sign == ")":
+            while opened and opened.pop() != "(":
+                pass
+        elif sign == " " and not opened and has_type:
             begin = found.end()
     return name[begin:end].strip()
 

@@ -22,6 +22,10 @@ _BORING = late_pattern(
     r"\d+u?l?l?$|-\d|true$|false$|\(|.*\*$|.*&$|decltype|(?:\w+::)*(?:Array|array|\w*OffsetCalculator|\w+Cast|\w*Metadata"
     r"|NullType|TensorInfo|cublas\w+|\w*Policy\w*|OpaqueType|\w*Accessor\w*|tuple|\w*Iterator|InputValue|\w*Params\w*)\b"
 )
+#: an element of which only the size is known
+_OPAQUE = "OpaqueType"
+#: integers as wide as an index
+_INDEX_TYPE = late_pattern(r"(?:unsigned |const )*(?:int|long(?: long)?|u?int(?:32|64)_t)$")
 _TYPE = late_pattern(
     r"(?:(?:un)?signed |const )*(?:bf16|fp16|fp8|fp4|float2?|double|bool|char|short|int|long(?: long)?"
     r"|(?:c10|thrust|std)::complex<\w+>|u?int(?:8|16|32|64)_t)(?: const)?$"
@@ -90,7 +94,7 @@ def _of_template(plain: str) -> str:
         parts = [mainloop[1] if mainloop else "", "x".join(map(str, tile)) if tile else ""]
         return _with(outer + last, [*filter(None, parts), *_types(re.findall(r"\b(?:bf16|fp16|fp8|fp4)\b", plain))])
     functors = [functor for each in arguments if not _is_boring(each) and (functor := _functor(each, 0))]
-    return _with(outer + last, functors[:1] or _types(arguments))
+    return _with(outer + last, functors[:1] or _element_types(arguments))
 
 
 def _functor(text: str, depth: int) -> str:
@@ -98,7 +102,7 @@ def _functor(text: str, depth: int) -> str:
     head, arguments = _split(text)
     name = "" if head.endswith("::") else _qualified(head)[1]  # cut off
     of_lambda = _LAMBDA.findall(text)
-    types = _types(arguments) or _types(of_lambda[-1:])
+    types = [] if _OPAQUE in text else _types(arguments) or _types(of_lambda[-1:])
     if name in _WRAPPERS and depth < 8:
         inner = next((each for each in arguments if not _is_boring(each)), "")
         found = _functor(inner, depth + 1) if inner else ""
@@ -112,8 +116,21 @@ def _is_boring(argument: str) -> bool:
 
 
 def _types(arguments: list[str]) -> list[str]:
-    """The first element type among arguments."""
-    return next(([each.replace(" const", "")] for each in arguments if _TYPE.match(each)), [])
+    """The first type among arguments: at most one."""
+    return [argument.replace(" const", "") for argument in arguments if _TYPE.match(argument)][:1]
+
+
+def _element_types(arguments: list[str]) -> list[str]:
+    """The element type among the arguments of a kernel's own template: at most one.
+
+    Kernels have a further type for their indices. So an integer of 32 or 64 bits is the element type only if another
+    such type follows, and no element is opaque (`OpaqueType<2u>` stands for all types of two bytes).
+    """
+    elements = _types([argument for argument in arguments if not _INDEX_TYPE.match(argument)])
+    indices = [argument for argument in arguments if _INDEX_TYPE.match(argument)]
+    if elements or len(indices) < 2 or any(_OPAQUE in argument for argument in arguments):
+        return elements
+    return _types(indices)
 
 
 def _with(name: str, arguments: list[str]) -> str:
