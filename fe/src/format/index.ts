@@ -11,7 +11,7 @@ export {
 } from "./duration";
 export { equals } from "./filterText";
 export { flop } from "./flop";
-export { original, parseVisible, visible } from "./hidden";
+export { onOneLine, original, parseVisible, visible } from "./hidden";
 export {
   builtinLabel,
   frameLabel,

@@ -65,7 +65,7 @@ export function createParamStore(host: Host): ParamStore {
     set(...changes) {
       const next = applyChanges(
         params,
-        changes.map((each) => ({ ...each, text: visible(each.text) })),
+        changes.map((each) => ({ ...each, text: visible(original(each.text)) })),
       );
       if (sameParams(next, params)) return;
       if (changes.some(({ isStep }) => isStep)) {

@@ -147,12 +147,11 @@ function tokenTest(
   searchKey: string,
   patterns: ColumnPattern[],
 ): Predicate | FilterProblem {
-  const match = /^([A-Za-z_][\w ()%-]*?)(~|!=|>=|<=|==|>|<|=)/.exec(token.text);
+  const unquoted = token.quotedFrom < 0 ? token.text : token.text.slice(0, token.quotedFrom);
+  const match = /^([A-Za-z_][\w ()%-]*?)(~|!=|>=|<=|==|>|<|=)/.exec(unquoted);
   const name = match?.[1];
   const sign = match?.[2];
-  const isWord =
-    !name || !sign || (token.quotedFrom >= 0 && token.quotedFrom < name.length + sign.length);
-  if (isWord) return wordTest(token.text, searchKey);
+  if (!name || !sign) return wordTest(token.text, searchKey);
 
   const operand = token.text.slice(name.length + sign.length);
   const column = findColumn(name, columns);

@@ -139,8 +139,8 @@ _IS_SPACE: Callable[[str], object] = late_pattern(f"[{SPACE}]").match
 
 def _condition(token: _Token, columns: Sequence[Column], search: str) -> Condition:
     text = token.text
-    match = _NAME.match(text)
-    if match is None or 0 <= token.quoted_from < match.end():
+    match = _NAME.match(text if token.quoted_from < 0 else text[: token.quoted_from])
+    if match is None:
         return Word(search, text.lower())
     name, sign = match[1], match[2]
     operand = text[match.end() :]
