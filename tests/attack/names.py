@@ -1,7 +1,7 @@
 """Names that nobody would give: texts that are markup, code, formulas, keys of objects, or hardly to be seen.
 
-`write_names(logs)` writes runs in which everything that has a name has each of them: operators, kernels, frames, modules,
-annotations, threads, processes, devices, process groups, counters, values of the header, run folders and files.
+`write_names(logs)` writes runs in which everything that has a name has each of them: operators, kernels, frames,
+modules, annotations, threads, processes, devices, process groups, counters, values of the header, folders and files.
 """
 
 from __future__ import annotations
@@ -112,11 +112,6 @@ NAMES: tuple[str, ...] = (
 )
 
 
-def shown_alike() -> list[tuple[str, str]]:
-    """Pairs of different names that look the same where nothing makes what is not seen visible."""
-    return [("zero\u200bwidth", "zerowidth"), ("nbsp\u00a0here", "nbsp here"), ("trailing ", "trailing")]
-
-
 def trace_of_names(names: tuple[str, ...] = NAMES, rank: int | None = None, steps: int = 2) -> dict[str, Any]:
     """In each step, an operator, a kernel, a frame, a module, an annotation … of each name."""
     found: list[Event] = []
@@ -130,7 +125,13 @@ def trace_of_names(names: tuple[str, ...] = NAMES, rank: int | None = None, step
                 events.annotation(name, at, 80, tid),
                 events.frame(f"{name}.py({number + 1}): {name}", at + 1, 78, tid),
                 events.frame(f"nn.Module: {name}_0", at + 2, 76, tid),
-                events.op(name, at + 3, 70, tid, **{"Input Dims": [[2, 2], name], "Input type": [name], "External id": correlation}),
+                events.op(
+                    name,
+                    at + 3,
+                    70,
+                    tid,
+                    **{"Input Dims": [[2, 2], name], "Input type": [name], "External id": correlation},
+                ),
                 events.memory(at + 5, 512, number + 1, 512, 1024, tid=tid),
                 events.launch(at + 10, correlation, tid=tid),
                 events.kernel(
@@ -161,13 +162,19 @@ def trace_of_names(names: tuple[str, ...] = NAMES, rank: int | None = None, step
             at += 250
         found.append(events.annotation(f"ProfilerStep#{step + 1}", start, at - start))
         found += [
-            {**events.annotation(f"ProfilerStep#{step + 1}", start, at - start, 7), "cat": "gpu_user_annotation", "pid": 0}
+            {
+                **events.annotation(f"ProfilerStep#{step + 1}", start, at - start, 7),
+                "cat": "gpu_user_annotation",
+                "pid": 0,
+            }
         ]
         at += 50
     for tid in (1, 2, 3):
         name = names[(tid * 11) % len(names)]
         found.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": tid, "ts": 0, "args": {"name": name}})
-    found.append({"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "ts": 0, "args": {"name": names[31 % len(names)]}})
+    found.append(
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "ts": 0, "args": {"name": names[31 % len(names)]}}
+    )
     found += [
         {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": names[14 % len(names)]}},
         {"ph": "M", "name": "process_labels", "pid": 1, "tid": 0, "ts": 0, "args": {"labels": "CPU"}},
@@ -178,7 +185,13 @@ def trace_of_names(names: tuple[str, ...] = NAMES, rank: int | None = None, step
     header: dict[str, Any] = {
         "schemaVersion": 1,
         "deviceProperties": [
-            {"id": 0, "name": f"NVIDIA H100 {names[31 % len(names)]}", "totalGlobalMem": 2**36, "computeMajor": 9, "computeMinor": 0}
+            {
+                "id": 0,
+                "name": f"NVIDIA H100 {names[31 % len(names)]}",
+                "totalGlobalMem": 2**36,
+                "computeMajor": 9,
+                "computeMinor": 0,
+            }
         ],
         "host_name": hostile,
         "traceName": hostile,
@@ -186,7 +199,7 @@ def trace_of_names(names: tuple[str, ...] = NAMES, rank: int | None = None, step
         "with_stack": 1,
         "record_shapes": 1,
         "profile_memory": 1,
-        **{name: name for name in names if name not in ("traceEvents",) and len(name) < 1000},
+        **{name: name for name in names if len(name) < 1000},
     }
     if rank is not None:
         header["distributedInfo"] = {
@@ -209,19 +222,18 @@ def file_names(names: tuple[str, ...] = NAMES) -> list[bytes]:
 
 
 def write_names(logs: Path) -> None:
-    """The runs `names` of two ranks, `other` of one, `snapshot`, and a small run for each name that a folder may have."""
+    """Write runs `names` of two ranks, `other` and `snapshot` of one, and a small one for each name of a folder."""
     for rank in (0, 1):
-        write(logs / "names" / f"rank{rank}.pt.trace.json", trace_of_names(rank=rank))
-    write(logs / "other" / "rank0.pt.trace.json", trace_of_names(NAMES[::2], steps=3))
+        _write(logs / "names" / f"rank{rank}.pt.trace.json", trace_of_names(rank=rank))
+    _write(logs / "other" / "rank0.pt.trace.json", trace_of_names(NAMES[::2], steps=3))
     allocator = snapshot_of_names()
-    write(logs / "snapshot" / "rank0.pt.trace.json", linked_trace(allocator))
+    _write(logs / "snapshot" / "rank0.pt.trace.json", linked_trace(allocator))
     (logs / "snapshot" / "rank0.pickle").write_bytes(dumped(allocator.snapshot()))
     small = json.dumps(trace_of_names(NAMES[:3])).encode()
     for name in file_names():
-        folder = os.fsencode(logs) + b"/" + name
-        os.makedirs(folder, exist_ok=True)
-        with open(folder + b"/" + name + b".pt.trace.json", "wb") as file:
-            file.write(small)
+        folder = logs / os.fsdecode(name)
+        folder.mkdir(exist_ok=True)
+        (folder / f"{os.fsdecode(name)}.pt.trace.json").write_bytes(small)
 
 
 def snapshot_of_names(names: tuple[str, ...] = NAMES) -> Allocator:
@@ -237,6 +249,6 @@ def snapshot_of_names(names: tuple[str, ...] = NAMES) -> Allocator:
     return allocator
 
 
-def write(path: Path, document: dict[str, Any]) -> None:
+def _write(path: Path, document: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document))
