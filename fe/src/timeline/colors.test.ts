@@ -60,13 +60,3 @@ it("tells names of one hue apart, and dims them all to the same", () => {
   );
   for (const hashed of [0, 1, 2 ** 32 - 1]) expect(hueOf(hashed)).toBeLessThan(DIM_FROM / 3 - 1);
 });
-
-it("has no colour for categories that are keys of every object", () => {
-  const [unknown, ...hues] = categoryHues([
-    "nothing known",
-    "constructor",
-    "__proto__",
-    "toString",
-  ]);
-  expect(hues).toEqual([unknown, unknown, unknown]);
-});
