@@ -1,4 +1,5 @@
 /** The one place that fetches. Nothing here knows React. */
+import { original, parseVisible } from "../format";
 import { reasonText, type Values } from "../i18n";
 import { fromReport, NOT_IN_REPORT } from "./report";
 import type { Answers } from "./schema.gen";
@@ -17,7 +18,7 @@ export type Query = Record<string, string | number | null | undefined>;
 export function requestPath(route: string, query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined) search.set(key, String(value));
+    if (value !== null && value !== undefined) search.set(key, original(String(value)));
   }
   const text = search.toString();
   return text ? `api/${route}?${text}` : `api/${route}`;
@@ -109,9 +110,10 @@ async function ask(path: string, accept: string, signal?: AbortSignal): Promise<
   }
 }
 
-async function readJson(response: Response): Promise<unknown> {
+/** Undefined where the answer is no JSON. */
+export async function readJson(response: Response): Promise<unknown> {
   try {
-    return await response.json();
+    return parseVisible(await response.text());
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 /** Files that are given to the server; not in the door of this folder, because hardly a visit needs it. */
-import { ApiError, addressOf, errorFrom } from "./client";
+import { original } from "../format";
+import { ApiError, addressOf, errorFrom, readJson } from "./client";
 
 /** The most bytes that a file may have. Fails where the server takes none. */
 export async function mostBytes(): Promise<number> {
@@ -9,7 +10,10 @@ export async function mostBytes(): Promise<number> {
 
 /** Sends a file; the run that it belongs to: a new one, or that of the files it was dropped with. */
 export async function sendFile(file: File, to: string | null): Promise<string> {
-  const query = new URLSearchParams({ name: file.name, ...(to === null ? {} : { to }) });
+  const query = new URLSearchParams({
+    name: file.name,
+    ...(to === null ? {} : { to: original(to) }),
+  });
   const answer = await fetch(addressOf(`drop?${query}`), {
     method: "POST",
     headers: { "Content-Type": "application/octet-stream" },
@@ -19,7 +23,7 @@ export async function sendFile(file: File, to: string | null): Promise<string> {
 }
 
 async function body(response: Response): Promise<unknown> {
-  const found: unknown = await response.json().catch(() => null);
+  const found = await readJson(response);
   if (!response.ok) throw errorFrom(response.status, found, "drop");
   return found;
 }

@@ -2,7 +2,7 @@
  * The colours of the parts of a step: of what devices and the host did, of the causes of idle time, of what held up the
  * critical path. The one owner of them: a cause has the same colour in a bar, in a legend and on a lane.
  */
-import { byEnd, partIn, partsTexts } from "../i18n";
+import { bare, byEnd, partIn, partsTexts } from "../i18n";
 import "./parts.css";
 import type { ChartColor } from "./theme";
 
@@ -43,7 +43,7 @@ type PartColor = keyof typeof COLORS;
 export const PART_COLORS = Object.keys(COLORS) as readonly PartColor[];
 
 /** By the id of a part, or the end of one. */
-const OF_PART: Readonly<Record<string, PartColor>> = {
+const OF_PART: Readonly<Record<string, PartColor>> = bare({
   // devices
   compute: "compute",
   gemm: "compute",
@@ -117,7 +117,7 @@ const OF_PART: Readonly<Record<string, PartColor>> = {
   "phase.capture": "allocator",
   "phase.other": "unknown",
   "phase.no_launch": "profiler",
-};
+});
 
 /**
  * The colour of a part by its id, such as `idle.host.operator` or `host.data`: of the longest end of it that has one, else

@@ -11,7 +11,15 @@ export {
 } from "./duration";
 export { equals } from "./filterText";
 export { flop } from "./flop";
-export { builtinLabel, frameLabel, kernelLabel, type NamedFrame, parseFrameName } from "./names";
+export { onOneLine, original, parseVisible, visible } from "./hidden";
+export {
+  builtinLabel,
+  frameLabel,
+  inSentence,
+  kernelLabel,
+  type NamedFrame,
+  parseFrameName,
+} from "./names";
 export { count, decimal, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
 export { parseDuration } from "./parse";
 export { mean, median, medianDeviation, percentile } from "./statistics";

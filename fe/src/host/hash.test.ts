@@ -9,6 +9,10 @@ describe("stand-alone hash", () => {
     expect(hash).toContain("sel=op:aten::conv2d");
   });
 
+  it("writes half a character as one that is unknown", () => {
+    expect(parseHash(formatHash({ q: "a\ud800b" }), "")).toEqual({ q: "a\ufffdb" });
+  });
+
   it("is empty without parameters, and survives broken encoding", () => {
     expect(formatHash({})).toBe("");
     expect(parseHash("#v=%E0%A4%A&novalue&=x", "")).toEqual({ v: "%E0%A4%A" });

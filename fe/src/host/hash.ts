@@ -50,7 +50,9 @@ function parts(hash: string): string[] {
 
 /** Percent-encoding that leaves names readable: `op:aten::mm` stays as it is. */
 function encode(text: string): string {
-  return encodeURIComponent(text).replace(/%(3A|2C|2F)/g, (code) => decodeURIComponent(code));
+  // Half a character has no encoding.
+  const whole = text.replace(/\p{Cs}/gu, "\ufffd");
+  return encodeURIComponent(whole).replace(/%(3A|2C|2F)/g, (code) => decodeURIComponent(code));
 }
 
 function decode(text: string): string {

@@ -259,3 +259,9 @@ it("has one word for one thing in Chinese", () => {
   expect(Object.keys(sources).length).toBeGreaterThan(30);
   expect(found).toEqual([]);
 });
+
+it("has no words for what every object has", async () => {
+  const { trace } = await import("./en/trace");
+  for (const name of ["constructor", "__proto__", "toString"])
+    expect(trace.categories[name], name).toBeUndefined();
+});

@@ -39,3 +39,4 @@ export {
   remedyText,
   type Values,
 } from "./serverMessages";
+export { bare } from "./translation";

@@ -16,7 +16,14 @@ export function setTranslation(texts: Translation): void {
 
 /** The texts of an area in the language in use. Areas come with the code that shows them: a view brings its own. */
 export function area<T>(name: string, english: T): T {
-  return (translation?.areas[name] as T | undefined) ?? english;
+  return bare((translation?.areas[name] as T | undefined) ?? english);
+}
+
+/** Without what every object has, in place: a table by what a file or an address says has nothing for `constructor`. */
+export function bare<T>(texts: T): T {
+  if (typeof texts !== "object" || texts === null || Array.isArray(texts)) return texts;
+  for (const inner of Object.values(texts)) bare(inner);
+  return Object.setPrototypeOf(texts, null);
 }
 
 /** What the server says; null in English. */

@@ -1,5 +1,6 @@
 /** The drawer at the right: what is selected, whatever view is shown. */
 import type { ReactNode } from "react";
+import { onOneLine } from "../format";
 import { dialogsTexts } from "../i18n";
 import {
   type CurrentTrace,
@@ -56,7 +57,7 @@ export default function Inspector({ selected, current, onClose, children }: Prop
             <Icon name="close" />
           </button>
         </div>
-        <h2 className="inspector-name">{selected.name}</h2>
+        <h2 className="inspector-name">{onOneLine(selected.name)}</h2>
         <div className="inspector-actions">
           <CopyButton text={selected.name} label={text.copyName} />
           {selected.kind === "step" && <OnlyThisStep name={selected.name} current={current} />}

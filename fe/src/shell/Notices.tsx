@@ -1,5 +1,6 @@
 /** Lines above the view: a link that names something gone, a server that went away. */
 import { useState } from "react";
+import { inSentence } from "../format";
 import { t } from "../i18n";
 import { type Dropped, isViewId, page, SCHEMA, useAddress } from "../state";
 import { Icon } from "../ui";
@@ -16,8 +17,8 @@ export function Notices({ dropped, lost, onRetry }: Props) {
   const [view] = useAddress(page.view);
   const [schema] = useAddress(page.schema);
   const [dismissed, setDismissed] = useState<readonly string[]>([]);
-  const texts = dropped.map(({ kind, value }) => t.dropped[kind](value));
-  if (view !== "" && !isViewId(view)) texts.push(t.dropped.view(view));
+  const texts = dropped.map(({ kind, value }) => t.dropped[kind](inSentence(value)));
+  if (view !== "" && !isViewId(view)) texts.push(t.dropped.view(inSentence(view)));
   if (schema !== "" && schema !== SCHEMA) texts.push(t.dropped.schema);
   const shown = texts.filter((text) => !dismissed.includes(text));
   return (

@@ -1,11 +1,11 @@
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import type { TraceKey } from "../api";
-import { linkTo, type Params } from "../host";
+import type { Params } from "../host";
 import { applyChanges, type Change, change, type Param } from "./address";
 import { type Comparison, formatTraceName, type TraceName } from "./comparison";
 import { page } from "./page";
 import type { Picked } from "./picked";
-import { paramStore } from "./store";
+import { addressOf, paramStore } from "./store";
 import {
   allViews,
   clearChanges,
@@ -91,7 +91,7 @@ export function goToView(view: ViewId, select?: Picked | null, look: ViewLook = 
 
 /** The address of a view, as a fresh start. */
 export function linkToView(view: ViewId): string {
-  return linkTo(applyChanges(paramStore().get(), viewChanges(view, {})));
+  return addressOf(applyChanges(paramStore().get(), viewChanges(view, {})));
 }
 
 export function selectTrace({ run, worker, span }: Partial<TraceKey>): void {
@@ -167,9 +167,9 @@ function traceChanges({ run, worker, span }: TraceName): Change[] {
 /** The address of exactly this page, with the traces spelled out even where they were chosen for us. */
 export function linkToPage(trace: TraceKey | null, { set, suggested }: Comparison): string {
   const params = paramStore().get();
-  if (!trace) return linkTo(params);
+  if (!trace) return addressOf(params);
   const baseline = currentView() === "compare" && !set ? suggested : null;
-  return linkTo(
+  return addressOf(
     applyChanges(params, [
       ...traceChanges(trace),
       ...(baseline ? [change(page.baseline, formatTraceName(baseline.name))] : []),

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { visible } from "../format";
 import type { Params } from "../host";
 import { type Change, change, name, param, text } from "./address";
 import { createParamStore } from "./store";
@@ -77,4 +78,20 @@ describe("param store", () => {
     vi.advanceTimersByTime(300);
     expect(host.writes).toEqual([]);
   });
+
+  it.each(["abc\u202e321", "{U+202E}", "zero\u200bwidth", "\u05e9 {U+}"])(
+    "has %j as it is shown, and the address as the file has it",
+    (run) => {
+      const host = fakeHost({ r: run });
+      const store = createParamStore(host);
+      const seen = visible(run);
+      expect(store.get()).toEqual({ r: seen });
+      store.set(change(VIEW, "operators"), change(RUN, seen));
+      expect(store.get()).toEqual({ r: seen, v: "operators" });
+      expect(host.writes).toEqual([[{ r: run, v: "operators" }, true]]);
+      // What a person types is shown as what the server says.
+      store.set(filter("a\u202eb"));
+      expect(store.get().q).toBe("a{U+202E}b");
+    },
+  );
 });

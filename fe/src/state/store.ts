@@ -1,6 +1,20 @@
 /** The deep-link parameters as a store: what is on screen is what is in the address. */
-import { onParamsChange, type Params, readParams, writeParams } from "../host";
+import { original, visible } from "../format";
+import { linkTo, onParamsChange, type Params, readParams, writeParams } from "../host";
 import { applyChanges, type Change, sameParams } from "./address";
+
+/** The address has names as files have them, the page as they are shown. */
+const shown = (params: Params) => mapped(params, visible);
+const written = (params: Params) => mapped(params, original);
+
+function mapped(params: Params, change: (text: string) => string): Params {
+  return Object.fromEntries(Object.entries(params).map(([key, text]) => [key, change(text)]));
+}
+
+/** The address that shows the page with these parameters, for sharing. */
+export function addressOf(params: Params): string {
+  return linkTo(written(params));
+}
 
 /** Typing in a filter should not write the address at every key. */
 const SETTLE_MS = 250;
@@ -21,7 +35,7 @@ export interface ParamStore {
 }
 
 export function createParamStore(host: Host): ParamStore {
-  let params = host.read();
+  let params = shown(host.read());
   let timer: ReturnType<typeof setTimeout> | undefined;
   const listeners = new Set<() => void>();
 
@@ -34,11 +48,11 @@ export function createParamStore(host: Host): ParamStore {
     if (timer === undefined) return;
     clearTimeout(timer);
     timer = undefined;
-    host.write(params, false);
+    host.write(written(params), false);
   };
 
   host.onChange(() => {
-    const next = host.read();
+    const next = shown(host.read());
     if (sameParams(next, params)) return;
     // The user went somewhere else: what was about to be written belongs to the place they left.
     clearTimeout(timer);
@@ -49,12 +63,15 @@ export function createParamStore(host: Host): ParamStore {
   return {
     get: () => params,
     set(...changes) {
-      const next = applyChanges(params, changes);
+      const next = applyChanges(
+        params,
+        changes.map((each) => ({ ...each, text: visible(original(each.text)) })),
+      );
       if (sameParams(next, params)) return;
       if (changes.some(({ isStep }) => isStep)) {
         flush();
         changed(next);
-        host.write(next, true);
+        host.write(written(next), true);
       } else {
         changed(next);
         clearTimeout(timer);

@@ -1,7 +1,7 @@
 import { change, exact, value } from "../format";
 import { tableTexts } from "../i18n";
 import { inWords } from "./columns";
-import { type Cell, type Column, cellOf, isMissing, type Table } from "./model";
+import { type Cell, type Column, cellOf, isMissing, type Table, wordOf } from "./model";
 
 interface Props {
   readonly table: Table;
@@ -38,5 +38,7 @@ function cellText(cell: Cell, column: Column): string {
     return (column.change ? change : value)(typeof cell === "number" ? cell : null, unit);
   if (type === "bool")
     return cell === true ? tableTexts.yes : cell === false ? tableTexts.no : tableTexts.unknown;
-  return isMissing(cell) ? tableTexts.unknown : (column.words?.[String(cell)] ?? String(cell));
+  return isMissing(cell)
+    ? tableTexts.unknown
+    : (wordOf(column.words, String(cell)) ?? String(cell));
 }

@@ -110,3 +110,22 @@ it("has room for numbers of every size that is there, each with its own unit", (
   const longest = Math.max(...delta_ns.map((cell) => drawn?.text(cell).length ?? 0));
   expect(drawn?.width).toBeGreaterThanOrEqual(7.4 * longest + 24);
 });
+
+it("has no word for what every object has", () => {
+  const column: Column = {
+    key: "kind",
+    label: "Kind",
+    type: "string",
+    unit: null,
+    words: { a: "A" },
+  };
+  const cells = ["a", "constructor", "__proto__", "toString", "trailing "];
+  const [drawn] = drawColumns({ columns: [column], rows: { kind: cells } }, BOOLS);
+  expect(cells.map((cell) => drawn?.text(cell))).toEqual([
+    "A",
+    "constructor",
+    "__proto__",
+    "toString",
+    "trailing␣",
+  ]);
+});

@@ -1,6 +1,6 @@
-import { columnFormat, exact, largestOf, MISSING, signed, value } from "../format";
+import { columnFormat, exact, largestOf, MISSING, onOneLine, signed, value } from "../format";
 import { columnWords } from "../i18n";
-import { type Cell, type Column, isMissing, type Table } from "./model";
+import { type Cell, type Column, isMissing, type Table, wordOf } from "./model";
 
 /** A column ready to be drawn. */
 export interface DrawnColumn {
@@ -156,14 +156,12 @@ function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {
 
 function textColumn(column: Column, values: readonly Cell[], first: boolean): DrawnColumn {
   const { brief, words } = column;
+  const said = (cell: Cell) => wordOf(words, String(cell)) ?? cell;
   const title = (cell: Cell) =>
-    isMissing(cell) || cell === "" ? MISSING : (words?.[String(cell)] ?? String(cell));
+    isMissing(cell) || cell === "" ? MISSING : onOneLine(String(said(cell)));
   const text = brief ? (cell: Cell) => brief(title(cell)) : title;
   // The first one also takes what the others leave, and has an arrow before its text in some tables.
-  const needed = Math.max(
-    textWidth(values.map((cell) => words?.[String(cell)] ?? cell)),
-    headerWidth(column, null),
-  );
+  const needed = Math.max(textWidth(values.map(said)), headerWidth(column, null));
   const width = first
     ? Math.min(230, Math.max(100, needed + ARROW))
     : Math.min(column.grow ? GROWING : 200, needed);

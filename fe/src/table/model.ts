@@ -73,10 +73,15 @@ export function textAt(rows: Rows, key: string, row: number): string {
   return cell === null || cell === undefined ? "" : String(cell);
 }
 
+/** How a value is said; values come from files, and may be `constructor`. */
+export function wordOf(words: Column["words"], text: string): string | undefined {
+  return words && Object.hasOwn(words, text) ? words[text] : undefined;
+}
+
 /** What a cell of a column is found by: its value, and the word for it where there is one. */
 export function namesAt({ key, words }: Column, rows: Rows, row: number): string[] {
   const text = textAt(rows, key, row);
-  const word = words?.[text];
+  const word = wordOf(words, text);
   return word === undefined || word === text ? [text] : [text, word];
 }
 

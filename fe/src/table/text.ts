@@ -1,11 +1,13 @@
+import { original } from "../format";
 import { type Cell, type Column, isMissing, type Rows } from "./model";
 
 /** Values are written unrounded, in the API's units; the header line names the keys, which carry the unit. */
 function plain(cell: Cell): string {
   if (isMissing(cell)) return "";
   if (typeof cell !== "string") return String(cell);
+  const text = original(cell);
   // Spreadsheets run a cell that begins so as a formula, and names come from a file. A number is none.
-  return /^[=+\-@\t\r\n＝＋－＠]/.test(cell) && !/^-\d+(\.\d+)?$/.test(cell) ? `'${cell}` : cell;
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^-\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
 }
 
 function quoted(text: string): string {
@@ -41,7 +43,7 @@ export function toJson(columns: readonly Column[], rows: Rows, order: readonly n
     Object.fromEntries(
       columns.map(({ key }) => {
         const cell = rows[key]?.[row];
-        return [key, isMissing(cell) ? null : cell];
+        return [key, isMissing(cell) ? null : typeof cell === "string" ? original(cell) : cell];
       }),
     ),
   );

@@ -20,24 +20,24 @@ const SERIES = [
 export const REST = SERIES.length - 1;
 
 /** By the categories of the server: the part of a step that each is, so that it has the same colour in all views. */
-const CATEGORY_PART: Readonly<Record<string, string>> = {
-  kernel: "compute",
-  communication: "communication",
-  memcpy: "copy",
-  operator: "operator",
-  python_function: "python",
-  runtime: "launch",
-  driver: "launch",
-  sync: "sync",
-  overhead: "profiler",
-};
+const CATEGORY_PART = new Map([
+  ["kernel", "compute"],
+  ["communication", "communication"],
+  ["memcpy", "copy"],
+  ["operator", "operator"],
+  ["python_function", "python"],
+  ["runtime", "launch"],
+  ["driver", "launch"],
+  ["sync", "sync"],
+  ["overhead", "profiler"],
+]);
 /** Categories that are no part of a step. */
-const CATEGORY_HUE: Readonly<Record<string, number>> = {
-  memset: 7,
-  user_annotation: 6,
-  gpu_user_annotation: 6,
-};
-const PARTS = [...new Set(Object.values(CATEGORY_PART))];
+const CATEGORY_HUE = new Map([
+  ["memset", 7],
+  ["user_annotation", 6],
+  ["gpu_user_annotation", 6],
+]);
+const PARTS = [...new Set(CATEGORY_PART.values())];
 
 const HUES: readonly string[] = [
   ...SERIES,
@@ -83,9 +83,9 @@ export interface Colors {
 /** The category's hue, by its code. */
 export function categoryHues(categories: readonly string[]): Uint8Array {
   return Uint8Array.from(categories, (category) => {
-    const part = CATEGORY_PART[category];
+    const part = CATEGORY_PART.get(category);
     return part === undefined
-      ? (CATEGORY_HUE[category] ?? REST)
+      ? (CATEGORY_HUE.get(category) ?? REST)
       : SERIES.length + PARTS.indexOf(part);
   });
 }

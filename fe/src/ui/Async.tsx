@@ -1,7 +1,7 @@
 /** What a panel shows while its answer is on the way, missing or wrong. */
 import type { ReactNode } from "react";
 import type { ApiError, Result } from "../api";
-import { fraction } from "../format";
+import { fraction, inSentence } from "../format";
 import { t } from "../i18n";
 import { Code } from "./Code";
 import { ProgressBar } from "./ProgressBar";
@@ -109,7 +109,7 @@ export function Failure({ error, onRetry }: { error: ApiError; onRetry: () => vo
       <strong>{t.panel.error}</strong>
       <span>{error.message}</span>
       <span>
-        {t.panel.request}: <code>{error.path}</code>
+        {t.panel.request}: <code>{inSentence(error.path)}</code>
         {error.status > 0 && <span className="muted"> ({error.status})</span>}
       </span>
       <button type="button" className="button" onClick={onRetry}>

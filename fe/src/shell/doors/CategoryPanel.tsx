@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 import { type Category, type CategoryTime, type TraceKey, useCategory } from "../../api";
 import { count, duration, exact, fraction } from "../../format";
-import { categoryName, overviewTexts } from "../../i18n";
+import { bare, categoryName, overviewTexts } from "../../i18n";
 import { doors as text } from "../../i18n/en/doors";
 import { goToView, type PickedKind, viewName } from "../../state";
 import { ListTable } from "../../table";
@@ -59,10 +59,10 @@ function Opened({ sel, category, step, onClose }: Props & { readonly category: C
 }
 
 /** Where things of a kind are rows. */
-const HOMES: Readonly<Record<string, readonly [PickedKind, string]>> = {
+const HOMES: Readonly<Record<string, readonly [PickedKind, string]>> = bare({
   operator: ["op", "operators"],
   kernel: ["kernel", "kernels"],
-};
+});
 
 function Found({ answer: { parts, names, stretches, total_ns: total } }: { answer: CategoryTime }) {
   const trace = viewName("trace");

@@ -92,7 +92,7 @@ function rank(offset = 0) {
   const asked: URL[] = [];
   vi.stubGlobal("fetch", async (url: URL) => {
     asked.push(url);
-    return { ok: true, json: async () => ANSWER };
+    return { ok: true, text: async () => JSON.stringify(ANSWER) };
   });
   const tracks = tracksOf("a", "rank a", META, TRACK_TEXTS);
   const key = { run: "r", worker: "a", span: "1", v: "1" };

@@ -7,6 +7,7 @@ import {
   duration,
   exact,
   inOneUnit,
+  inSentence,
   percent,
   percentChange,
   change as signed,
@@ -120,11 +121,11 @@ function because(headline: NonNullable<Change["headline"]>): string {
   const first = text.most(partName(cause), signed(ns, "ns"));
   if (kind === null || delta === null) return first;
   const amount = signed(delta, "ns");
-  const owner = operator !== null && headline.is_kernel ? operator : null;
-  const name = other ?? label ?? "";
+  const owner = operator !== null && headline.is_kernel ? inSentence(operator) : null;
+  const name = inSentence(other ?? label ?? "");
   const said =
     kind === "replaced"
-      ? text.replaced(owner ?? name, other ?? "", label ?? "", amount)
+      ? text.replaced(owner ?? name, inSentence(other ?? ""), inSentence(label ?? ""), amount)
       : text.because[kind]?.(owner === null ? name : text.of(name, owner), amount, delta > 0);
   return said ? `${first} ${said}` : first;
 }

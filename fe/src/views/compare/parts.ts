@@ -1,6 +1,6 @@
 /** The parts of a comparison, as the chart and the table show them. Pure. */
 import type { Compared, CompareMeasure, ComparePart } from "../../api";
-import { compareTexts } from "../../i18n";
+import { bare, compareTexts } from "../../i18n";
 import { numberAt, textAt } from "../../table";
 
 /** What the numbers of each side are divided by. */
@@ -60,10 +60,10 @@ export function titleOf({ name, exp_name: other }: Pick<ComparePart, "name" | "e
 }
 
 /** What everything has besides its parts, by kind: their names are words of the page. */
-const OTHERS: Readonly<Record<string, string>> = {
+const OTHERS: Readonly<Record<string, string>> = bare({
   before: compareTexts.kinds.before,
   rest: compareTexts.kinds.rest,
-};
+});
 
 const isDivided = ({ before, after }: Divisors) => before !== 1 || after !== 1;
 

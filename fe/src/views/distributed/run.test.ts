@@ -158,6 +158,7 @@ describe("ranks × steps", () => {
   it("understand links of before", () => {
     expect(metricOf("wait_ns")).toBe("exposed_wait_ns");
     expect(metricOf("duration_ns")).toBe("step_ns");
+    expect(metricOf("constructor")).toBeNull();
     expect(metricOf("own_ns")).toBe("own_ns");
     expect(metricOf("nothing")).toBeNull();
   });

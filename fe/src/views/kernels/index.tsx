@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type KernelsTable, type Result, settled, tables, useTable } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN, TopNControl } from "../../charts";
 import { kernelColor } from "../../draw/parts";
-import { duration, fraction } from "../../format";
+import { duration, fraction, inSentence } from "../../format";
 import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
 import { BaselineNote, useCompared } from "../../shell";
 import { useAddress, useBaseline, usePicked, useTableParams, useTrace } from "../../state";
@@ -137,7 +137,7 @@ function LargestChart({
       {first && answer.meta.kernel_ns > 0 && (
         <p>
           {text.sentence(
-            first.label,
+            inSentence(first.label),
             duration(first.value),
             fraction(first.value / answer.meta.kernel_ns),
           )}

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { type OperatorsTable, settled, tables } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN } from "../../charts";
-import { duration, fraction } from "../../format";
+import { duration, fraction, inSentence } from "../../format";
 import { chartsTexts, operatorsTexts as text } from "../../i18n";
 import { useBaseline, usePicked, useTrace } from "../../state";
 import { notHere, useLargest, useWhole } from "../../table";
@@ -52,7 +52,7 @@ function Bars({
       {first && first.value > 0 && (
         <p>
           {text.sentence(
-            first.label,
+            inSentence(first.label),
             text.metrics[metric],
             duration(first.value),
             whole ? fraction(first.value / whole) : "",

@@ -1,6 +1,6 @@
 /** Of which thread the stacks are. */
 import type { StacksTable } from "../../api";
-import { duration } from "../../format";
+import { duration, inSentence } from "../../format";
 import { stacksTexts as text } from "../../i18n";
 
 interface Props {
@@ -15,7 +15,10 @@ export function Threads({ meta: { thread, threads, weight }, onChange }: Props) 
       .filter((each) => each.idle === idle)
       .map((each) => (
         <option key={each.id} value={each.id}>
-          {text.thread.of(each.name, duration(weight === "device" ? each.device_ns : each.host_ns))}
+          {text.thread.of(
+            inSentence(each.name),
+            duration(weight === "device" ? each.device_ns : each.host_ns),
+          )}
         </option>
       ));
   return (

@@ -4,12 +4,12 @@ import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "
 import { momentIn } from "../../draw";
 import { bareName, count, duration, exact, parseFrameName } from "../../format";
 import { dialogsTexts, ownersTexts, traceTexts as text, timelineTexts } from "../../i18n";
-import { goToView, type PickedKind, viewName } from "../../state";
+import { goToView, viewName } from "../../state";
 import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
 import { Chain } from "./Chain";
 import { Histogram } from "./Histogram";
-import { pickedSlice } from "./pickedSlice";
+import { PICKABLE, pickedSlice } from "./pickedSlice";
 
 /** Of a list, before "and n more". */
 const MOST = 12;
@@ -32,9 +32,6 @@ export function DetailsPanel({ query, source, onPick, onSameName }: Props) {
     </Panel>
   );
 }
-
-/** What can be looked up by its name in another view. */
-const KINDS: Record<string, PickedKind> = { operator: "op", kernel: "kernel" };
 
 interface OwnerProps {
   readonly owner: NonNullable<SliceDetails["owner"]>;
@@ -70,7 +67,7 @@ interface DetailsProps extends Omit<Props, "query"> {
 }
 
 function Details({ details, source, onPick, onSameName }: DetailsProps) {
-  const kind = KINDS[details.category];
+  const kind = PICKABLE[details.category];
   const pick = (slice: { row: number; lane: number; start_ns: number; duration_ns: number }) => {
     if (source) onPick(pickedSlice(source, slice));
   };

@@ -3,19 +3,12 @@ import { type SlicesTable, useSlices } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { bareName, count } from "../../format";
 import { traceTexts as text } from "../../i18n";
-import {
-  change,
-  goToView,
-  type Param,
-  type PickedKind,
-  setAddress,
-  useAddress,
-  useTrace,
-} from "../../state";
+import { change, goToView, type Param, setAddress, useAddress, useTrace } from "../../state";
 import { rowCount, SimpleTable, type Table, textAt } from "../../table";
 import { Async, Panel } from "../../ui";
 import { WINDOW } from "./look";
 import { params } from "./params";
+import { PICKABLE } from "./pickedSlice";
 import { milliseconds, windowOf } from "./window";
 
 const PAGE = 100;
@@ -227,9 +220,6 @@ function Pages({ answer, page, onPage }: PagesProps) {
   );
 }
 
-/** What can be looked up by its name in another view. */
-const KINDS: Record<string, PickedKind> = { operator: "op", kernel: "kernel" };
-
 function SliceRows({ answer }: { answer: SlicesTable }) {
   const table = useMemo(() => sliceTable(answer), [answer]);
   return (
@@ -240,7 +230,7 @@ function SliceRows({ answer }: { answer: SlicesTable }) {
         caption={text.slices}
         table={table}
         renderName={(row, label) => {
-          const kind = KINDS[textAt(answer.rows, "category", row)];
+          const kind = PICKABLE[textAt(answer.rows, "category", row)];
           const name = textAt(answer.rows, "name", row);
           if (kind === undefined) return <span title={name}>{label}</span>;
           return (
