@@ -15,6 +15,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UserError
+from torch_tb_profiler.cli.inputs import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.cli.saying import tell
@@ -62,6 +63,10 @@ def _run(words: Sequence[str]) -> int:
         return BAD_INPUT  # not reached: without a command it refuses
     command = COMMANDS[words[0]].load()
     arguments = command_parser(command).parse_args(with_orders(words[1:]))
+    if paths_read(arguments) and not sys.stdout.isatty():
+        from torch_tb_profiler.cli.work.targets import refuse_stdout_of
+
+        refuse_stdout_of(arguments)
     with _quiet() if arguments.quiet else nullcontext():
         return command.run(arguments) or 0
 
