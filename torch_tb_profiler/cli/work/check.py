@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from torch_tb_profiler.analysis.change.figures import RecordingFigures
 from torch_tb_profiler.analysis.change.gate import CheckAnswer, check
 from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
 from torch_tb_profiler.cli.work.gate.github import as_github
@@ -23,7 +22,13 @@ from torch_tb_profiler.cli.work.targets import Target, refuse_same, target_of
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import logs
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
-from torch_tb_profiler.workspace.recordings import RecordingError, append_to_history, recordings_of, saved_text
+from torch_tb_profiler.workspace.recordings import (
+    RecordingError,
+    Recordings,
+    append_to_history,
+    recordings_of,
+    saved_text,
+)
 
 _STDOUT = "-"
 #: what may be a sign that is not seen
@@ -47,24 +52,25 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
 
-        def read(paths: Sequence[str]) -> list[RecordingFigures]:
+        def read(paths: Sequence[str]) -> Recordings:
             return recordings_of(paths, workspace, choice, arguments.worker)
 
         first = [] if only_saves or arguments.base else arguments.paths[:1]
         base = read([*first, *arguments.base])
         new = read(arguments.paths[len(first) :])
         if arguments.history is not None:
-            append_to_history(arguments.history, new)
+            append_to_history(arguments.history, new.recordings)
     except RecordingError as error:
         raise UserError(str(error), BAD_INPUT if error.missing else UNSOUND) from None
     except StorageError as error:
         raise UserError(str(error)) from None
     if saved is not None:
-        put(saved_text(new), saved)
+        put(saved_text(new.recordings), saved)
     if only_saves:
         return 0
-    rules = rules_of(settings, sorted({each.run for each in new}))
-    found = check(base, new, rules, settings.across_devices, settings.strict)
+    rules = rules_of(settings, sorted({each.run for each in new.recordings}))
+    damaged = base.damaged, new.damaged
+    found = check(base.recordings, new.recordings, rules, settings.across_devices, settings.strict, damaged)
     for form, target in outputs:
         put(_MADE[form](found), target)
     return found.exit_code
