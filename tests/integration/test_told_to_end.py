@@ -123,3 +123,14 @@ def test_a_server_without_stdout(logs: Path, tmp_path: Path) -> None:
     finally:
         process.kill()
         process.wait()
+
+
+@pytest.mark.parametrize("redirected", ["1>&-", "1>/dev/full"])
+def test_agents_cannot_be_answered(redirected: str, logs: Path) -> None:
+    script = f'exec "$@" {redirected}'
+    command = [sys.executable, "-m", "torch_tb_profiler", "mcp", str(logs)]
+    ping = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
+    done = subprocess.run(["sh", "-c", script, "sh", *command], input=ping, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("torch-tb-profiler: the output cannot be written: ")

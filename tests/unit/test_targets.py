@@ -170,9 +170,7 @@ def test_two_outputs_of_one_name(trace: Path, tmp_path: Path, capsys: pytest.Cap
     assert not (tmp_path / "out").exists()
 
 
-def test_a_baseline_may_grow_where_it_is_read(
-    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_baseline_may_grow_where_it_is_read(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is lost by appending."""
     history = tmp_path / "history.jsonl"
     for count in (1, 2):

@@ -118,14 +118,14 @@ def append_to_history(file: str, recordings: Sequence[RecordingFigures]) -> None
         if is_other:
             raise RecordingError(f"{file} is not a history of recordings; nothing was appended to it", missing=True)
         # not buffered: the lines are one write, so those of two processes do not mix
-        with open(path, "a+b", buffering=0) as stream:
+        with path.open("a+b", buffering=0) as stream:
             _append(stream.fileno(), lines)
     except OSError as error:
         raise RecordingError(f"{file} cannot be written: {error.strerror}", missing=True) from None
 
 
 def _append(handle: int, lines: bytes) -> None:
-    """Append lines; what another program has left of a line is ended before. Raises OSError, and leaves nothing then."""
+    """Append lines; a line without an end is ended first. Raises OSError, and appends nothing then."""
     if fcntl is not None:
         with contextlib.suppress(OSError):  # not every file system has locks
             fcntl.flock(handle, fcntl.LOCK_EX)

@@ -92,7 +92,8 @@ def _file(named: str | None) -> tuple[_File, str]:
         if found is None:
             raise UserError(f"{named} has no table [{'.'.join(tables)}]")
         return found, named
-    for name, tables in zip(FILES, (PROJECT_TABLES, OWN_TABLES), strict=True):
+    for name in FILES:
+        tables = PROJECT_TABLES if name == PROJECT else OWN_TABLES
         if Path(name).is_file() and (found := _table(Path(name), tables)) is not None:
             return found, name
     return _File(), ""
