@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-#: attributes of parsed arguments, each None, a path, or a list of paths; `tests/unit/test_targets.py` compares them with
-#: what commands declare
+#: attributes of parsed arguments, each None, a path, or a list of paths; `tests/unit/test_targets.py` compares them
+#: with what commands declare
 READ = ("path", "paths", "base", "compare", "against", "file", "config", "error", "scheduler_file", "logdir", "root")
 
 
