@@ -30,6 +30,9 @@ _NO_ROOM = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO"
 #: what the system has too few of
 _SCARCE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 
+#: how an import and a thread fail without memory
+_NO_ROOM_FOR = ("failed to map segment", "annot allocate memory", "can't start new thread")
+
 _NO_MEMORY = (
     "there is not enough memory: end other programs, allow this one more (ulimit -v, the limit of a container), or ask "
     "for less (--steps, --worker)"
@@ -71,6 +74,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         drop_output()
         return BAD_INPUT
     except Exception as error:  # noqa: BLE001 - a crash must not read as a result
+        if any(sign in str(error) for sign in _NO_ROOM_FOR):
+            _say(_NO_MEMORY)
+            return BAD_INPUT
         return _confess(error)
 
 
