@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -215,13 +216,47 @@ def test_no_room_for_messages(
 def test_a_closed_stdout(
     name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Python has none then: the command ends as it does elsewhere."""
-    usual, _, _ = ended(capsys, *words_of(name, trace))
-    (trace.parents[1] / "here" / "out.json").unlink(missing_ok=True)
+    """Python has none then: what cannot be written is no success."""
     monkeypatch.setattr(sys, "stdout", None)
     code, _, err = ended(capsys, *words_of(name, trace))
     sys.stdout.close()
-    assert code == usual, err
+    assert code == BAD_INPUT, err
+    assert told(err) == ["torch-tb-profiler: the output cannot be written: stdout is closed"]
+
+
+def test_a_closed_stdout_that_is_not_needed(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert ended(capsys, "steps", str(trace), "-o", "steps.csv")[0] == 0
+    sys.stdout.close()
+    assert Path("steps.csv").read_text().startswith("name")
+
+
+@needs_posix
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["steps", "--help"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_help_that_cannot_be_written(words: list[str], unbuffered: str) -> None:
+    command = [sys.executable, "-m", "torch_tb_profiler", *words]
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    assert done.returncode == BAD_INPUT
+    assert told(done.stderr) == ["torch-tb-profiler: the output cannot be written: No space left on device"]
+
+
+@pytest.mark.parametrize("name", sorted(set(READING) - {"ingest", "doctor", "health"}))
+def test_no_memory(name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    for where in ("workspace.local_workspace.ask_together", "cli.work.report.report", "cli.chosen.find_traces"):
+        monkeypatch.setattr(f"torch_tb_profiler.{where}", fails)
+    code, _, err = ended(capsys, *words_of(name, trace))
+    assert code == BAD_INPUT, err
+    (sentence,) = told(err)
+    assert "there is not enough memory" in sentence
+    assert f"{trace.name}: " in sentence or name == "memory"
 
 
 class Interrupted(TextIOWrapper):

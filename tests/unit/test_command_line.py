@@ -109,6 +109,9 @@ def test_wrong_usage_ends_with_2(words: list[str], capsys: pytest.CaptureFixture
         (UserError("it regressed", exit_code=1), 1),
         (KeyboardInterrupt(), 130),
         (ZeroDivisionError("by 0"), 70),
+        (MemoryError(), 2),
+        (ImportError("libx.so: failed to map segment from shared object"), 2),
+        (RuntimeError("can't start new thread"), 2),
     ],
 )
 def test_exit_codes(what: object, code: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,9 +37,11 @@ def check(
         sides = [recordings_of(_listed(side), workspace) for side in (base, new)]
     except (RuleError, RecordingError, StorageError) as error:
         raise ProfileError(str(error)) from None
-    if not all(sides):
+    if not all(side.recordings for side in sides):
         raise ProfileError("each side needs a recording")
-    return gate.check(sides[0], sides[1], rules, across_devices, strict)
+    base_side, new_side = sides
+    damaged = base_side.damaged, new_side.damaged
+    return gate.check(base_side.recordings, new_side.recordings, rules, across_devices, strict, damaged)
 
 
 def _rules(texts: Sequence[str] | None, severity: Severity) -> list[GateRule]:

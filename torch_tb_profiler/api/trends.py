@@ -27,7 +27,7 @@ def trends(
     across_devices  other devices and numbers of processes forbid no verdict
     """
     try:
-        found = recordings_of([os.fspath(path) for path in paths], LocalWorkspace(cache_dir))
+        found = recordings_of([os.fspath(path) for path in paths], LocalWorkspace(cache_dir)).recordings
     except (RecordingError, StorageError) as error:
         raise ProfileError(str(error)) from None
     if not -len(found) <= baseline < len(found):

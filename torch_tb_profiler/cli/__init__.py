@@ -14,46 +14,70 @@ from contextlib import contextmanager, nullcontext, redirect_stderr
 from io import TextIOWrapper
 from pathlib import Path
 
+from torch_tb_profiler.cli.ending import ended_by_signals
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UserError
+from torch_tb_profiler.cli.inputs import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.cli.saying import tell
+from torch_tb_profiler.cli.saying import drop_output, tell
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 
 #: any value: our own faults are shown with their traceback
 DEBUG_VARIABLE = "TORCH_TB_PROFILER_DEBUG"
 
 #: where output goes there is no room, or no more is allowed
-_NO_ROOM = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)}
+_NO_ROOM = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO") if hasattr(errno, name)}
+#: what the system has too few of
+_SCARCE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
+
+#: how an import and a thread fail without memory
+_NO_ROOM_FOR = ("failed to map segment", "annot allocate memory", "can't start new thread")
+
+_NO_MEMORY = (
+    "there is not enough memory: end other programs, allow this one more (ulimit -v, the limit of a container), or ask "
+    "for less (--steps, --worker)"
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code. Raises SystemExit where argparse says all: help, wrong usage."""
     words = sys.argv[1:] if argv is None else list(argv)
     _ask_for_one_thread()
-    _open_what_is_closed()
+    is_closed = _open_what_is_closed()
     _print_all_texts()
     try:
-        code = _run(words)
-        sys.stdout.flush()
+        with ended_by_signals():
+            try:
+                return _run(words)
+            finally:  # also after the help, which ends here
+                sys.stdout.flush()
     except BrokenPipeError:
         # who read the output has enough
-        _drop_output()
+        drop_output()
         return CLOSED_PIPE
     except UserError as error:
         _say(str(error))
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
+    except MemoryError:
+        _say(_NO_MEMORY)
+        return BAD_INPUT
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.errno in _SCARCE:
+            _say(f"the system has too little for this command: {error.strerror}")
+            return BAD_INPUT
+        is_closed = is_closed and error.errno == errno.EBADF
+        if error.errno not in _NO_ROOM and not is_closed:
             return _confess(error)
-        _say(f"the output cannot be written: {error.strerror}")
-        _drop_output()
+        _say(f"the output cannot be written: {'stdout is closed' if is_closed else error.strerror}")
+        drop_output()
         return BAD_INPUT
     except Exception as error:  # noqa: BLE001 - a crash must not read as a result
+        if any(sign in str(error) for sign in _NO_ROOM_FOR):
+            _say(_NO_MEMORY)
+            return BAD_INPUT
         return _confess(error)
-    return code
 
 
 def _run(words: Sequence[str]) -> int:
@@ -62,8 +86,18 @@ def _run(words: Sequence[str]) -> int:
         return BAD_INPUT  # not reached: without a command it refuses
     command = COMMANDS[words[0]].load()
     arguments = command_parser(command).parse_args(with_orders(words[1:]))
+    if paths_read(arguments) and not sys.stdout.isatty():
+        from torch_tb_profiler.cli.work.targets import refuse_stdout_of
+
+        refuse_stdout_of(arguments)
     with _quiet() if arguments.quiet else nullcontext():
-        return command.run(arguments) or 0
+        try:
+            return command.run(arguments) or 0
+        except MemoryError:
+            from torch_tb_profiler.storage import shown
+
+            named = ", ".join(map(shown, paths_read(arguments)))
+            raise UserError(f"{named}: {_NO_MEMORY}" if named else _NO_MEMORY) from None
 
 
 @contextmanager
@@ -96,19 +130,17 @@ def _confess(error: Exception) -> int:
     return OUR_FAULT
 
 
-def _open_what_is_closed() -> None:
-    """What goes to a closed stdout or stderr goes nowhere, a closed stdin is empty: the exit code is the usual one."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+def _open_what_is_closed() -> bool:
+    """Open what is closed, so that no file that is opened later is taken for it; whether stdout was.
+
+    A closed stdin is empty, and what goes to a closed stderr goes nowhere. What goes to a closed stdout cannot be
+    written, which must not look like success.
+    """
+    is_closed = sys.stdout is None
+    for name, mode, flag in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
         if getattr(sys, name) is None:
-            # the lowest number that is free: no file that is opened later is taken for stdout by what a library prints
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - until the end
-
-
-def _drop_output() -> None:
-    """Python flushes once more when it ends, which must not fail again."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+            setattr(sys, name, os.fdopen(os.open(os.devnull, flag), mode, encoding="utf-8"))
+    return is_closed
 
 
 def _print_all_texts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -52,7 +53,7 @@ def _docstring(command: Command) -> str:
 
 def program_parser() -> argparse.ArgumentParser:
     """The parser of the program: it knows the names of the commands, not their arguments."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=PROGRAM, description=_DESCRIPTION, epilog=f"`{PROGRAM} COMMAND --help` describes the options of a command."
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
@@ -62,7 +63,17 @@ def program_parser() -> argparse.ArgumentParser:
     return parser
 
 
-class _Intermixed(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """Does not take help that could not be written for help that was."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
+
+class _Intermixed(_Parser):
     """Takes options between an argument and one after it that may be left out."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -71,7 +82,7 @@ class _Intermixed(argparse.ArgumentParser):
 
 def command_parser(command: Command) -> argparse.ArgumentParser:
     """The parser of one command with all its arguments."""
-    made_by = _Intermixed if getattr(command, "intermixed", False) else argparse.ArgumentParser
+    made_by = _Intermixed if getattr(command, "intermixed", False) else _Parser
     parser = made_by(prog=f"{PROGRAM} {command.name}", description=_docstring(command), formatter_class=_Help)
     command.declare(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="print only warnings and errors on stderr")

@@ -13,6 +13,9 @@ _BOM = b"\xef\xbb\xbf"
 _EVENTS = late_pattern(rb'"traceEvents"\s*:\s*\[')
 #: keys that torch writes before traceEvents; with many process groups these fill more than what is looked at
 _HEADER = late_pattern(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
+#: the first key of a trace that `export` cut from another
+EXPORTER = ("exporter", "torch-tb-profiler")
+_EXPORT = late_pattern(rb'\A\{"%s":"%s' % tuple(each.encode() for each in EXPORTER))
 _EVENT = late_pattern(rb'"ph"\s*:\s*"[A-Za-z(),]"')
 _NUMBERS = late_pattern(rb"\[[\s\[]*-?[0-9]")
 # `rank` stands before the first nested value of distributedInfo
@@ -67,6 +70,7 @@ class Content(msgspec.Struct, frozen=True):
     """What is in a file.
 
     is_snapshot: whether it is a memory snapshot
+    is_export: whether it is a trace that `export` cut from another
     reason: why it is no trace; None for a trace
     rank: None if the trace does not contain it, or not among its first bytes
     """
@@ -74,6 +78,7 @@ class Content(msgspec.Struct, frozen=True):
     reason: Reason | None = None
     rank: int | None = None
     is_snapshot: bool = False
+    is_export: bool = False
 
 
 def examine(text: bytes, whole: bool) -> Content:
@@ -102,7 +107,7 @@ def _object(text: bytes, whole: bool) -> Content:
     events = _EVENTS.search(text)
     if events or (not whole and _HEADER.search(text)):
         rank = _RANK.search(text, 0, events.start() if events else len(text))
-        return Content(rank=int(rank[1]) if rank else None)
+        return Content(rank=int(rank[1]) if rank else None, is_export=_EXPORT.match(text) is not None)
     for marks, reason in _KNOWN:
         if all(mark.search(text) for mark in marks):
             return Content(reason)

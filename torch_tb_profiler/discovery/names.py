@@ -25,7 +25,7 @@ _SNAPSHOT_PAGE = late_pattern(r"(?:snapshot|mem|oom).*\.html?\Z", re.IGNORECASE)
 _MOMENT_FOLDER = late_pattern(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", re.IGNORECASE)
 _PACKED = late_pattern(r"\.(?:gz|zst)\Z", re.IGNORECASE)
 _OTHERWISE_PACKED = late_pattern(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
-_LEFT_OVER = late_pattern(r"\.pt\.trace\.json", re.IGNORECASE)
+_TRACE_ENDING = late_pattern(r"\.pt\.trace\.json", re.IGNORECASE)
 #: ns in the unit of a time stamp, by its number of digits; valid from 2001 to 2286
 _UNITS = {10: 10**9, 13: 10**6, 16: 10**3, 19: 1}
 _DIGITS = late_pattern(r"([0-9]+)")
@@ -59,6 +59,11 @@ def recorded_ns(name: str) -> int | None:
     return int(found.stamp) * unit if found and unit else None
 
 
+def is_named_as_trace(name: str) -> bool:
+    """Whether a name has the extension that torch gives traces, however the file is packed."""
+    return _TRACE_ENDING.search(name) is not None
+
+
 def is_candidate(name: str) -> bool:
     """Whether a file may be a trace or a memory snapshot."""
     return _CANDIDATE.search(name) is not None or may_be_snapshot(name)
@@ -84,7 +89,7 @@ def why_skipped(name: str) -> Reason | None:
     """Why a file that looks like a trace to a person is no candidate; None for other files."""
     if _OTHERWISE_PACKED.search(name):
         return Reason("other_packing", "has a compression that is not supported; .json, .json.gz and .json.zst are")
-    if _LEFT_OVER.search(name):
+    if is_named_as_trace(name):
         return Reason(
             "other_ending", "does not have the extension of a trace: .json, .json.gz or .json.zst is expected"
         )

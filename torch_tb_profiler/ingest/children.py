@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import queue
 import shutil
@@ -61,9 +62,11 @@ class Children:
     def folder(self) -> Iterator[Path]:
         """An empty folder, for as long as it is needed. Raises OSError."""
         with self._lock:
+            if self._closed:
+                raise OSError(errno.ECANCELED, "reading has ended")
             self._scratch = self._scratch or TemporaryDirectory()
             path = self._scratch.path / str(next(self._numbers))
-        path.mkdir(parents=True, mode=0o700)  # what is temporary may be removed while it is used
+            path.mkdir(parents=True, mode=0o700)  # what is temporary may be removed while it is used
         try:
             yield path
         finally:

@@ -42,6 +42,10 @@ class Catalog:
             raise ProfileError(str(error)) from None
         self.listing = self.look()
 
+    def abandon(self) -> None:
+        """As `LocalWorkspace.abandon`."""
+        self._workspace.abandon()
+
     def look(self) -> Listing:
         """List the root again: there may be new traces. Raises ProfileError."""
         try:

@@ -203,7 +203,7 @@ def tool_of(tool: AnyTool) -> types.Tool:
 
 
 def serve(catalog: Catalog, limits: Limits | None = None, tools: tuple[AnyTool, ...] = TOOLS) -> None:
-    """Answer on the standard input and output until the input ends."""
+    """Answer on the standard input and output until the input ends. Raises OSError where nothing can be written."""
     # its own lines are for those who develop servers
     logging.getLogger("mcp").setLevel(logging.ERROR)
 
@@ -212,7 +212,16 @@ def serve(catalog: Catalog, limits: Limits | None = None, tools: tuple[AnyTool, 
         async with stdio_server() as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())
 
-    anyio.run(run)
+    try:
+        anyio.run(run)
+    except Exception as error:  # noqa: BLE001 - the group of a task that failed
+        raise _only_cause(error) from None
+
+
+def _only_cause(error: Exception) -> Exception:
+    """What a group of errors is about, if it is one thing."""
+    inside: tuple[Exception, ...] = getattr(error, "exceptions", ())
+    return _only_cause(inside[0]) if len(inside) == 1 else error
 
 
 async def _tell_progress(context: Any) -> None:

@@ -101,7 +101,7 @@ class Writer:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.{os.getpid()}-", suffix=".part")
         self._temporary = Path(name)
         self._out = os.fdopen(descriptor, "wb")
         self._blocks = _Blocks(self._out)

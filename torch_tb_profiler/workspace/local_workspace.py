@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,7 @@ from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Summary
 from torch_tb_profiler.workspace.reading_order import helpers_for, memory_budget, memory_for, processors
 from torch_tb_profiler.workspace.scanner import list_runs
+from torch_tb_profiler.workspace.sealed import remove_parts
 from torch_tb_profiler.workspace.status import Unavailable
 from torch_tb_profiler.workspace.worker import perform
 
@@ -100,6 +102,11 @@ class LocalWorkspace:
         finally:
             pool.close()
         self._cache.sweep_if_due()
+
+    def abandon(self) -> None:
+        """Remove what this process has begun in the cache: it ends, and waits for none of its threads."""
+        remove_parts([self._cache.directory], "", os.getpid())
+        self._cache.close()
 
     def known(self, file: TraceFile) -> Summary | None:
         """What is kept of a file that was read before, by whomever; None of others."""

@@ -333,6 +333,7 @@ class Pool:
             self._tell(job, message)
         process.kill()
         code = process.wait()
+        job.remove_parts(process.pid)
         return _lost(running.is_read, running.ended or _obituary(code))
 
     def _bury(self, process: _Process) -> None:

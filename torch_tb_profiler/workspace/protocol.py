@@ -14,6 +14,7 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, restored, storable
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.typed import json_decoder
+from torch_tb_profiler.workspace.sealed import remove_parts
 from torch_tb_profiler.workspace.status import OpenTrace
 
 
@@ -76,6 +77,13 @@ class Job(msgspec.Struct, frozen=True, tag="job"):
     rank: str = ""
     kind: TraceKind = "trace"
     helpers: int = 0
+
+    def remove_parts(self, process: int) -> None:
+        """Remove what a process that has ended has left unfinished of this job."""
+        target = Path(self.target)
+        remove_parts([target.parent], target.name.partition(".")[0], process)
+        if self.answering is not None:
+            remove_parts([Path(self.answering.folder)], "", process)
 
     @classmethod
     def of(

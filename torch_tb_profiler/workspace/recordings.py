@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import hashlib
+import logging
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 import msgspec
@@ -21,6 +25,14 @@ from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 from torch_tb_profiler.workspace.status import Unavailable
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+log = logging.getLogger(__name__)
 
 #: of a file; what it begins with tells it from a trace
 FORMAT: Literal["torch-tb-profiler baseline"] = "torch-tb-profiler baseline"
@@ -41,6 +53,10 @@ class RecordingError(Exception):
         self.missing = missing
 
 
+class DamagedError(RecordingError):
+    """A saved recording is not what was written."""
+
+
 class SavedBaseline(msgspec.Struct, frozen=True, kw_only=True):
     """What is written: recordings, and which version of their type they are."""
 
@@ -49,23 +65,40 @@ class SavedBaseline(msgspec.Struct, frozen=True, kw_only=True):
     recordings: list[RecordingFigures]
 
 
+class Recordings(msgspec.Struct, frozen=True):
+    """Recordings of some paths.
+
+    recordings  in the order of the paths
+    damaged     how many lines of histories cannot be read; the log says which, and why
+    """
+
+    recordings: list[RecordingFigures]
+    damaged: int = 0
+
+
 class _Head(msgspec.Struct):
     schema: int
 
 
 def recordings_of(
     paths: Sequence[str], workspace: LocalWorkspace, choice: StepChoice | None = None, worker: str | None = None
-) -> list[RecordingFigures]:
+) -> Recordings:
     """The recordings of paths, in their order.
 
     A path is a trace, a run, `RUN~WORKER~SPAN`, a log directory, a saved baseline, a history, or a glob. Each recording
     of a run (`span`) is one, of all its ranks together, or of the worker that is named. Raises RecordingError.
     """
-    found = []
+    found: list[RecordingFigures] = []
+    damaged = 0
     for path in paths:
         for each in expanded(path):
-            found += saved_recordings(each) if is_saved(each) else _read(each, workspace, choice, worker)
-    return found
+            if is_saved(each):
+                saved = saved_recordings(each)
+                found += saved.recordings
+                damaged += saved.damaged
+            else:
+                found += _read(each, workspace, choice, worker)
+    return Recordings(found, damaged)
 
 
 def saved_text(recordings: Sequence[RecordingFigures]) -> str:
@@ -75,16 +108,39 @@ def saved_text(recordings: Sequence[RecordingFigures]) -> str:
 
 
 def append_to_history(file: str, recordings: Sequence[RecordingFigures]) -> None:
-    """A line for each recording behind those that the file has. Raises RecordingError: it is something else."""
+    """A line for each recording behind those that the file has: all of them, or none. Raises RecordingError: there is
+    something else, or no room.
+    """
     path = Path(file)
+    lines = "".join(saved_text([each]) for each in recordings).encode()
     try:
-        is_new = not path.exists() or path.stat().st_size == 0
-        if not is_new and not is_saved(file):
+        is_other = path.exists() and not (path.is_file() and (path.stat().st_size == 0 or is_saved(file)))
+        if is_other:
             raise RecordingError(f"{file} is not a history of recordings; nothing was appended to it", missing=True)
-        with path.open("a", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(saved_text([each]) for each in recordings)
+        # not buffered: the lines are one write, so those of two processes do not mix
+        with path.open("a+b", buffering=0) as stream:
+            _append(stream.fileno(), lines)
     except OSError as error:
         raise RecordingError(f"{file} cannot be written: {error.strerror}", missing=True) from None
+
+
+def _append(handle: int, lines: bytes) -> None:
+    """Append lines; a line without an end is ended first. Raises OSError, and appends nothing then."""
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # not every file system has locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+    size = os.fstat(handle).st_size
+    os.lseek(handle, max(size - 1, 0), os.SEEK_SET)
+    left = memoryview(lines if os.read(handle, 1) in (b"", b"\n") else b"\n" + lines)
+    written = 0
+    try:
+        while written < len(left):
+            written += os.write(handle, left[written:])
+        os.fsync(handle)
+    except BaseException:
+        if os.fstat(handle).st_size == size + written:  # nobody without a lock has appended meanwhile
+            os.ftruncate(handle, size)
+        raise
 
 
 def expanded(path: str) -> list[str]:
@@ -114,8 +170,10 @@ def is_saved(path: str) -> bool:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
 
 
-def saved_recordings(path: str) -> list[RecordingFigures]:
-    """Of a baseline, or of a history: a baseline in each line. Raises RecordingError."""
+def saved_recordings(path: str) -> Recordings:
+    """Of a baseline, or of a history: a baseline in each line. A line of a history that is damaged is left out, which
+    the log says. Raises RecordingError.
+    """
     file = Path(path)
     try:
         if file.stat().st_size > _MOST_BYTES:
@@ -123,15 +181,30 @@ def saved_recordings(path: str) -> list[RecordingFigures]:
         text = file.read_bytes()
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}") from None
-    lines = [line for line in text.splitlines() if line.strip()]
-    is_history = len(lines) > 1 and all(_BEGIN.match(line) for line in lines)
-    found = []
-    for number, line in enumerate(lines if is_history else [text], 1):
-        where = f"{path}, line {number}," if is_history else path
-        found += _of_text(line, where)
+    lines = [line for line in enumerate(text.split(b"\n"), 1) if line[1].strip()]
+    is_history = len(lines) > 1 and (sum(bool(_BEGIN.match(line)) for _, line in lines) > 1 or _is_whole(lines[0][1]))
+    found: list[RecordingFigures] = []
+    damaged: list[str] = []
+    for number, line in lines if is_history else [(0, text)]:
+        try:
+            found += _of_text(line, f"{path}, line {number}," if number else path)
+        except DamagedError as error:
+            if not number:
+                raise
+            damaged.append(str(error))
     if not found:
-        raise RecordingError(f"{path} contains no recording")
-    return found
+        raise RecordingError(damaged[0] if damaged else f"{path} contains no recording")
+    for each in damaged:
+        log.warning("%s; this line is left out", shown(each))
+    return Recordings(found, len(damaged))
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line is a document of its own, and not the beginning of one over several lines."""
+    with contextlib.suppress(msgspec.DecodeError, RecursionError):
+        from_json(line, _Head)
+        return True
+    return False
 
 
 def _of_text(text: bytes, where: str) -> list[RecordingFigures]:
@@ -142,10 +215,10 @@ def _of_text(text: bytes, where: str) -> list[RecordingFigures]:
             )
         found = from_json(text, SavedBaseline).recordings
     except (msgspec.DecodeError, RecursionError) as error:
-        raise RecordingError(f"{where} is not a saved baseline, or is damaged: {error}") from None
+        raise DamagedError(f"{where} is not a saved baseline, or is damaged: {error}") from None
     for each in found:
         if (wrong := _contradiction(each)) is not None:
-            raise RecordingError(f"{where} is damaged: {wrong}")
+            raise DamagedError(f"{where} is damaged: {wrong}")
     return found
 
 

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import threading
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 
@@ -59,6 +60,14 @@ def touch(path: Path) -> None:
 def part_of(path: Path) -> Path:
     """A name beside a file for what becomes it; another one for every call of every process."""
     return path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}-{next(_numbers)}{PART}")
+
+
+def remove_parts(folders: Iterable[Path], name: str, process: int) -> None:
+    """Remove what a process that has ended has left unfinished, of files whose names begin so."""
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            for part in list(folder.glob(f"{name}*.{process}-*{PART}")):
+                part.unlink(missing_ok=True)
 
 
 def _digest(content: bytes) -> bytes:

@@ -18,6 +18,7 @@ from torch_tb_profiler.snapshot.child import Outcome
 from torch_tb_profiler.trace import Limits, Progress, Trace, TraceError, column_file
 from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.pool import VARIABLES
+from torch_tb_profiler.workspace.sealed import remove_parts
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[4:]; from torch_tb_profiler.snapshot.child import main; main()"
 _COPY_BYTES = 1 << 20
@@ -58,6 +59,7 @@ def read_snapshot(
         watch.cancel()
         process.kill()
         process.wait()
+        remove_parts([target.parent], target.name, process.pid)
         for pipe in (process.stdin, process.stdout):
             with contextlib.suppress(OSError):
                 pipe and pipe.close()
@@ -66,8 +68,6 @@ def read_snapshot(
     except msgspec.DecodeError:
         outcome = Outcome(_obituary(code, seconds))
     if outcome.reason is not None:
-        for left in target.parent.glob(f"{target.name}*.part"):
-            left.unlink(missing_ok=True)
         raise TraceError(outcome.reason)
     return column_file.open_trace(target)
 

@@ -55,6 +55,8 @@ PROGRESS_SECONDS = 0.2
 #: of a file that leaves little memory behind, and seconds within which the next job has to come to take it
 SMALL_BYTES, AT_ONCE_SECONDS = 8 * 1024**2, 0.1
 
+_NO_MEMORY = "there is not enough memory to answer this ahead; it is computed when it is asked for"
+
 #: what will be asked about a trace: names of answers, and how each is made, together those that have much in common
 Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body | StoredAnswer]]]]]
 
@@ -63,7 +65,8 @@ def main() -> None:
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     replies = _take_stdout()
     alone: set[int] = set()
-    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs, alone), daemon=True).start()
+    current: list[Job] = []
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs, alone, current), daemon=True).start()
 
     def send(message: Message) -> None:
         try:
@@ -73,6 +76,7 @@ def main() -> None:
 
     job = jobs.get()
     while True:
+        current[:] = [job]
         aside.use(Path(job.target).parent)
         send(perform(job, send, lambda number=job.id: number not in alone))  # type: ignore[misc]
         alone.discard(job.id)
@@ -197,6 +201,8 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
             give_back()
             timeline_file.write(build(model, inputs), Path(answering.timeline))
         send(Answered(TIMELINE))
+    except MemoryError:
+        return Prepared(time.monotonic() - began, _NO_MEMORY)
     except OSError as error:
         return Prepared(time.monotonic() - began, f"what was prepared cannot be kept: {error}")
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
@@ -208,6 +214,8 @@ def _put(folder: AnswerFolder, name: str, make: Callable[[], Body | StoredAnswer
     """Keep an answer. What is wrong with it when there is none; the others are not to suffer."""
     try:
         folder.put(name, stored(make()))
+    except MemoryError:
+        return _NO_MEMORY
     except Exception:  # noqa: BLE001 - it is logged by the server
         return traceback.format_exc()
     return ""
@@ -233,12 +241,18 @@ def _take_stdout() -> BinaryIO:
     return replies
 
 
-def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job], alone: set[int]) -> None:
-    """alone: gets the numbers of jobs that are to go on without helpers."""
+def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job], alone: set[int], current: list[Job]) -> None:
+    """Take orders until the server is gone, then end.
+
+    alone    gets the numbers of jobs that are to go on without helpers
+    current  the job under way, whose unfinished files go with this process
+    """
     for line in stream:
         order = decode_order(line)
         if isinstance(order, Job):
             jobs.put(order)
         else:
             alone.add(order.id)
+    for job in current:
+        job.remove_parts(os.getpid())
     os._exit(0)

@@ -36,6 +36,7 @@ class GateSide(msgspec.Struct, frozen=True, kw_only=True):
     slow         steps that are compared and last more than 1.5 × the median of their recording
     compiling    steps that are compared and in which something was compiled
     collecting   steps that are compared and in which a device, or the main thread, waited for garbage collection
+    damaged      lines of a history that cannot be read
     """
 
     recordings: Count
@@ -48,6 +49,7 @@ class GateSide(msgspec.Struct, frozen=True, kw_only=True):
     slow: Count
     compiling: Count
     collecting: Count
+    damaged: Count = 0
 
 
 class MovedPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,11 +99,13 @@ def check(
     rules: Sequence[GateRule],
     across_devices: bool = False,
     strict: bool = False,
+    damaged: tuple[int, int] = (0, 0),
 ) -> CheckAnswer:
     """Judge two sides of one or more recordings each; several ranks are first combined by `together`.
 
     across_devices  other devices and numbers of processes forbid no verdict
     strict          a rule that fails and is inconclusive cannot be judged
+    damaged         `GateSide.damaged` of each side
     """
     unlike = differences(base, new)
     forbidding = [each for each in unlike if not (each.forbids == "across" and across_devices)]
@@ -120,8 +124,8 @@ def check(
         outcome=outcome,
         exit_code=codes[outcome],
         rules=judged,
-        base=_side(base),
-        new=_side(new),
+        base=_side(base, damaged[0]),
+        new=_side(new, damaged[1]),
         differences=unlike,
         parts=_parts(base, new) if alike else [],
         moved=[*moved_names("kernel", base, new)[:MOST_MOVED], *moved_names("operator", base, new)[:MOST_MOVED]],
@@ -140,7 +144,7 @@ def _cannot_tell(judged: Judged, strict: bool) -> bool:
     return judged.verdict == "unknown" or (strict and judged.verdict == "inconclusive")
 
 
-def _side(side: Sequence[RecordingFigures]) -> GateSide:
+def _side(side: Sequence[RecordingFigures], damaged: int) -> GateSide:
     return GateSide(
         recordings=len(side),
         runs=[each.run for each in side],
@@ -155,6 +159,7 @@ def _side(side: Sequence[RecordingFigures]) -> GateSide:
             sum(bool(ns) for cause in ("idle.host.gc", "host.gc") for ns in each.cause(cause)[each.kept])
             for each in side
         ),
+        damaged=damaged,
     )
 
 

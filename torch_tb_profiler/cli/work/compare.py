@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> Trends:
-    found = recordings_of([*arguments.base, *arguments.paths], workspace, choice, arguments.worker)
+    found = recordings_of([*arguments.base, *arguments.paths], workspace, choice, arguments.worker).recordings
     return trends(found, numbered(found), across_devices=arguments.across_devices)
 
 
@@ -97,7 +97,7 @@ def _read(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worke
     found = []
     for each in expanded(path):
         if is_saved(each):
-            found += [_of_saved(each, figures) for figures in saved_recordings(each)]
+            found += [_of_saved(each, figures) for figures in saved_recordings(each).recordings]
         else:
             found += _of_traces(each, workspace, choice, worker)
     return found

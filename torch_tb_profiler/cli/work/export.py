@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from msgspec.structs import replace
 
+from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
@@ -23,7 +25,9 @@ from torch_tb_profiler.cli.work import tables
 from torch_tb_profiler.cli.work.one_trace import Chosen, chosen
 from torch_tb_profiler.cli.work.outputs import put, replaced
 from torch_tb_profiler.cli.work.stack_files import as_folded, as_speedscope
+from torch_tb_profiler.cli.work.targets import Target, target_of
 from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.discovery.content import EXPORTER
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.tables.listing import COMMANDS as TABLES
@@ -62,13 +66,15 @@ def run(arguments: argparse.Namespace) -> None:
     if form != "trace" and (arguments.start is not None or arguments.end is not None):
         raise UserError("--from and --to cut a trace; for stacks, use --steps")
     folder = Path(output) if _is_folder(output) else None
+    if folder is None and output != "-":
+        target_of(arguments, output, is_trace=form == "trace")  # refused before anything is read
     with chosen(arguments, all_of_run=folder is not None, ranks=arguments.ranks) as found:
         if folder is not None:
             _write_traces(found, arguments, folder)
         elif form == "trace":
-            _write_trace(found, 0, arguments, Path(output))
+            _write_trace(found, 0, arguments, _trace_target(found, arguments, output))
         else:
-            put(_stacks(found, arguments, form), None if output == "-" else Path(output))
+            put(_stacks(found, arguments, form), None if output == "-" else target_of(arguments, output))
 
 
 def _format(arguments: argparse.Namespace, output: str) -> Format:
@@ -107,18 +113,24 @@ def _table(arguments: argparse.Namespace) -> None:
 # a cut trace ------------------------------------------------------------------------------------------------
 
 
+def _trace_target(found: Chosen, arguments: argparse.Namespace, path: str | Path) -> Target:
+    """No trace of the run that is read, also where `export` wrote it. Raises UserError."""
+    return target_of(arguments, path, is_trace=True, also_read=[each.entry.url for each in found.run.traces])
+
+
 def _write_traces(found: Chosen, arguments: argparse.Namespace, folder: Path) -> None:
     """Each under its own name."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot make {folder}: {error.strerror or error}") from None
-    for at, file in enumerate(found.files):
-        name = file.entry.path.rpartition("/")[2]
-        _write_trace(found, at, arguments, folder / f"{_PACKED_ENDING.sub('', name)}.pt.trace.json.gz")
+    names = [_PACKED_ENDING.sub("", file.entry.path.rpartition("/")[2]) for file in found.files]
+    targets = [_trace_target(found, arguments, folder / f"{name}.pt.trace.json.gz") for name in names]
+    for at, target in enumerate(targets):
+        _write_trace(found, at, arguments, target)
 
 
-def _write_trace(found: Chosen, at: int, arguments: argparse.Namespace, path: Path) -> None:
+def _write_trace(found: Chosen, at: int, arguments: argparse.Namespace, target: Target) -> None:
     start, end = _times(arguments, found)
 
     def cut(subject: Subject) -> Window:
@@ -127,10 +139,12 @@ def _write_trace(found: Chosen, at: int, arguments: argparse.Namespace, path: Pa
         return window(subject.model.trace, start, end)
 
     wanted = found.ask(cut, at)
-    file = found.files[at]
+    key, program = EXPORTER
+    header = {key: f"{program} {__version__}"} | {name: each for name, each in wanted.header.items() if name != key}
+    file, path = found.files[at], target.path
     try:
-        with replaced(path) as part, storage_for(file.entry.url).open(file.entry) as stream:
-            text = between(stream, wanted, Limits())
+        with replaced(target) as part, storage_for(file.entry.url).open(file.entry) as stream:
+            text = between(stream, replace(wanted, header=header), Limits())
             _write(compressed(text) if path.name.lower().endswith(".gz") else text, part)
     except (StorageError, TraceError) as error:
         raise UserError(f"{file.entry.path} {error}") from None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib.util import find_spec
+from types import FrameType
 
 from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.cli.ending import ended_by_signals
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.guide import SKILL
@@ -38,13 +41,21 @@ def run(arguments: argparse.Namespace) -> None:
         catalog = Catalog(arguments.root, arguments.cache_dir)
     except ProfileError as error:
         raise UserError(str(error)) from None
-    if not arguments.sql:
-        serve(catalog, Limits(seconds=arguments.time_limit))
-        return
-    if find_spec("duckdb") is None:
+    if arguments.sql and find_spec("duckdb") is None:
         raise UserError(INSTALL)
-    queries = Queries()
-    try:
-        serve(catalog, Limits(seconds=arguments.time_limit), (*TOOLS, queries.tool()))
-    finally:
-        queries.close()
+
+    def end(number: int, _: FrameType | None) -> None:
+        # a thread waits for the next line of stdin, and cannot be woken
+        catalog.abandon()
+        os._exit(128 + number)
+
+    limits = Limits(seconds=arguments.time_limit)
+    with ended_by_signals(end, with_ctrl_c=True):
+        if not arguments.sql:
+            serve(catalog, limits)
+            return
+        queries = Queries()
+        try:
+            serve(catalog, limits, (*TOOLS, queries.tool()))
+        finally:
+            queries.close()

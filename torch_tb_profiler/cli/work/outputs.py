@@ -19,7 +19,9 @@ import msgspec
 from torch_tb_profiler.analysis.table import Column, Page
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
+from torch_tb_profiler.cli.work.targets import Target, target_of
 from torch_tb_profiler.web.http import dumps
+from torch_tb_profiler.workspace.sealed import PART
 
 Format = Literal["text", "json", "jsonl", "csv", "parquet"]
 
@@ -39,13 +41,13 @@ _QUOTED = re.compile(r'[",\r\n]')
 _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?\Z")
 
 
-def format_of(arguments: argparse.Namespace) -> tuple[Format, Path | None]:
+def format_of(arguments: argparse.Namespace) -> tuple[Format, Target | None]:
     """The format and the file; None stands for stdout. Raises UserError."""
     asked: Format | None = next((each for each in ("json", "jsonl", "csv") if getattr(arguments, each)), None)
     if arguments.parquet is not None:
         if arguments.output is not None:
             raise UserError("--parquet names the file: omit -o")
-        return "parquet", Path(arguments.parquet)
+        return "parquet", target_of(arguments, arguments.parquet)
     if arguments.output in (None, "-"):
         return asked or "text", None
     path = Path(arguments.output)
@@ -53,55 +55,65 @@ def format_of(arguments: argparse.Namespace) -> tuple[Format, Path | None]:
     if found is None:
         near = nearest(path.suffix.lower(), list(ENDINGS))
         raise UserError(f"{path}: the extension of the file must name a format{near}, one of {', '.join(ENDINGS)}")
-    return found, path
+    return found, target_of(arguments, path)
 
 
-def write(page: Page[Any], form: Format, path: Path | None) -> None:
+def write(page: Page[Any], form: Format, target: Target | None) -> None:
     """Write a table in a format for programs. Raises UserError."""
     if form == "parquet":
-        if path is None:
+        if target is None:
             raise UserError("Parquet is written to a file: --parquet FILE")
-        with replaced(path) as part:
+        with replaced(target) as part:
             _write_parquet(page.columns, page.rows, part)
         return
     text = {"json": as_json, "jsonl": as_json_lines, "csv": as_csv}[form](page)
-    put(text, path)
+    put(text, target)
 
 
-def put(text: str, path: Path | None) -> None:
+def put(text: str, target: Target | None) -> None:
     """Write to stdout or to a file, which appears whole or not at all. Raises UserError."""
-    if path is None:
+    if target is None:
         sys.stdout.write(text)
         return
-    with replaced(path) as part:
+    with replaced(target) as part:
         part.write_text(text, "utf-8", "surrogatepass" if not text.isascii() else None)
 
 
 @contextlib.contextmanager
-def replaced(path: Path) -> Iterator[Path]:
+def replaced(target: Target) -> Iterator[Path]:
     """Open a temporary file that replaces the target if the body succeeds. Raises UserError.
 
-    A link, a pipe and a device stay what they are: they are written to.
+    A pipe and a device stay what they are: they are written to. So does a link: the file that it leads to is replaced.
     """
+    path = target.path
     try:
-        stays = path.is_symlink() or (path.exists() and not path.is_file())
-        folder = None if stays else path.parent
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".part", dir=folder)
+        stays = _is_written_to(path)
+        place = path if stays else Path(os.path.realpath(path))
+        handle, name = tempfile.mkstemp(prefix=f".{place.name[:40]}.", suffix=PART, dir=None if stays else place.parent)
         os.close(handle)
         part = Path(name)
         try:
             yield part
             if stays:
-                with part.open("rb") as made, path.open("wb") as target:
-                    shutil.copyfileobj(made, target)
+                with part.open("rb") as made, path.open("wb") as out:
+                    shutil.copyfileobj(made, out)
                 return
             with contextlib.suppress(OSError):  # mkstemp allows nobody else to read it
                 part.chmod(0o666 & ~_umask())
-            part.replace(path)
+            part.replace(place)
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _is_written_to(path: Path) -> bool:
+    """Whether no other file may take the place: that of a pipe, of a device, of a file that this process has open
+    (`/dev/stdout`), or of a link that leads to itself.
+    """
+    place, folder = os.path.realpath(path), os.path.realpath(path.parent)
+    is_open_here = folder == "/dev" or folder.startswith("/proc/")
+    return is_open_here or os.path.islink(place) or (path.exists() and not path.is_file())  # noqa: PTH114
 
 
 def _umask() -> int:

@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe, tell
+from torch_tb_profiler.cli.work.outputs import replaced
+from torch_tb_profiler.cli.work.targets import target_of
 from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.discovery import Found, Root, Run, TraceFile
 from torch_tb_profiler.storage import StorageError
@@ -25,6 +27,7 @@ _LOOK_SECONDS = 0.1
 
 def run(arguments: argparse.Namespace) -> None:
     logs.configure()
+    target = target_of(arguments, arguments.output)
     address = address_of(arguments.path)
     workers = arguments.worker or ([address.worker] if address.worker else [])
     run = chosen_run(address.path, arguments.run)
@@ -41,11 +44,9 @@ def run(arguments: argparse.Namespace) -> None:
         page = _report(workspace, run.name, [each.name for each in beside])
     finally:
         workspace.close()
-    try:
-        arguments.output.write_bytes(page)
-    except OSError as error:
-        raise UserError(f"cannot write {arguments.output}: {error.strerror}") from None
-    print(f"{safe(str(arguments.output))}: {len(page) / 1000**2:.1f} MB")
+    with replaced(target) as part:
+        part.write_bytes(page)
+    print(f"{safe(str(target.path))}: {len(page) / 1000**2:.1f} MB")
 
 
 def _baseline(path: str, files: Sequence[TraceFile], name: str) -> Run:

@@ -7,7 +7,6 @@ import contextlib
 import faulthandler
 import io
 import os
-import signal
 import sys
 import threading
 import webbrowser
@@ -15,7 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
+from torch_tb_profiler.cli.ending import END_SECONDS, ended_by_signals
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.saying import drop_output
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, LONGEST_ANSWER_SECONDS
 from torch_tb_profiler.discovery import named_roots
 from torch_tb_profiler.sql import QueryError
@@ -33,9 +34,6 @@ from torch_tb_profiler.workspace.give_back import keep_little
 from torch_tb_profiler.workspace.local_workspace import find_traces
 from torch_tb_profiler.workspace.places import is_shared, place_at
 
-#: in which the server ends when it is asked to, whatever holds it
-END_SECONDS = 15.0
-
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.workers is not None and arguments.workers < 1:
@@ -46,9 +44,13 @@ def run(arguments: argparse.Namespace) -> None:
         raise UserError(f"--time-limit must be above 0 and at most {LONGEST_ANSWER_SECONDS:g}")
     queries = _queries(arguments) if arguments.sql else None
     logs.configure()
-    signal.signal(signal.SIGTERM, _stop)
     with _real_stderr():
         faulthandler.enable()  # a library that ends the process leaves a word of where that was
+    with ended_by_signals(_stop):
+        _serve(arguments, queries)
+
+
+def _serve(arguments: argparse.Namespace, queries: Queries | None) -> None:
     try:
         shared = _shared_place(arguments.cache_dir)
         paths = arguments.paths or ([shared] if shared else [])
@@ -121,7 +123,10 @@ def _require(paths: Sequence[Path]) -> None:
 
 
 def _announce(url: str) -> None:
-    print(f"PyTorch profiles at {url}  (Ctrl-C stops)", flush=True)
+    try:
+        print(f"PyTorch profiles at {url}  (Ctrl-C stops)", flush=True)
+    except OSError:  # stdout is closed or full: the page is there all the same
+        drop_output()
 
 
 def _announce_and_open(url: str) -> None:

@@ -13,6 +13,7 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.cli.work import outputs
 from torch_tb_profiler.cli.work.one_trace import STDIN, chosen
+from torch_tb_profiler.cli.work.targets import Target
 from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
 from torch_tb_profiler.sql import QueryError
 from torch_tb_profiler.sql.answer import SqlRows, table_of_rows
@@ -27,7 +28,7 @@ _PROMPT, _MORE = "sql> ", "...> "
 
 def run(arguments: argparse.Namespace) -> None:
     logs.configure()
-    form, path = outputs.format_of(arguments)
+    form, target = outputs.format_of(arguments)
     statement = _statement(arguments)
     if arguments.worker is None:
         del arguments.worker  # `chosen` would take the first
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
         if statement is None:
             _shell(database, arguments)
         else:
-            _write(database.rows(statement), form, path, arguments)
+            _write(database.rows(statement), form, target, arguments)
 
 
 def _statement(arguments: argparse.Namespace) -> str | None:
@@ -70,16 +71,16 @@ def _told() -> Iterator[None]:
         raise UserError(str(error)) from None
 
 
-def _write(found: SqlRows, form: outputs.Format, path: Path | None, arguments: argparse.Namespace) -> None:
+def _write(found: SqlRows, form: outputs.Format, target: Target | None, arguments: argparse.Namespace) -> None:
     columns, rows = table_of_rows(found.columns, found.types, found.rows)
     page = Page(meta=PageMeta(total=len(found), matched=len(found)), columns=columns, rows=rows)
     if form != "text":
-        outputs.write(page, form, path)
+        outputs.write(page, form, target)
         return
-    width, colors = (None, False) if path else stdout_style(arguments.color)
-    shown = {key: values[:ROWS] for key, values in rows.items()} if path is None else rows
-    outputs.put(text_table(columns, shown, width, colors) + "\n", path)
-    if path is None and len(found) > ROWS:
+    width, colors = (None, False) if target else stdout_style(arguments.color)
+    shown = {key: values[:ROWS] for key, values in rows.items()} if target is None else rows
+    outputs.put(text_table(columns, shown, width, colors) + "\n", target)
+    if target is None and len(found) > ROWS:
         tell(f"{ROWS:,} of {len(found):,} rows; --csv and other formats have all")
 
 

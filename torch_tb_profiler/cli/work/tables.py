@@ -29,7 +29,7 @@ ROWS = 20
 
 def run(of: ListedTable, arguments: argparse.Namespace) -> None:
     logs.configure()
-    form, path = outputs.format_of(arguments)
+    form, target = outputs.format_of(arguments)
     limit = _limit(arguments.limit, ROWS if form == "text" else "all")
     table = TableAnswer(_made(of, arguments, limit))
     query = Query(sort=_sort(of, arguments, table), filter=arguments.filter, limit=limit)
@@ -40,10 +40,10 @@ def run(of: ListedTable, arguments: argparse.Namespace) -> None:
     except Problem as problem:
         raise UserError(_explained(problem, table)) from None
     if form != "text":
-        outputs.write(page, form, path)
+        outputs.write(page, form, target)
         return
-    width, colors = (None, False) if path else (width_of(sys.stdout), has_colors(arguments.color, sys.stdout))
-    outputs.put(text_table(page.columns, page.rows, width, colors, depth) + "\n", path)
+    width, colors = (None, False) if target else (width_of(sys.stdout), has_colors(arguments.color, sys.stdout))
+    outputs.put(text_table(page.columns, page.rows, width, colors, depth) + "\n", target)
     _say_what_is_left(page, arguments)
 
 

@@ -18,6 +18,7 @@ from torch_tb_profiler.typed import convert
 #: files that are looked for where the command runs, and the tables in which rules are
 PROJECT, PROJECT_TABLES = "pyproject.toml", ("tool", "torch-tb-profiler", "check")
 OWN, OWN_TABLES = "torch-tb-profiler.toml", ("check",)
+FILES = (PROJECT, OWN)
 
 
 class _OfRuns(msgspec.Struct, rename="kebab", forbid_unknown_fields=True):
@@ -91,7 +92,8 @@ def _file(named: str | None) -> tuple[_File, str]:
         if found is None:
             raise UserError(f"{named} has no table [{'.'.join(tables)}]")
         return found, named
-    for name, tables in ((PROJECT, PROJECT_TABLES), (OWN, OWN_TABLES)):
+    for name in FILES:
+        tables = PROJECT_TABLES if name == PROJECT else OWN_TABLES
         if Path(name).is_file() and (found := _table(Path(name), tables)) is not None:
             return found, name
     return _File(), ""

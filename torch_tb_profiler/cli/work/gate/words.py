@@ -142,6 +142,8 @@ def side(of: GateSide) -> str:
     for count, what in ((of.slow, "slow"), (of.compiling, "compiling"), (of.collecting, "collecting garbage")):
         if count:
             text += f", {count} {what}"
+    if of.damaged:
+        text += f"; {_plural(of.damaged, 'line')} of the history cannot be read"
     return text
 
 
