@@ -107,7 +107,7 @@ class LaunchedWork(msgspec.Struct, frozen=True):
 class Owner(msgspec.Struct, frozen=True):
     """Whom device work belongs to.
 
-    how       operator, compiled, graph_node, annotation, module, frame, thread, inferred or none
+    how       operator, compiled, annotated, graph_node, annotation, module, frame, thread, inferred or none
     reason    why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
     text      the owner in words
     name      only its name; null for none
@@ -226,7 +226,8 @@ def _owner(timeline: Timeline, row: int, launch: int | None) -> Owner | None:
         return None
     how, why = How(links.how[work]), Why(links.reason[work])
     launched = -1 if launch is None else int(trace.events.name[launch])
-    found = name_owner(trace, how, why, int(links.owner[work]), launched)
+    annotation = int(trace.device_work.annotation[work])
+    found = name_owner(trace, how, why, int(links.owner[work]), launched, annotation)
     told = how in (How.GRAPH_NODE, How.INFERRED)
     return Owner(
         how=found.how,
