@@ -17,6 +17,7 @@ from torch_tb_profiler.trace.column_buffers import getter
 from torch_tb_profiler.trace.events import NO_ARGS, Event, TrackArgs, attribute
 from torch_tb_profiler.trace.raw_events import RawEvents
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Category
+from torch_tb_profiler.trace.vocabulary import category_of, phase_of
 
 COPY_KIND, SOURCE_KIND, TARGET_KIND, FILL_KIND = ARGUMENTS_OF_COPIES = (
     "copy kind",
@@ -29,11 +30,13 @@ ORIGINAL_STREAM = "original_stream"
 
 #: names that do not say what was copied, by the category of the event
 BARE_NAMES = {Category.MEMCPY: "Memcpy", Category.MEMSET: "Memset"}
+_BARE = frozenset(BARE_NAMES.values())
 
 # CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, by number; the exporter writes the number where it has no word
 _COPIES = ("", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP")
 _MEMORIES = ("Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static")
-_MEMORY_WORDS = {name.lower().replace(" ", "_"): name for name in _MEMORIES}
+#: as the exporter writes kinds of memory
+MEMORY_WORDS = {name.lower().replace(" ", "_"): name for name in _MEMORIES}
 
 #: texts among the arguments of device work that are no annotation
 _NO_ANNOTATION = frozenset(
@@ -67,17 +70,20 @@ def _copy(kind: object) -> str:
 
 def _memory(kind: object) -> str:
     if isinstance(kind, str):
-        return _MEMORY_WORDS.get(kind, kind)
+        return MEMORY_WORDS.get(kind, kind)
     return _MEMORIES[kind] if isinstance(kind, int) and 0 <= kind < len(_MEMORIES) else "Unrecognized"
 
 
 def named(events: Sequence[Event], raws: RawEvents) -> list[Event]:
     """The events of a chunk, copies and fills with the names that Kineto writes."""
-    bare = frozenset(BARE_NAMES.values())
     return [
-        replace(event, name=kineto_name(event.name or "", raws.args(place))) if event.name in bare else event
+        replace(event, name=kineto_name(event.name or "", raws.args(place))) if _is_bare(event) else event
         for place, event in enumerate(events)
     ]
+
+
+def _is_bare(event: Event) -> bool:
+    return event.name in _BARE and BARE_NAMES.get(category_of(phase_of(event.ph), event.cat or "")) == event.name
 
 
 def replays_graphs(args: Sequence[TrackArgs]) -> bool:
