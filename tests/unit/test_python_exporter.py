@@ -201,6 +201,17 @@ def test_counters_without_a_key_have_the_name_of_the_event() -> None:
     assert [(each.name, each.value.tolist()) for each in recorded_counters(trace)] == [(n, [v]) for n, v in values]
 
 
+def test_counters_of_two_devices_are_told_apart() -> None:
+    events = [
+        {"ph": "C", "name": "Power (W)", "pid": f"GPU {device} Counters", "ts": 5, "args": {"": 500}}
+        for device in (0, 1)
+    ]
+    assert [each.name for each in recorded_counters(work_of(*events).trace)] == [
+        "Power (W) (GPU 0)",
+        "Power (W) (GPU 1)",
+    ]
+
+
 def test_chunk_by_chunk_it_is_the_same(tmp_path: Path) -> None:
     """A file of many chunks, of which the first has no such names."""
     plain = [event("cpu_op", f"op{i}", i, 1) for i in range(20_000)]
