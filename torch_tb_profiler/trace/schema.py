@@ -281,8 +281,7 @@ class DeviceWork(Table):
     device: Int32 = column("device number", "without the argument the pid, when it is small", source="device")
     stream: Int64 = column(
         "stream number",
-        "0 is a real stream on ROCm; -1 is written unsigned; in launches on ROCm it is a pointer; of work drawn on "
-        "another lane `original_stream`",
+        "0 is a real stream on ROCm; -1 is written unsigned; `original_stream` where `stream` is a lane of its own",
         source="stream",
         also_missing=2**32 - 1,
         may_be_text=True,
@@ -370,9 +369,7 @@ class Syncs(Table):
     table_name: ClassVar[str] = "syncs"
     row: Int32 = column("row", "an event of the category SYNC", follows=True)
     kind: Int32 = column(STRING, "Stream Sync, Event Sync, Context Sync, Stream Wait Event", source="cuda_sync_kind")
-    wait_on_stream: Int64 = column(
-        "stream number", "where the event was recorded", source="wait_on_stream", also_missing=2**32 - 1
-    )
+    wait_on_stream: Int64 = column("stream number", "of the event", source="wait_on_stream", also_missing=2**32 - 1)
     record_correlation: Int64 = column(
         "id", "of the call that recorded the event", source="wait_on_cuda_event_record_corr_id", also_missing=2**32 - 1
     )
