@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.kernels.table import kernel_totals, kernels
 from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy, resident_blocks
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.timeline.details import computed
 
 A100: dict[str, Any] = {
     "id": 0,
@@ -120,6 +121,15 @@ def test_kernels_have_what_is_computed() -> None:
     assert table.mean_blocks_per_sm is not None
     assert table.mean_blocks_per_sm.tolist() == [2.0]
     assert (totals.occupancy.mean, totals.occupancy.known_share) == (0.25, 1.0)
+
+
+def test_details_say_what_is_computed() -> None:
+    both = {"blocks per SM": 10.0, "est. achieved occupancy %": 100.0}
+    assert computed(model_with(launched()).trace, 0) == both
+    assert computed(model_with(launched(**both)).trace, 0) == {}
+    zero = launched(shared=81 << 10, **{**both, "est. achieved occupancy %": 0})
+    assert computed(model_with(zero).trace, 0) == {"est. achieved occupancy %": 25.0}
+    assert computed(model_of([launched()]).trace, 0) == {}
 
 
 @pytest.mark.parametrize(("capability", "blocks"), [((8, 0), 32), ((8, 6), 64)])

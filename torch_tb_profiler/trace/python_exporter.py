@@ -38,10 +38,11 @@ _MEMORIES = ("Unknown", "Pageable", "Pinned", "Device", "Array", "Managed", "Dev
 #: as the exporter writes kinds of memory
 MEMORY_WORDS = {name.lower().replace(" ", "_"): name for name in _MEMORIES}
 
-#: texts among the arguments of device work that are no annotation
+#: what profilers write as arguments of device work; texts under other keys are an annotation
 _NO_ANNOTATION = frozenset(
     {key for table in TRACE_TABLES for column in table.schema() for key in column.source}
     | {*ARGUMENTS_OF_COPIES, ORIGINAL_STREAM, "annotated_stream", "kind", "In split size", "Out split size"}
+    | {"context", "priority", "queued", "channel", "channel_type", "warps per SM", "flags", "value"}
 ) - {"annotation"}
 
 _NODE, _STREAM, _ANNOTATION = map(attribute, ("graph node id", "stream", "annotation"))
@@ -113,7 +114,8 @@ def _node(args: TrackArgs, raw: Mapping[str, Any]) -> TrackArgs:
     original = raw.get(ORIGINAL_STREAM)
     if isinstance(original, int) and not isinstance(original, bool):
         changed[_STREAM] = float(original)
-    texts = {key: text for key, text in raw.items() if isinstance(text, str) and key not in _NO_ANNOTATION}
-    if texts or "annotation" in raw:
+    others = raw.keys() - _NO_ANNOTATION
+    if others:
+        texts = {key: text for key, text in raw.items() if key in others and isinstance(text, str)}
         changed[_ANNOTATION] = msgspec.Raw(msgspec.json.encode(texts) if texts else b"")
     return replace(args, **changed) if changed else args

@@ -46,10 +46,11 @@ class RawEvents:
     @cached_property
     def _raws(self) -> list[msgspec.Raw]:
         text = b"[" + self._text() + b"]"
-        for readable in (lambda: text, lambda: repair_bare_words(text)[0]):
+        try:
+            raws = _split.decode(text)
+        except UNREADABLE:
             try:
-                raws = _split.decode(readable())
+                raws = _split.decode(repair_bare_words(text)[0])
             except UNREADABLE:
-                continue
-            return raws if len(raws) == self._count else []
-        return []
+                return []
+        return raws if len(raws) == self._count else []
