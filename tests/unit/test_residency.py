@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.events import kernel, model_of
-from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.kernels.table import kernel_totals, kernels
 from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy, resident_blocks
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.sql.tables.device import COPIES
 from torch_tb_profiler.timeline.details import computed
 
 A100: dict[str, Any] = {
@@ -138,6 +138,9 @@ def test_how_many_blocks_there_may_be_is_known_of_some_devices(capability: tuple
     assert resident_blocks(device, 32, 16, 0) == (blocks, 0)
 
 
-def test_bandwidth_of_copies_is_not_needed_in_the_file() -> None:
-    copied = {**kernel(0, 10, 1, "Memcpy HtoD (Pinned -> Device)", bytes=10_000), "cat": "gpu_memcpy"}
-    assert copies(model_of([copied])).bandwidth.tolist() == [1.0]
+def test_the_bandwidth_of_a_copy_is_as_recorded_or_computed() -> None:
+    copies = [
+        {**kernel(start, 10, 1, "Memcpy HtoD (Pinned -> Device)", bytes=10_000, **args), "cat": "gpu_memcpy"}
+        for start, args in ((0, {}), (20, {"memory bandwidth (GB/s)": 1.5}))
+    ]
+    assert np.asarray(COPIES.fill(model_of(copies))["bandwidth"]).tolist() == [1.0, 1.5]

@@ -74,15 +74,19 @@ def raw_args_at(place: RawPlace, stream: BinaryIO, limits: Limits | None = None)
         event = None
     except (NotATraceError, OSError) as error:
         raise TraceError(reason_of(error)) from None
-    if event is None or place.name not in (event.name, _name_of(event)):
+    if event is None or not _is_called(event, place.name):
         words = "is damaged around this event, or has changed: only what was read of it can be shown"
         raise TraceError(Reason(OTHER, words))
     return msgspec.json.format(bytes(event.args), indent=2).decode() if event.args else None
 
 
-def _name_of(event: _Event) -> str:
-    args = from_json(event.args, Any) if event.args else None
-    return kineto_name(event.name or "", args if isinstance(args, dict) else {})
+def _is_called(event: _Event, name: str) -> bool:
+    """Whether an event of the file has the name of one of the trace, which may be the one that Kineto writes."""
+    written = event.name or ""
+    try:
+        return name in (written, kineto_name(written, from_json(event.args, dict[str, Any])))
+    except UNREADABLE:
+        return name == written
 
 
 def _at(text: Readable, offset: int, length: int) -> bytes:

@@ -237,7 +237,8 @@ function Args({ args, computed }: Pick<SliceDetails, "args" | "computed">) {
         ))}
         {Object.entries(computed).map(([key, value]) => (
           <Fact key={key} term={key}>
-            <code>{Number(value.toPrecision(6))}</code> <span className="muted">{text.computed}</span>
+            <code>{Number(value.toPrecision(6))}</code>{" "}
+            <span className="muted">{text.computed}</span>
           </Fact>
         ))}
       </dl>
