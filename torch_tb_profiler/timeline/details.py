@@ -132,8 +132,8 @@ class Details(SliceReference, frozen=True):
     name_id     number of its name
     self_ns     its duration less what its children in its own band cover
     args        what the columns hold of its arguments, by the names that the file uses
-    computed    of a kernel what follows from its launch and is missing in the file, or impossible there; by the names
-                that files use
+    computed    of a kernel its blocks per SM and its occupancy (%) where they follow from its launch and are missing
+                in the file, or impossible there; by the names that files use
     parents     the slices of its track that enclose it, outermost first
     stack       Python frames around it (of device work: around its launch), outermost first
     call_stack  frames of the argument `Call stack`, innermost first

@@ -4140,7 +4140,7 @@ export interface SliceDetails {
   self_ns: number;
   /** what the columns hold of its arguments, by the names that the file uses */
   args: { [key: string]: unknown };
-  /** of a kernel what follows from its launch and is missing in the file, or impossible there; by the names that files use */
+  /** of a kernel its blocks per SM and its occupancy (%) where they follow from its launch and are missing in the file, or impossible there; by the names that files use */
   computed: { [key: string]: number };
   /** the slices of its track that enclose it, outermost first */
   parents: SliceReference[];
