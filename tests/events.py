@@ -65,7 +65,7 @@ def copy(start: float, duration: float, correlation: int, **args: Any) -> Event:
 
 
 def fill(start: float, duration: float, correlation: int, **args: Any) -> Event:
-    return {**kernel(start, duration, correlation, "Memset", **args), "cat": "gpu_memset"}
+    return {**kernel(start, duration, correlation, "Memset (Device)", **args), "cat": "gpu_memset"}
 
 
 def memory(

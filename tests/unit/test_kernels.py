@@ -105,7 +105,7 @@ def test_copies_and_fills() -> None:
     events = [copy(0, 10, 1, bytes=100), copy(20, 5, 2, bytes=50), fill(30, 5, 3)]
     table = kernels(model_of(events))
     assert table.memcpy == (Transfers("Memcpy HtoD", 2, 15 * US, 150),)
-    assert table.memset == (Transfers("Memset", 1, 5 * US, None),)
+    assert table.memset == (Transfers("Memset (Device)", 1, 5 * US, None),)
     assert len(table) == 0
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels_by_device
 from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY
+from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Profile
 from torch_tb_profiler.arrays.types import Float64, Int64
@@ -59,13 +60,14 @@ def counters(model: Model) -> Counters:
     for device, chosen in kernels.items():
         of_device = work.take(chosen)
         start, stop = model.trace.events.start[of_device.row], model.trace.events.end[of_device.row]
-        sized = of_device.blocks_per_sm > 0
+        blocks = blocks_per_sm(model.trace, of_device)
+        sized = blocks > 0
         found.append(
             DeviceCounters(
                 device,
                 buckets,
                 _utilization(GPU_BUSY.spans(device_spans(model, chosen)), buckets),
-                intervals.profile(start[sized], stop[sized], of_device.blocks_per_sm[sized], cap=1.0),
+                intervals.profile(start[sized], stop[sized], blocks[sized], cap=1.0),
             )
         )
     return Counters(begin, tuple(found))

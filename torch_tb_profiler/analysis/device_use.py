@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans, kernels_by_device, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores, is_compute, occupancy, tensor_cores
 from torch_tb_profiler.analysis.shared.quantities import share
+from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
@@ -142,10 +143,10 @@ def mean_known(values: Sequence[float | None]) -> float | None:
 
 def filled_ns(model: Model, chosen: Bool | Int64) -> float:
     """Integral over the steps of the part of the multiprocessors that the chosen kernels could fill, at most 1."""
-    events, steps, work = model.trace.events, model.steps, model.device_work
-    blocks = work.blocks_per_sm[chosen]
+    events, steps, work = model.trace.events, model.steps, model.device_work.take(chosen)
+    blocks = blocks_per_sm(model.trace, work)
     known = blocks > 0
-    row = work.row[chosen][known]
+    row = work.row[known]
     filled = intervals.profile(events.start[row], events.end[row], blocks[known], cap=1.0)
     return intervals.integral(filled, intervals.union(steps.start, steps.end))
 

@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.shared.quantities import (
     roles_of,
     spans_by_role,
 )
+from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8
@@ -217,8 +218,9 @@ def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.Pro
     if counter.kind in _QUANTITIES:
         return _ones(_QUANTITIES[counter.kind].spans(work.by_role))
     if counter.kind == "sm_efficiency":
-        sized = (work.role == Role.COMPUTE) & (table.blocks_per_sm[place] > 0)
-        return work.summed(sized, table.blocks_per_sm[place[sized]], 1.0)
+        blocks = blocks_per_sm(timeline.trace, table.take(place))
+        sized = (work.role == Role.COMPUTE) & (blocks > 0)
+        return work.summed(sized, blocks[sized], 1.0)
     copies = (work.category == Category.MEMCPY) & (table.bytes[place] > 0) & (items.end > items.start)
     lengths = items.end[copies] - items.start[copies]
     return work.summed(copies, table.bytes[place[copies]] * 1e9 / lengths)
@@ -240,7 +242,7 @@ def _of_devices(timeline: Timeline) -> list[Counter]:
     there: dict[CounterKind, Bool] = {
         "busy": role != NO_ROLE,
         "computing": role == Role.COMPUTE,
-        "sm_efficiency": (role == Role.COMPUTE) & (work.blocks_per_sm > 0),
+        "sm_efficiency": (role == Role.COMPUTE) & (blocks_per_sm(timeline.trace, work) > 0),
         "kernels_running": kernel,
         "queue_length": timeline.links.work.launch >= 0,
         "memcpy_bandwidth": (category == Category.MEMCPY) & (work.bytes > 0),

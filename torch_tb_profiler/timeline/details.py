@@ -10,6 +10,7 @@ import numpy as np
 from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.shared.owners import name_owner
+from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -28,7 +29,7 @@ from torch_tb_profiler.timeline.flows import Flow, flows_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import tree_of
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, JSON_TEXT, TRACE_TABLES, Column
+from torch_tb_profiler.trace.schema import DEVICE_WORK, JSON_TEXT, TRACE_TABLES, Column, DeviceWork
 
 MOST_LAUNCHED = 100
 MOST_FLOWS = 200
@@ -107,7 +108,7 @@ class LaunchedWork(msgspec.Struct, frozen=True):
 class Owner(msgspec.Struct, frozen=True):
     """Whom device work belongs to.
 
-    how       operator, compiled, graph_node, annotation, module, frame, thread, inferred or none
+    how       operator, compiled, annotated, graph_node, annotation, module, frame, thread, inferred or none
     reason    why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
     text      the owner in words
     name      only its name; null for none
@@ -131,6 +132,8 @@ class Details(SliceReference, frozen=True):
     name_id     number of its name
     self_ns     its duration less what its children in its own band cover
     args        what the columns hold of its arguments, by the names that the file uses
+    computed    of a kernel its blocks per SM and its occupancy (%) where they follow from its launch and are missing
+                in the file, or impossible there; by the names that files use
     parents     the slices of its track that enclose it, outermost first
     stack       Python frames around it (of device work: around its launch), outermost first
     call_stack  frames of the argument `Call stack`, innermost first
@@ -150,6 +153,7 @@ class Details(SliceReference, frozen=True):
     name_id: int
     self_ns: int
     args: dict[str, Any]
+    computed: dict[str, float]
     parents: tuple[SliceReference, ...]
     stack: tuple[StackFrame, ...]
     call_stack: tuple[str, ...]
@@ -183,6 +187,7 @@ def details(timeline: Timeline, row: int) -> Details:
         name_id=int(timeline.names.number[events.name[row]]),
         self_ns=self_time(timeline, row),
         args=args,
+        computed=computed(trace, row),
         parents=_references(timeline, parents),
         stack=tuple(
             StackFrame(frame, trace.strings[events.name[frame]])
@@ -226,7 +231,8 @@ def _owner(timeline: Timeline, row: int, launch: int | None) -> Owner | None:
         return None
     how, why = How(links.how[work]), Why(links.reason[work])
     launched = -1 if launch is None else int(trace.events.name[launch])
-    found = name_owner(trace, how, why, int(links.owner[work]), launched)
+    annotation = int(trace.device_work.annotation[work])
+    found = name_owner(trace, how, why, int(links.owner[work]), launched, annotation)
     told = how in (How.GRAPH_NODE, How.INFERRED)
     return Owner(
         how=found.how,
@@ -265,6 +271,23 @@ def arguments(trace: Trace, row: int) -> dict[str, Any]:
             if value is not None:
                 found[column.source[0]] = value
     return found
+
+
+def computed(trace: Trace, row: int) -> dict[str, float]:
+    """Blocks per SM and occupancy of a kernel, where they are not the recorded ones."""
+    if trace.events.category[row] != Category.KERNEL:
+        return {}
+    work = trace.device_work.take(find(trace.device_work.row, np.array([row])))
+    sources = {column.name: column.source[0] for column in DeviceWork.schema() if column.source}
+    values = {
+        "blocks_per_sm": (blocks_per_sm(trace, work), work.blocks_per_sm),
+        "occupancy": (known_occupancy(trace, work), work.occupancy),
+    }
+    return {
+        sources[name]: float(known[0])
+        for name, (known, recorded) in values.items()
+        if not np.isnan(known[0]) and known[0] != recorded[0]
+    }
 
 
 def _argument(trace: Trace, value: np.generic, column: Column) -> Any:

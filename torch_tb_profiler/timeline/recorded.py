@@ -53,6 +53,7 @@ def recorded_counters(trace: Trace) -> tuple[RecordedCounter, ...]:
         if siblings[number] > 1:
             title = f"{title}: {trace.strings[series[at]]}"
         if several:
-            title = f"{title} ({pids[events.track[table.row[at]]]})"
+            # torch's exporter in Python names the process of a device's counters `GPU 0 Counters`
+            title = f"{title} ({pids[events.track[table.row[at]]].removesuffix(' Counters')})"
         found.append(RecordedCounter(title, events.start[row][order], table.value[chosen][order]))
     return tuple(found)

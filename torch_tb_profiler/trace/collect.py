@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
+from torch_tb_profiler.trace.arguments import Columns
 from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.gather import HEADS, SECOND, TABLES, Gathered, Gatherer, Numbering
 from torch_tb_profiler.trace.notes import Note, Notes
-from torch_tb_profiler.trace.schema import Chunks, CounterValues, DeviceWork, Events, Flows, Table
+from torch_tb_profiler.trace.schema import Category, Chunks, CounterValues, DeviceWork, Events, Flows
 from torch_tb_profiler.trace.store import Header
 from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
 
@@ -18,6 +19,8 @@ from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
 ROW_GROUP = 1 << 17
 #: chunks that one process decodes at once; row groups end where a batch ends, whoever has decoded it
 BATCH_CHUNKS = 4
+#: ids of arrows between nodes of a graph begin here, far beyond any correlation
+FIRST_GRAPH_ARROW = 1 << 40
 
 
 class Collector(Gatherer):
@@ -54,6 +57,9 @@ class Collector(Gatherer):
         heads = np.frombuffer(b"".join(self._heads), dtype=HEADS)
         self._heads.clear()
         phase, category = heads["phase"].copy(), heads["category"].copy()
+        flow_ids = np.frombuffer(b"".join(self._flow_ids), np.int64)
+        self._flow_ids.clear()
+        _tell_graph_arrows(category, flow_ids)
         start, duration = self._times.take(phase, category)
         self._writer.add(
             Events,
@@ -78,7 +84,10 @@ class Collector(Gatherer):
         for number, kind in enumerate(TABLES):
             rows = np.flatnonzero(tables == number)
             if kind and len(rows):
-                self._write_table(kind, rows, first_row, heads["track"])
+                columns = {"id": flow_ids} if kind is Flows else self._arguments[kind].take()
+                if kind is DeviceWork:
+                    self._complete_work(columns, heads["track"][rows])
+                self._writer.add(kind, {"row": rows + first_row, **columns})
         for (second, _, _), arguments, numbers in zip(SECOND, self._second, self._second_rows, strict=True):
             if not numbers:
                 continue
@@ -89,17 +98,15 @@ class Collector(Gatherer):
             order = np.argsort(columns["row"], kind="stable")
             self._writer.add(second, {name: values[order] for name, values in columns.items()})
 
-    def _write_table(self, kind: type[Table], rows: Int64, first_row: int, track: Int32) -> None:
-        """`rows`: which of the events since `first_row` have a row in the table; `track`: of all of these."""
-        if kind is Flows:
-            columns = {"id": np.frombuffer(b"".join(self._flow_ids), np.int64)}
-            self._flow_ids.clear()
-        else:
-            columns = self._arguments[kind].take()
-        if kind is DeviceWork:
-            device = columns["device"]
-            columns["device"] = np.where(device < 0, self._tracks.devices()[track[rows]], device)
-        self._writer.add(kind, {"row": rows + first_row, **columns})
+    def _complete_work(self, columns: Columns, track: Int32) -> None:
+        """What follows from the track and from other columns of device work."""
+        device = columns["device"]
+        columns["device"] = np.where(device < 0, self._tracks.devices()[track], device)
+        # Kineto may write the graph's id in the upper half of a node's
+        node = columns["graph_node_id"]
+        graph = node >> 32
+        columns["graph_id"] = np.where((columns["graph_id"] < 0) & (graph > 0), graph, columns["graph_id"])
+        columns["graph_node_id"] = np.where(node < 0, node, node & 0xFFFFFFFF)
 
     # the end ------------------------------------------------------------------------------------------------
 
@@ -116,3 +123,14 @@ class Collector(Gatherer):
         first = self._times.first_ns or 0
         origin = (self._times.origin_us or 0) * 1000 + first + (header.base_time_ns or 0)
         return TraceInfo(header, self._strings.texts, self._tracks.all(), origin, first, tuple(notes), text_bytes)
+
+
+def _tell_graph_arrows(category: UInt8, flow_ids: Int64) -> None:
+    """Arrows between nodes of a graph are written as those from launches are, with ids of their own range.
+
+    flow_ids: of the events that have one, in their order
+    """
+    if flow_ids.max(initial=0) >= FIRST_GRAPH_ARROW:
+        flows = np.flatnonzero(np.isin(category, Flows.categories))
+        between_nodes = (flow_ids >= FIRST_GRAPH_ARROW) & (category[flows] == Category.FLOW_LAUNCH)
+        category[flows[between_nodes]] = Category.FLOW_GRAPH

@@ -1,19 +1,13 @@
-"""The values of counter events, whose arguments have keys that the recorded program chose freely.
-
-The types that text is decoded to hold only keys that the schema knows, so chunks with counter events are decoded again.
-"""
+"""The values of counter events, whose arguments have keys that the recorded program chose freely."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from torch_tb_profiler.trace.events import Event
-from torch_tb_profiler.trace.json_scan import UNREADABLE
-from torch_tb_profiler.typed import json_decoder
+from torch_tb_profiler.trace.raw_events import RawEvents
 
 #: series of one event that are kept; a counter is drawn as one line for each
 MOST_SERIES = 64
@@ -27,40 +21,19 @@ class CounterValue(NamedTuple):
     value: float
 
 
-class _Counter(msgspec.Struct):
-    args: dict[str, Any] | None = None
-
-
-_split = json_decoder(list[msgspec.Raw])
-_counter = json_decoder(_Counter)
-
-
-def counter_values(text: bytes, events: Sequence[Event], first_row: int) -> list[CounterValue]:
+def counter_values(raws: RawEvents, events: Sequence[Event], first_row: int) -> list[CounterValue]:
     """The finite numbers among the arguments of the counter events of a chunk.
 
-    text       of the events, without the brackets around them
+    raws       the same events as their text has them
     events     what was decoded of it
     first_row  of the first event
-
-    A chunk that had to be repaired has none: its text does not say which event is which.
     """
-    rows = [place for place, event in enumerate(events) if event.ph == "C"]
-    if not rows:
-        return []
-    try:
-        raws = _split.decode(b"[" + text + b"]")
-    except UNREADABLE:
-        return []
-    if len(raws) != len(events):
-        return []
     found: list[CounterValue] = []
-    for place in rows:
-        try:
-            args = _counter.decode(raws[place]).args or {}
-        except UNREADABLE:
-            continue
-        numbers = [(key, float(value)) for key, value in args.items() if _is_number(value)]
-        found += [CounterValue(first_row + place, key, value) for key, value in numbers[:MOST_SERIES]]
+    for place, event in enumerate(events):
+        if event.ph == "C":
+            numbers = [(key, float(value)) for key, value in raws.args(place).items() if _is_number(value)]
+            # torch's exporter in Python writes the only series of a counter without a key
+            found += [CounterValue(first_row + place, key or event.name or "", n) for key, n in numbers[:MOST_SERIES]]
     return found
 
 

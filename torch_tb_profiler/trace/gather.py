@@ -21,6 +21,8 @@ from torch_tb_profiler.trace.arguments import Arguments
 from torch_tb_profiler.trace.column_buffers import Codes, TextCodes, getter
 from torch_tb_profiler.trace.counter_events import counter_values
 from torch_tb_profiler.trace.events import NO_ARGS, Event, attribute
+from torch_tb_profiler.trace.python_exporter import BARE_NAMES, graph_nodes, named, replays_graphs
+from torch_tb_profiler.trace.raw_events import RawEvents
 from torch_tb_profiler.trace.schema import (
     TRACE_TABLES,
     Category,
@@ -111,6 +113,8 @@ class Gatherer:
         self._flow_ids: list[bytes] = []
         self._second = [Arguments(kind, self._strings.code) for kind, _, _ in SECOND]
         self._second_rows: list[list[int]] = [[] for _ in SECOND]
+        #: whether an event so far has a name that its arguments complete
+        self._has_bare_names = False
 
     def _new_head(self, key: _Key) -> bytes:
         ph, cat, name, pid, tid = key
@@ -123,6 +127,7 @@ class Gatherer:
             category = Category.USER_ANNOTATION
         elif category == Category.KERNEL and name in WAITS:
             category = Category.SYNC
+        self._has_bare_names |= BARE_NAMES.get(category) == name
         table = _TABLE_OF_CATEGORY[category]
         return _HEAD.pack(phase, category, table, self._strings.code(name), self._tracks.code(pid, tid))
 
@@ -133,16 +138,23 @@ class Gatherer:
         first_row = self.count
         self.count += len(events)
         self._chunks.append((offset, length, first_row))
-        head_of = self._head_of
-        heads = b"".join([head_of[e.ph, e.cat, e.name, e.pid, e.tid] for e in events])
+        raws = RawEvents(text, len(events))
+        heads = self._heads_of(events)
+        if self._has_bare_names:
+            events = named(events, raws)
+            heads = self._heads_of(events)
         self._heads.append(heads)
         self._times.add(events)
         if _COUNTER in heads[:: _HEAD.size]:
-            found = counter_values(text(), events, first_row)
+            found = counter_values(raws, events, first_row)
             self._counters += [(row, self._strings.code(series), value) for row, series, value in found]
-        self._add_arguments(events, first_row, heads[_TABLE_AT :: _HEAD.size])
+        self._add_arguments(events, first_row, heads[_TABLE_AT :: _HEAD.size], raws)
 
-    def _add_arguments(self, events: Sequence[Event], first_row: int, tables: bytes) -> None:
+    def _heads_of(self, events: Sequence[Event]) -> bytes:
+        head_of = self._head_of
+        return b"".join([head_of[e.ph, e.cat, e.name, e.pid, e.tid] for e in events])
+
+    def _add_arguments(self, events: Sequence[Event], first_row: int, tables: bytes, raws: RawEvents) -> None:
         """`tables`: for each event the number of its table, a byte each."""
         for number in sorted(set(tables)):
             chosen = compress(events, tables.translate(_IS_TABLE[number]))
@@ -155,6 +167,9 @@ class Gatherer:
                 self._flow_ids.append(_flow_ids([event.id for event in chosen]).tobytes())
             elif kind:
                 args = [event.args or NO_ARGS for event in chosen]
+                if kind is DeviceWork and replays_graphs(args):
+                    places = compress(range(len(events)), tables.translate(_IS_TABLE[number]))
+                    args = graph_nodes(args, places, raws)
                 self._arguments[kind].add(args)
                 for second, (_, of, values_of) in enumerate(SECOND):
                     if kind in of and any(values := values_of(args)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.trace.json_scan import UNREADABLE
 from torch_tb_profiler.trace.not_a_trace import NotATraceError
+from torch_tb_profiler.trace.python_exporter import kineto_name
 from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.trace.store import Trace
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
@@ -73,10 +74,19 @@ def raw_args_at(place: RawPlace, stream: BinaryIO, limits: Limits | None = None)
         event = None
     except (NotATraceError, OSError) as error:
         raise TraceError(reason_of(error)) from None
-    if event is None or (event.name or "") != place.name:
+    if event is None or not _is_called(event, place.name):
         words = "is damaged around this event, or has changed: only what was read of it can be shown"
         raise TraceError(Reason(OTHER, words))
     return msgspec.json.format(bytes(event.args), indent=2).decode() if event.args else None
+
+
+def _is_called(event: _Event, name: str) -> bool:
+    """Whether an event of the file has the name of one of the trace, which may be the one that Kineto writes."""
+    written = event.name or ""
+    try:
+        return name in (written, kineto_name(written, from_json(event.args, dict[str, Any])))
+    except UNREADABLE:
+        return name == written
 
 
 def _at(text: Readable, offset: int, length: int) -> bytes:

@@ -63,6 +63,7 @@ class Category(IntEnum):
     METADATA = 16
     COUNTER = 17
     OUT_OF_MEMORY = 18  # `[OutOfMemory]` instants: one failed allocation
+    FLOW_GRAPH = 19  # arrows between nodes of a graph
 
 
 DEVICE_WORK = (Category.KERNEL, Category.MEMCPY, Category.MEMSET)
@@ -280,7 +281,7 @@ class DeviceWork(Table):
     device: Int32 = column("device number", "without the argument the pid, when it is small", source="device")
     stream: Int64 = column(
         "stream number",
-        "0 is a real stream on ROCm; -1 is written unsigned; in launches on ROCm it is a pointer",
+        "0 is a real stream on ROCm; -1 is written unsigned; `original_stream` where `stream` is a lane of its own",
         source="stream",
         also_missing=2**32 - 1,
         may_be_text=True,
@@ -295,7 +296,8 @@ class DeviceWork(Table):
     bytes: Int64 = column("bytes", "copies and sets", source="bytes", bounds=(0, 2**50))
     bandwidth: Float64 = column("GB/s", "copies and sets", source="memory bandwidth (GB/s)", bounds=(0, 1e6))
     graph_id: Int64 = column("id", "CUDA graphs, since 2026", source="graph id")
-    graph_node_id: Int64 = column("id", "CUDA graphs, since 2026", source="graph node id")
+    graph_node_id: Int64 = column("id", "CUDA graphs, since 2026; without the graph's id", source="graph node id")
+    annotation: Int32 = column(JSON_TEXT, "{key: text} that the program gave to a node of a graph", source="annotation")
 
 
 class PythonFrames(Table):
@@ -334,7 +336,7 @@ class Flows(Table):
     """Ends of arrows."""
 
     table_name: ClassVar[str] = "flows"
-    categories = (Category.FLOW_LAUNCH, Category.FLOW_FORWARD_BACKWARD)
+    categories = (Category.FLOW_LAUNCH, Category.FLOW_FORWARD_BACKWARD, Category.FLOW_GRAPH)
     row: Int32 = column("row", follows=True)
     id: Int64 = column("id", "the event's id, unique only within a category", follows=True)
 
@@ -367,9 +369,7 @@ class Syncs(Table):
     table_name: ClassVar[str] = "syncs"
     row: Int32 = column("row", "an event of the category SYNC", follows=True)
     kind: Int32 = column(STRING, "Stream Sync, Event Sync, Context Sync, Stream Wait Event", source="cuda_sync_kind")
-    wait_on_stream: Int64 = column(
-        "stream number", "where the event was recorded", source="wait_on_stream", also_missing=2**32 - 1
-    )
+    wait_on_stream: Int64 = column("stream number", "of the event", source="wait_on_stream", also_missing=2**32 - 1)
     record_correlation: Int64 = column(
         "id", "of the call that recorded the event", source="wait_on_cuda_event_record_corr_id", also_missing=2**32 - 1
     )

@@ -434,7 +434,7 @@ export interface OperatorsMeta {
 export interface Unattributed {
   /** in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none */
   owner: string;
-  /** how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none */
+  /** how the owner is known: compiled, annotated, graph_node, annotation, module, frame, thread, inferred or none */
   how: string;
   /** only the owner's name; null for none */
   name: string | null;
@@ -4140,6 +4140,8 @@ export interface SliceDetails {
   self_ns: number;
   /** what the columns hold of its arguments, by the names that the file uses */
   args: { [key: string]: unknown };
+  /** of a kernel its blocks per SM and its occupancy (%) where they follow from its launch and are missing in the file, or impossible there; by the names that files use */
+  computed: { [key: string]: number };
   /** the slices of its track that enclose it, outermost first */
   parents: SliceReference[];
   /** Python frames around it (of device work: around its launch), outermost first */
@@ -4210,7 +4212,7 @@ export interface LaunchedWork {
 
 /** Whom device work belongs to. */
 export interface Owner {
-  /** operator, compiled, graph_node, annotation, module, frame, thread, inferred or none */
+  /** operator, compiled, annotated, graph_node, annotation, module, frame, thread, inferred or none */
   how: string;
   /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
   reason: string | null;

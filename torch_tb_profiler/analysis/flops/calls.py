@@ -174,7 +174,8 @@ def _on_devices(model: Model) -> Pieces:
     row = work.row[place]
     node = model.device_links.operator_node[place].astype(np.int64)
     replay = np.full(len(place), -1, np.int64)
-    replayed = np.flatnonzero(model.owners.how[place] == How.GRAPH_NODE)
+    captured = model.owners.evidence[place] != take_known(model.launches.row, model.device_links.launch[place])
+    replayed = np.flatnonzero(one_of(model.owners.how[place], (How.GRAPH_NODE, How.ANNOTATED)) & captured)
     if len(replayed):
         of_row = np.full(len(events), -1, np.int64)
         of_row[model.tree.row] = np.arange(len(model.tree))

@@ -76,9 +76,9 @@ KERNELS = by_key(
         "Mean est. achieved occupancy",
         "number",
         "percent",
-        "Active warps ÷ the maximum number of warps of an SM, as estimated by the profiler. Mean over the calls "
-        "for which it is known, weighted by duration. Empty if it is known for none: the profiler writes 0 instead "
-        "of computing it for kernels with more than 48 KiB of shared memory in a block.",
+        "Active warps ÷ the maximum number of warps of an SM, as estimated by the profiler, otherwise computed from "
+        "the launch (compute capabilities 7.0, 7.5, 8.0 and 9.0). Mean over the calls for which it is known, weighted "
+        "by duration. Empty if it is known for none.",
     ),
     Definition(
         "occupancy_known_share",

@@ -18,12 +18,12 @@ from torch_tb_profiler.analysis.shared.kernel_use import (
     TensorCores,
     durations,
     is_compute,
-    known_occupancy,
     occupancy,
     tensor_cores,
 )
 from torch_tb_profiler.analysis.shared.launchers import launchers
 from torch_tb_profiler.analysis.shared.owners import OwnerName, owner_names
+from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
@@ -152,8 +152,8 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     order = descending(total)
     lead = groups.first[order]
     use = use_of_device_work(model)[chosen]
-    blocks, percent = _blocks(work.blocks_per_sm), known_occupancy(work)
-    has_occupancy = bool((work.occupancy >= 0).any())
+    blocks, percent = blocks_per_sm(trace, work), known_occupancy(trace, work)
+    has_occupancy = bool(((work.occupancy >= 0) | ~np.isnan(percent)).any())
 
     rates = _rates(model, chosen, groups)
     has_work = bool(rates.bytes_ns.any() or rates.flops_ns.any())
@@ -254,8 +254,3 @@ def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
         )
         for g in descending(total).tolist()
     )
-
-
-def _blocks(values: Float64) -> Float64:
-    """Blocks per SM; the profiler writes 0 when it does not know."""
-    return np.where(values > 0, values, np.nan)

@@ -122,16 +122,16 @@ OVERVIEW = by_key(
         "Est. achieved occupancy",
         "number",
         "fraction",
-        "Active warps ÷ the maximum number of warps of an SM, as estimated by the profiler for each kernel; mean "
-        "over the compute kernels for which it is known, weighted by duration.",
+        "Active warps ÷ the maximum number of warps of an SM, as estimated by the profiler for each kernel, otherwise "
+        "computed from the launch (compute capabilities 7.0, 7.5, 8.0 and 9.0); mean over the compute kernels for "
+        "which it is known, weighted by duration.",
     ),
     Definition(
         "occupancy_known_share",
         "Occupancy known",
         "number",
         "fraction",
-        "Duration of the compute kernels whose occupancy is known ÷ duration of all compute kernels. The profiler "
-        "writes 0 instead of computing it for kernels with more than 48 KiB of shared memory in a block.",
+        "Duration of the compute kernels whose occupancy is known ÷ duration of all compute kernels.",
     ),
     Definition(
         "tensor_cores_yes",

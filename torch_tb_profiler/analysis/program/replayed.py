@@ -15,6 +15,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
+from torch_tb_profiler.model.owners import How, named_by
 from torch_tb_profiler.model.owners.graphs import captured_calls
 from torch_tb_profiler.trace import Category
 
@@ -128,6 +129,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
         spread = np.where(mean > 0, np.sqrt(squares) / mean, 0.0)
     owners = model.structure.owners
     owner = owners.row[lead]
+    said = np.where(owners.how[lead] == How.ANNOTATED, trace.device_work.annotation[lead], 0)
     total = float(mean.sum())
     names = trace.strings.texts(trace.events.name[trace.device_work.row[lead]])
     return GraphNodes(
@@ -137,7 +139,10 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
         mean_ns=mean,
         spread=spread,
         share=mean / total if total else np.zeros(count),
-        owner=tuple(trace.strings[int(trace.events.name[each])] if each >= 0 else None for each in owner.tolist()),
+        owner=tuple(
+            named_by(annotation) or (trace.strings[int(trace.events.name[each])] if each >= 0 else None)
+            for annotation, each in zip(trace.strings.texts(said), owner.tolist(), strict=True)
+        ),
         row=trace.device_work.row[lead].astype(np.int64),
     )
 

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.flops.rates import piece_work, shared
 from torch_tb_profiler.analysis.flops.work import Work
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
+from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
@@ -284,6 +285,6 @@ def _below_wave(model: Model, found: Counted) -> Bool:
     """Shape (pieces,): kernels with fewer blocks than multiprocessors."""
     if found.on_host:
         return np.zeros(len(found.pieces), np.bool_)
-    blocks = model.device_work.blocks_per_sm[found.pieces.place]
+    blocks = blocks_per_sm(model.trace, model.device_work.take(found.pieces.place))
     below: Bool = (blocks > 0) & (blocks < 1)
     return below

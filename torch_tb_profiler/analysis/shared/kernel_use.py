@@ -12,13 +12,10 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role, share
+from torch_tb_profiler.analysis.shared.residency import known_occupancy
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_work
-from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.schema import DeviceWork
-
-#: with more shared memory in a block than this the profiler (Kineto) fails to compute an occupancy, and writes 0
-COMPUTED_SHARED_MEMORY = 49_152
 
 
 class TensorCores(msgspec.Struct, frozen=True):
@@ -43,15 +40,6 @@ class Occupancy(msgspec.Struct, frozen=True):
 
     mean: Fraction | None
     known_share: Fraction | None
-
-
-def known_occupancy(work: DeviceWork) -> Float64:
-    """Estimated achieved occupancy of each row in percent, NaN where it is not known.
-
-    Unknown are missing and negative values, and 0 with more shared memory than `COMPUTED_SHARED_MEMORY`.
-    """
-    not_computed = (work.occupancy == 0) & (work.shared_memory > COMPUTED_SHARED_MEMORY)
-    return np.where((work.occupancy >= 0) & ~not_computed, work.occupancy, np.nan)
 
 
 def is_compute(model: Model) -> Bool:
@@ -80,7 +68,7 @@ def tensor_cores(model: Model, chosen: Bool | Int64) -> TensorCores:
 
 def occupancy(model: Model, chosen: Bool | Int64) -> Occupancy:
     """Of chosen rows of device work (a mask or positions), compute kernels."""
-    duration, percent = durations(model, chosen), known_occupancy(model.device_work.take(chosen))
+    duration, percent = durations(model, chosen), known_occupancy(model.trace, model.device_work.take(chosen))
     known = ~np.isnan(percent)
     weights = duration[known]
     weight = int(weights.sum())

@@ -6,13 +6,14 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import module_name
-from torch_tb_profiler.model.owners import How, Why
+from torch_tb_profiler.model.owners import How, Why, named_by
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category, Trace
 
@@ -101,12 +102,25 @@ def owner_names(model: Model) -> OwnerNames:
     launched = np.where(owners.how == How.INFERRED, -1, take_known(events.name, _launch_rows(model)))
     track = np.where(category == Category.RUNTIME, take_known(events.track, owners.row), -1)
     track = np.where(category == Category.DRIVER, take_known(events.track, owners.row), track)
-    groups = group([owners.how, owners.reason, name + 1, category, launched + 1, track + 1])
+    said = _said(model)
+    name, category, track = (np.where(said > 0, -1, key) for key in (name, category, track))
+    groups = group([owners.how, owners.reason, name + 1, category + 1, launched + 1, track + 1, said])
+    parts = owners.how, owners.reason, owners.row, launched, said
     names = tuple(
-        name_owner(model.trace, How(owners.how[i]), Why(owners.reason[i]), int(owners.row[i]), int(launched[i]))
-        for i in groups.first.tolist()
+        name_owner(model.trace, How(how), Why(why), *numbers)
+        for how, why, *numbers in zip(*(each[groups.first].tolist() for each in parts), strict=True)
     )
     return OwnerNames(groups.of, names)
+
+
+def _said(model: Model) -> Int64:
+    """The annotation of each piece of device work whose owner it names, a string code; one for all with this owner."""
+    said = np.where(model.owners.how == How.ANNOTATED, model.device_work.annotation, 0).astype(np.int64)
+    if said.any():
+        first: dict[str | None, int] = {}
+        codes = {code: first.setdefault(named_by(model.trace.strings[code]), code) for code in distinct(said).tolist()}
+        said = np.array([codes[code] for code in said.tolist()], np.int64)
+    return said
 
 
 def _launch_rows(model: Model) -> Int64:
@@ -119,11 +133,18 @@ def _launch_rows(model: Model) -> Int64:
     return np.where(owners.how == How.NONE, -1, launch).astype(np.int64)
 
 
-def name_owner(trace: Trace, how: How, why: Why, row: int, launched: int) -> OwnerName:
-    """`how`, `why`, `row`: of one row of `Owners`; launched: name of the API call, a string code, -1 for none."""
+def name_owner(trace: Trace, how: How, why: Why, row: int, launched: int, annotation: int) -> OwnerName:
+    """`how`, `why`, `row`: of one row of `Owners`; its launch and annotation follow.
+
+    launched    name of the API call, a string code, -1 for none
+    annotation  of the work, a string code; used if the owner is known by it
+    """
     launcher = str(trace.strings[launched]) if launched >= 0 else None
     if how == How.NONE:
         return OwnerName("none", None, why.name.lower(), launcher, REASONS.get(why, "no device work"))
+    if how == How.ANNOTATED:
+        said = named_by(trace.strings[annotation]) or ""
+        return OwnerName(how.name.lower(), said, None, launcher, f"annotated: {said}")
     name, words = _words(trace, row)
     if how == How.GRAPH_NODE:
         words = f"graph replay of {words}"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.kernel_use import known_occupancy
-from torch_tb_profiler.analysis.shared.residency import LIMITS
+from torch_tb_profiler.analysis.shared.residency import LIMITS, known_occupancy
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
@@ -29,7 +28,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     blocks = blocks_of(facts)
     work, strings = facts.model.device_work, facts.trace.strings
     names = facts.trace.events.name[blocks.row]
-    percent = known_occupancy(work.take(blocks.place))
+    percent = known_occupancy(facts.trace, work.take(blocks.place))
     most = facts.limit(_ID, "most_occupancy")
     low = (percent < 100 * most) & (blocks.filled >= facts.limit(_ID, "least_filled") * np.maximum(blocks.resident, 1))
     low &= (blocks.resident > 0) & strings.where(_is_own, names)[names]

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
-from torch_tb_profiler.analysis.shared.residency import resident_blocks, threads_of
+from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, resident_blocks, threads_of
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
@@ -43,7 +43,8 @@ def blocks_of(facts: Facts) -> Blocks:
 def _blocks(facts: Facts) -> Blocks:
     model = facts.model
     work = model.device_work
-    chosen = np.flatnonzero(is_compute(model) & (work.blocks_per_sm > 0))
+    filled = blocks_per_sm(facts.trace, work)
+    chosen = np.flatnonzero(is_compute(model) & (filled > 0))
     chosen = chosen[facts.step_of(work.row[chosen]) >= 0]
     keys = (work.device[chosen], work.block[chosen], work.registers[chosen], work.shared_memory[chosen])
     groups = group(keys)
@@ -62,7 +63,7 @@ def _blocks(facts: Facts) -> Blocks:
         place=chosen,
         row=work.row[chosen],
         duration=durations(model)[chosen],
-        filled=work.blocks_per_sm[chosen],
+        filled=filled[chosen],
         resident=np.array([count for count, _ in held], np.int64)[of],
         limit=np.array([limit for _, limit in held], np.int64)[of],
         alone=_alone(facts)[chosen],

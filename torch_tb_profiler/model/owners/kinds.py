@@ -17,6 +17,7 @@ class How(IntEnum):
     FRAME = 6  # the innermost Python frame of the program around the launch
     THREAD = 7  # the thread that made the call: nothing was running on it
     INFERRED = 8  # what owns its like in the recording; its launch is not in it
+    ANNOTATED = 9  # what the program wrote to the node of the graph; comes before GRAPH_NODE
 
 
 class Why(IntEnum):

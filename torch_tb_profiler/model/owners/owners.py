@@ -10,6 +10,7 @@ from torch_tb_profiler.arrays.distinct import begins_run, one_of
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, UInt8
 from torch_tb_profiler.model.launches import DeviceLinks
+from torch_tb_profiler.model.owners.annotations import named_by
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
 from torch_tb_profiler.model.owners.kinds import How, Why
 from torch_tb_profiler.model.owners.likes import likes_of
@@ -23,7 +24,9 @@ class Owners(Table):
 
     table_name: ClassVar[str] = "owners"
     how: UInt8 = column("How", "see there")
-    row: Int32 = column("row, -1", "the operator, annotation or frame; of THREAD the API call")
+    row: Int32 = column(
+        "row, -1", "the operator, annotation or frame; of THREAD the API call; of ANNOTATED as without it"
+    )
     evidence: Int32 = column("row, -1", "the launch; of GRAPH_NODE the captured call; of INFERRED the work it is like")
     reason: UInt8 = column("Why", "why there is no owner")
 
@@ -48,6 +51,9 @@ def owners_of(trace: Trace, links: DeviceLinks, calls: CallOwners) -> Owners:
     alike = np.flatnonzero(like >= 0)
     how[alike], row[alike], evidence[alike] = How.INFERRED, row[like[alike]], work.row[like[alike]]
     reason[alike] = Why.OWNED
+
+    annotated = trace.strings.where(named_by, work.annotation)[work.annotation] & is_work & (links.operator_node < 0)
+    how[annotated], reason[annotated] = How.ANNOTATED, Why.OWNED
     return Owners(how, row, evidence, reason)
 
 

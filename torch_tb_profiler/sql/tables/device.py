@@ -10,8 +10,8 @@ from torch_tb_profiler.analysis.copies import copy_kinds
 from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps
 from torch_tb_profiler.analysis.kernels.columns import KERNELS as DEFINED
 from torch_tb_profiler.analysis.shared.device_roles import device_roles, device_spans, work_by_device
-from torch_tb_profiler.analysis.shared.kernel_use import known_occupancy
 from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION, EXPOSED_COPY, Quantity, Role
+from torch_tb_profiler.analysis.shared.residency import known_occupancy
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -109,7 +109,7 @@ def _kernels(model: Model) -> Mapping[str, Values]:
         "kind": Texts(codes, ["" if family is None else family.label for family in families]),
         "library": Texts(codes, ["" if family is None else family.library or "" for family in families]),
         "is_communication": model.device_links.is_communication[work],
-        "occupancy": known_occupancy(model.device_work.take(work)),
+        "occupancy": known_occupancy(model.trace, model.device_work.take(work)),
     }
 
 
@@ -121,7 +121,7 @@ KERNELS = SqlTable(
         *(of_definition(DEFINED["library"], "the name does not tell"), _IS_COMMUNICATION),
         *(_DEVICE, _STREAM, *TIMES, _EXPOSED, LAUNCH_ROW, OPERATOR_ROW, OPERATOR, STEP),
         *(of_schema(DeviceWork, name) for name in _OF_KERNELS),
-        of_schema(DeviceWork, "occupancy").called("occupancy", "not in the file, or not computed by the profiler"),
+        of_schema(DeviceWork, "occupancy").called("occupancy", "neither in the file nor computed"),
     ),
     _kernels,
 )
@@ -129,8 +129,13 @@ KERNELS = SqlTable(
 
 def _copies(model: Model) -> Mapping[str, Values]:
     kinds = copy_kinds(model)
+    work = model.device_work.take(kinds.index)
+    duration = model.trace.events.duration[work.row]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where((work.bytes >= 0) & (duration > 0), work.bytes / duration, np.nan)
     return {
         **_of_work(model, kinds.index, _OF_COPIES),
+        "bandwidth": np.where(np.isnan(work.bandwidth), mean, work.bandwidth),
         "kind": Texts(kinds.kind, kinds.names),
     }
 

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.device_use import DeviceUse, device_use, filled_
 from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, share
+from torch_tb_profiler.analysis.shared.residency import known_occupancy
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_work
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -74,8 +75,9 @@ def metrics(model: Model, device: int) -> OldMetrics:
     window = intervals.total(within)
     busy = intervals.total(intervals.intersection(GPU_BUSY.spans(device_spans(model, chosen)), within))
     in_steps = intervals.Coverage(within).between(events.start[work.row], events.end[work.row])
-    weights = np.where(work.occupancy >= 0, in_steps, 0)
-    occupancy = np.where(work.occupancy >= 0, work.occupancy, 0.0)
+    percent = np.where(work.occupancy >= 0, work.occupancy, known_occupancy(model.trace, work))
+    weights = np.where(percent >= 0, in_steps, 0)
+    occupancy = np.where(percent >= 0, percent, 0.0)
     filled = filled_ns(model, chosen)
     return OldMetrics(
         utilization=share(busy, window),

@@ -28,6 +28,7 @@ export const owners = area("owners", {
   how: {
     operator: "launch",
     compiled: "compiled region or Triton launch",
+    annotated: "annotation of the graph's kernel",
     graph_node: "graph capture",
     annotation: "annotation",
     module: "module",

@@ -118,6 +118,7 @@ export const trace = area("trace", {
   forward: "Forward",
   backward: "Backward",
   args: "Arguments",
+  computed: "computed from the launch",
   rawArgs: "Arguments as in the file",
   rawArgsTitle: "Arguments as in the file",
   noArgs: "The event has no arguments.",

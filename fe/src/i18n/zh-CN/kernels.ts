@@ -16,7 +16,7 @@ export const kernels: typeof en = {
   unknown: "未知",
   noTime: "此跟踪中的计算内核没有耗时。",
   occupancyUnknown:
-    "未知：跟踪没有记录，或者性能分析器没有计算（每个线程块的共享内存超过 48 KiB 的内核，它写为 0）。",
+    "未知：跟踪没有记录，也无法由启动配置计算（计算能力 7.0、7.5、8.0 和 9.0 才可以）。",
 
   table: "内核",
   group: "分组方式",

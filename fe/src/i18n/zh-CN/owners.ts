@@ -10,6 +10,7 @@ const REASONS: Record<string, string> = {
 function words({ how, name, reason, launcher, english }: OwnerWords): string {
   if (reason !== null) return REASONS[reason] ?? english;
   if (name === null) return english;
+  if (how === "annotated") return `已标注：${name}`;
   if (how === "graph_node") return `图重放：${name}`;
   if (how === "inferred") return `推断：${name}`;
   if (how === "thread") return `线程 ${name} 上的 ${launcher ?? ""}`;
@@ -34,6 +35,7 @@ export const owners: typeof en = {
   how: {
     operator: "启动调用",
     compiled: "编译区域或 Triton 启动",
+    annotated: "图中内核的标注",
     graph_node: "图捕获",
     annotation: "标注",
     module: "模块",

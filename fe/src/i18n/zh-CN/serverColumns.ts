@@ -284,7 +284,7 @@ export const columns: ServerMessages["columns"] = {
   ],
   "kernels.mean_achieved_occupancy": [
     "平均估算实际占用率",
-    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由性能分析器估算。取占用率已知的调用按耗时加权的平均值。全部未知时为空：每个线程块的共享内存超过 48 KiB 的内核，性能分析器不计算而写为 0。",
+    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由性能分析器估算，否则由启动配置计算（计算能力 7.0、7.5、8.0 和 9.0）。取占用率已知的调用按耗时加权的平均值。全部未知时为空。",
   ],
   "kernels.occupancy_known_share": ["占用率已知", "占用率已知的调用的耗时 ÷ 该行所有调用的耗时。"],
   "overlap.communication_only_ns": [
@@ -313,11 +313,11 @@ export const columns: ServerMessages["columns"] = {
   ],
   "overview.achieved_occupancy": [
     "估算实际占用率",
-    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由性能分析器对每个内核估算；取占用率已知的计算内核按耗时加权的平均值。",
+    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由性能分析器对每个内核估算，否则由启动配置计算（计算能力 7.0、7.5、8.0 和 9.0）；取占用率已知的计算内核按耗时加权的平均值。",
   ],
   "overview.occupancy_known_share": [
     "占用率已知",
-    "占用率已知的计算内核的耗时 ÷ 所有计算内核的耗时。每个线程块的共享内存超过 48 KiB 的内核，性能分析器不计算而写为 0。",
+    "占用率已知的计算内核的耗时 ÷ 所有计算内核的耗时。",
   ],
   "overview.tensor_cores_yes": [
     "使用 Tensor Core",

@@ -113,6 +113,7 @@ export const trace: typeof en = {
   forward: "前向",
   backward: "反向",
   args: "参数",
+  computed: "由启动配置计算",
   rawArgs: "显示文件中的原始参数",
   rawArgsTitle: "文件中的原始参数",
   noArgs: "该事件没有参数。",

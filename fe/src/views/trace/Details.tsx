@@ -157,7 +157,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
         <List title={text.backward} slices={details.backward} onPick={pick} />
       )}
       <SameName details={details} onPick={onPick} source={source} />
-      <Args args={details.args} />
+      <Args args={details.args} computed={details.computed} />
       <RawArgs key={`${source?.worker} ${details.row}`} row={details.row} source={source} />
       <Frames title={text.stack} frames={details.stack.map(({ frame }) => frame).reverse()} />
       <Frames title={text.callStack} frames={details.call_stack} />
@@ -219,8 +219,9 @@ function List({ title, slices, total = slices.length, onPick }: ListProps) {
   );
 }
 
-function Args({ args }: { args: SliceDetails["args"] }) {
-  const entries = Object.entries(args);
+function Args({ args, computed }: Pick<SliceDetails, "args" | "computed">) {
+  // what is computed stands in the place of what the file has
+  const entries = Object.entries(args).filter(([key]) => !(key in computed));
   if (entries.length === 0) return null;
   return (
     <section aria-label={text.args}>
@@ -229,6 +230,12 @@ function Args({ args }: { args: SliceDetails["args"] }) {
         {entries.map(([key, value]) => (
           <Fact key={key} term={key}>
             <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
+          </Fact>
+        ))}
+        {Object.entries(computed).map(([key, value]) => (
+          <Fact key={key} term={key}>
+            <code>{Number(value.toPrecision(6))}</code>{" "}
+            <span className="muted">{text.computed}</span>
           </Fact>
         ))}
       </dl>
