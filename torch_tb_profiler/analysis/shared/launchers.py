@@ -40,7 +40,8 @@ class Unattributed(msgspec.Struct, frozen=True):
     owner      in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none
     how        how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none
     name       only the owner's name; null for none
-    reason     why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
+    reason     why there is none: host_not_recorded, before_recording, no_correlation, launch_lost or
+               ambiguous; null for others
     launcher   the API call in parentheses, or that it is not in the trace
     calls      how many pieces of work
     device_ns  Σ of their durations
