@@ -65,6 +65,8 @@ def test_without_correlations_flows_and_external_ids_link(
     assert (shares.linked, shares.by_link) == (1, {link: 1})
     found = kinds(model)
     assert found["linked_without_correlation"] == note
+    (text,) = (each.text for each in health(model) if each.kind == "linked_without_correlation")
+    assert f"linked by {'flow' if link == 'flow' else 'External id'} (3)" in text
     assert not found.keys() & {"no_launch", "no_correlation"}
     assert int(model.in_steps.is_work.sum()) == 3
 
@@ -151,6 +153,10 @@ def by_time(events: list[Event]) -> list[Event]:
             id="rank behind the pid",
         ),
         pytest.param(
+            by_time(rank("rank0", "rank0", 0, "aten::mm", TIMES) + rank("rank1", "rank1", 1, "aten::add", TIMES)),
+            id="one pid for all of a rank",
+        ),
+        pytest.param(
             by_time(rank(100, 0, 0, "aten::mm", TIMES, 1) + rank(200, 1, 1, "aten::add", TIMES, 3)),
             id="few ids collide",
         ),
@@ -176,6 +182,16 @@ def test_merged_ranks_on_devices_of_one_number() -> None:
     assert device_us(model_of(rank(100, 0, 0, "aten::mm", TIMES) + host + second)) == RIGHT
 
 
+def test_ranks_that_share_a_device_are_not_all_taken_for_one() -> None:
+    """Most of the work is of one rank; what the other has launched is known by its ids alone."""
+    first = rank(100, 0, 0, "aten::mm", [100.0 * i for i in range(8)])
+    second = rank(200, 0, 1, "aten::add", [50.0 + 100 * i for i in range(3)], 7)
+    model = model_of(by_time(first + [{**each, "args": {**each["args"], "device": 0}} for each in second]))
+    found = device_us(model)
+    assert found["aten::mm"] <= 80
+    assert found["aten::add"] == 20, "of three ids one is its own"
+
+
 def test_what_two_ranks_may_have_launched_has_no_owner() -> None:
     events = by_time(rank(100, 0, 0, "aten::mm", TIMES) + rank(200, 1, 1, "aten::add", TIMES))
     model = model_of(events)
@@ -186,6 +202,25 @@ def test_what_two_ranks_may_have_launched_has_no_owner() -> None:
     found = kinds(model)
     assert found["merged_processes"] == {"processes": 2, "collide": True, "unowned": 6}
     assert "no_launch" not in found
+
+
+def test_the_process_that_allocates_on_a_device_launches_there() -> None:
+    events = rank(100, 0, 0, "aten::mm", TIMES) + rank(200, 1, 1, "aten::add", TIMES)
+    for pid, device in ((100, 0), (200, 1)):
+        args = {"Bytes": 512, "Device Id": device, "Device Type": 1, "Addr": 4096}
+        events.append(
+            {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": pid, "tid": 1, "ts": 1.0, "args": args}
+        )
+    assert device_us(model_of(by_time(events))) == RIGHT
+
+
+def test_processes_of_one_pid_are_not_told_apart() -> None:
+    events = rank(100, 0, 0, "aten::mm", TIMES) + [
+        {**each, "tid": 2} if each["pid"] == 100 else each for each in rank(100, 1, 1, "aten::add", TIMES)
+    ]
+    model = model_of(events)
+    assert device_us(model) == {"aten::mm": 0, "aten::add": 0}
+    assert kinds(model)["shared_correlation"] == {"matched": 0, "unowned": 6}
 
 
 def test_calls_that_a_device_records_are_no_process() -> None:

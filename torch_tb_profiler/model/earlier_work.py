@@ -24,7 +24,7 @@ def launched_before(trace: Trace, links: DeviceLinks) -> Bool:
     """
     work, start = trace.device_work, trace.events.start[trace.device_work.row]
     is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
-    orphan = is_work & (links.launch < 0) & (links.link == Link.NONE)
+    orphan: Bool = is_work & (links.launch < 0) & (links.link == Link.NONE)
     if not orphan.any():
         return orphan
     known = np.flatnonzero(is_work & (links.launch >= 0))

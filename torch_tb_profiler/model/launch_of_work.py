@@ -126,7 +126,7 @@ def _same_moment(trace: Trace, rows: Int32, ends: Int32) -> Int64:
     first = begins_run(moment[order])
     count = np.zeros(len(order), np.int64)
     for side in (is_end, ~is_end):
-        passed = np.cumsum(side) - side
+        passed: Int64 = np.cumsum(side) - side
         count[side] = (passed - np.maximum.accumulate(np.where(first, passed, 0)))[side]
     size = int(count.max()) + 1 if len(count) else 1
     key = moment[order] * size + count

@@ -53,7 +53,6 @@ def _merged(processes: Processes, unowned: int) -> Note:
         f"The file holds {processes.count} processes that call the device API: several traces were merged. "
         + (paired if collide else "")
         + "Open the ranks as separate files.",
-        count=processes.count,
         touches=("overview", *_TOUCHES),
         values={"processes": processes.count, "collide": collide, "unowned": unowned},
     )
@@ -63,8 +62,9 @@ def _shared(matched: int, unowned: int) -> Note:
     return Note(
         "shared_correlation",
         "info",
-        "Kernels that carry the correlation of a call that started another kernel, as the profiler writes them on "
-        f"ROCm: {matched} belong to calls without a kernel, in their order; {unowned} belong to no operator.",
+        "Several calls or kernels have one correlation, as the profiler writes it on ROCm, and merged traces have it: "
+        f"{matched} kernels belong to calls without one, in their order; {unowned} kernels and copies belong to no "
+        "operator.",
         count=matched + unowned,
         touches=_TOUCHES,
         values={"matched": matched, "unowned": unowned},
@@ -72,11 +72,12 @@ def _shared(matched: int, unowned: int) -> Note:
 
 
 def _without_correlation(flow: int, external_id: int) -> Note:
+    ways = [f"linked by {way} ({many})" for way, many in (("flow", flow), ("External id", external_id)) if many]
     return Note(
         "linked_without_correlation",
         "info",
-        "The file has no correlation ids that join calls and device work. Kernels and copies were linked by flow: "
-        f"{flow}, by External id: {external_id}.",
+        "The file has no correlation ids that join calls and device work. Kernels and copies were "
+        f"{' and '.join(ways)}.",
         count=flow + external_id,
         touches=_TOUCHES,
         values={"flow": flow, "external_id": external_id},

@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.nesting import last_started
-from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.launch_of_work import LaunchOfWork, Link
 from torch_tb_profiler.trace import Category, Trace
@@ -59,7 +59,7 @@ def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> Launch
     return msgspec.structs.replace(found, launch=launch, link=link)
 
 
-def _in_order(trace: Trace, pieces: Int64, anchor: Int64, free: Int64, found: LaunchOfWork) -> Int64:
+def _in_order(trace: Trace, pieces: Int64, anchor: Int32, free: Int64, found: LaunchOfWork) -> Int64:
     """Shape (pieces,): the free call that started each kernel, -1 where that is not sure.
 
     anchor   shape (pieces,): the call whose correlation each has

@@ -11,10 +11,11 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import begins_run, distinct, distinct_places, one_of
 from torch_tb_profiler.arrays.grouping import first_at, greatest_at, group, least_at
 from torch_tb_profiler.arrays.lookup import find, take_known
-from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
+from torch_tb_profiler.trace.tracks import MAX_DEVICE_NUMBER
 
 _DIGITS = late_pattern(r"\d+")
 #: calls that start kernels and nothing else
@@ -25,8 +26,9 @@ _HOST = (Category.OPERATOR, Category.USER_ANNOTATION, Category.PYTHON_FUNCTION)
 _SAMPLE = 4096
 #: of more processes than these only names and places in the file tell
 _MOST_COMPARED = 256
-#: part of the pieces of a lane by which the best process must be better than the next
-_MARGIN = 0.01
+#: part of the pieces of a lane by which the best process must be better than the next, and part of those that any
+#: process may have launched which it must have
+_MARGIN, _ALMOST_ALL = 0.01, 0.95
 
 
 class Processes(msgspec.Struct, frozen=True):
@@ -72,6 +74,9 @@ def processes_of(trace: Trace, id_of_launch: Int64, id_of_work: Int64) -> Proces
     open_ = np.flatnonzero(is_work & (found < 0))
     if len(open_):
         found[open_] = _by_place(trace, pid_of_track, number, len(pid), of_launch, open_)
+    open_ = np.flatnonzero(is_work & (found < 0))
+    if len(open_):
+        found[open_] = _by_memory(trace, number[pid_of_track], work.device[open_])
     ids = _Ids(trace, id_of_launch, of_launch, len(pid))
     lane = group([ran_on, work.device]).of
     open_ = np.flatnonzero(is_work & (found < 0) & (id_of_work > 0))
@@ -89,9 +94,16 @@ def _pids(trace: Trace) -> Int64:
 
 
 def _by_name(trace: Trace, pid_of_track: Int64, pid: Int64) -> Int64:
-    """Shape (pids,): the process of which a pid, as mergers write it ("[TP00] 1234"), has the same text beside it."""
+    """Shape (pids,): the process of which a pid, as mergers write it ("[TP00] 1234"), has the same text beside it.
+
+    A pid that cannot be the number of a device is that of its process.
+    """
     names = dict(zip(pid_of_track.tolist(), (track.pid for track in trace.tracks), strict=True))
     found = np.full(len(names), -1, np.int64)
+    for number, code in enumerate(pid.tolist()):
+        name = names[code]
+        if isinstance(name, str) or name >= MAX_DEVICE_NUMBER:
+            found[code] = number
     texts = {code: name for code, name in names.items() if isinstance(name, str)}
     for ends in (-1, 0):
         keys = {code: _without_number(text, ends) for code, text in texts.items()}
@@ -131,6 +143,16 @@ def _by_place(trace: Trace, pid_of_track: Int64, number: Int64, count: int, of_l
     # files that hold all of the hosts before all of the devices are not told apart so
     every = len(distinct(found)) == len(distinct(of_launch[of_launch >= 0]))
     return found if every else nothing
+
+
+def _by_memory(trace: Trace, process_of_track: Int64, device: Int32) -> Int64:
+    """Shape (device,): the process that alone allocated memory of each device; -1 for none."""
+    memory = trace.memory
+    process = process_of_track[trace.events.track[memory.row]]
+    used = np.flatnonzero((memory.device >= 0) & (memory.device_type > 0) & (process >= 0))
+    known, place = distinct_places(memory.device[used])
+    least, most = (take(place, process[used], len(known)) for take in (least_at, greatest_at))
+    return take_known(np.where(least == most, least, -1), find(known, device))
 
 
 class _Ids:
@@ -181,7 +203,7 @@ class _Ids:
 
 
 def _by_ids(ids: _Ids, lane: Int64, work: Int64, id_of_work: Int64) -> Int64:
-    """Shape (work,): of each lane (pid and device) the process that has launches for clearly most of its pieces.
+    """Shape (work,): of each lane (pid and device) the process that may have launched almost all of its pieces.
 
     What one lane has is not there for the next, so lanes that are clear may make others clear.
     """
@@ -194,11 +216,10 @@ def _by_ids(ids: _Ids, lane: Int64, work: Int64, id_of_work: Int64) -> Int64:
         for mine in open_:
             sample = mine[np.linspace(0, len(mine) - 1, min(len(mine), _SAMPLE)).astype(np.int64)]
             of_sample = id_of_work[work[sample]], work[sample]
-            fitting = np.array(
-                [np.count_nonzero(ids.fits(of_sample[0], each, of_sample[1])) for each in range(ids.count)]
-            )
+            fits = np.array([ids.fits(of_sample[0], each, of_sample[1]) for each in range(ids.count)])
+            fitting = fits.sum(axis=1)
             next_, best = np.sort(fitting)[-2:].tolist()
-            if best - next_ > _MARGIN * len(sample) and 2 * best > len(sample):
+            if best - next_ > _MARGIN * len(sample) and best >= _ALMOST_ALL * np.count_nonzero(fits.any(axis=0)):
                 found[mine] = int(np.argmax(fitting))
                 ids.take(id_of_work[work[mine]], int(np.argmax(fitting)))
             else:

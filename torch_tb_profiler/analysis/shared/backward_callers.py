@@ -35,22 +35,30 @@ class Waiting(msgspec.Struct, frozen=True):
     """When threads were in a range and ran no operator but those of a backward pass.
 
     nesting   of the call tree
-    is_free   shape (call tree,): whether the thread waits where this is the innermost node
+    is_call   shape (call tree,): autograd nodes, of which the caller runs those of the host, and calls of backward
     """
 
     tree: CallTree
     nesting: Nesting
-    is_free: Bool
+    is_call: Bool
 
     def at(self, track: Int64, time: Int64) -> Bool:
         """Whether each thread waits in a range at each time."""
-        return take_known(self.is_free, self.nesting.innermost(track.astype(np.int32), time), missing=0)
+        return self._is_free(self.nesting.innermost(track.astype(np.int32), time))
 
     def stretches(self) -> tuple[Int64, Int64, Int64]:
         """Start and end in ns, and the innermost node then, a position in the call tree."""
         start, end, node = innermost(self.tree, np.ones(len(self.tree), np.bool_))
-        free = self.is_free[node]
+        free = self._is_free(node)
         return start[free], end[free], node[free]
+
+    def _is_free(self, node: Int32 | Int64) -> Bool:
+        parent, is_range = self.tree.parent, self.tree.category == Category.USER_ANNOTATION
+        free: Bool = take_known(is_range, node, missing=0)
+        busy = np.flatnonzero(~free & (node >= 0))
+        calls = busy[nearest(parent, self.is_call, node[busy]) >= 0]
+        free[calls[nearest(parent, is_range, node[calls]) >= 0]] = True
+        return free
 
 
 class BackwardCallers(msgspec.Struct, frozen=True):
@@ -58,7 +66,7 @@ class BackwardCallers(msgspec.Struct, frozen=True):
 
     track, start, end   of the node
     caller              track of the thread that called backward, ITSELF or UNKNOWN
-    waiting             what threads were in while they waited in a range, for `waits`
+    waiting             which threads waited meanwhile
     """
 
     track: Int32
@@ -70,6 +78,8 @@ class BackwardCallers(msgspec.Struct, frozen=True):
     def at(self, track: Int32, time: Int64) -> Int64:
         """Shape (n,): for whom each thread works at each time: a track, ITSELF or UNKNOWN."""
         found = np.full(len(track), ITSELF, np.int64)
+        if (self.caller == ITSELF).all():
+            return found
         last = last_started(self.track, self.start, track, time)
         asked = np.flatnonzero(last >= 0)
         if not len(asked):
@@ -101,14 +111,14 @@ def backward_callers(model: Model) -> BackwardCallers:
     whole, trace = model.whole, model.trace
     tree, links = whole.tree, backward_links(whole)
     is_node = autograd_nodes(whole)
-    waiting = Waiting(tree, model.structure.nesting, _is_free(trace, tree, is_node))
+    waiting = Waiting(tree, model.structure.nesting, is_node | (tree.name == trace.strings.code(_CALL)))
     root = np.flatnonzero(is_node)
     root = root[nearest(tree.parent, is_node, tree.parent[root]) < 0] if len(root) else root
     track, start = tree.track[root], tree.start[root]
     caller = np.full(len(root), ITSELF, np.int64)
     # nodes inside ranges, and on threads that run forward, are called by their own thread
     alone = nearest(tree.parent, tree.category == Category.USER_ANNOTATION, root) < 0
-    alone &= ~among(track, _forward_tracks(whole, is_node))
+    alone &= ~among(track, _forward_tracks(whole, is_node, distinct(track[alone])))
     engine = np.flatnonzero(alone)
     if len(engine):
         known = _by_forward(tree, root, links.node, links.forward)[engine]
@@ -120,23 +130,12 @@ def backward_callers(model: Model) -> BackwardCallers:
     return BackwardCallers(track, start, tree.end[root], caller, waiting)
 
 
-def _is_free(trace: Trace, tree: CallTree, is_node: Bool) -> Bool:
-    """Shape (call tree,): in which a thread may wait for a backward pass, of which it runs the part on the host."""
-    is_range = tree.category == Category.USER_ANNOTATION
-    if not is_node.any():
-        return is_range
-    calls = is_node | (tree.name == trace.strings.code(_CALL))
-    every = np.arange(len(tree))
-    called: Bool = (nearest(tree.parent, calls, every) >= 0) & (nearest(tree.parent, is_range, every) >= 0)
-    return is_range | called
-
-
-def _forward_tracks(model: Model, is_node: Bool) -> Int32:
-    """Tracks with operators that have a number of the forward pass, outside of autograd nodes."""
+def _forward_tracks(model: Model, is_node: Bool, among_tracks: Int32) -> Int32:
+    """Those of some tracks with operators that have a number of the forward pass, outside of autograd nodes."""
     tree, operators = model.tree, model.trace.operators
-    numbered = tree.is_operator & (take_known(operators.sequence, tree.operator) >= 0)
-    numbered &= take_known(operators.forward_thread, tree.operator) <= 0
-    at = np.flatnonzero(numbered)
+    at = np.flatnonzero(tree.is_operator & among(tree.track, among_tracks))
+    at = at[take_known(operators.sequence, tree.operator[at]) >= 0]
+    at = at[take_known(operators.forward_thread, tree.operator[at]) <= 0]
     return distinct(tree.track[at[nearest(tree.parent, is_node, at) < 0]])
 
 

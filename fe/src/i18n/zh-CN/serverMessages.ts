@@ -61,9 +61,14 @@ export const serverMessages: ServerMessages = {
     no_correlation: () =>
       "部分内核和拷贝没有关联 ID 说明由哪个调用启动。它们的时间计入总计，但不属于任何算子。",
     linked_without_correlation: ({ flow, external_id }) =>
-      `文件中没有可用来关联调用与设备工作的关联 ID。内核和拷贝按流箭头关联：${flow}，按 External id 关联：${external_id}。`,
+      `文件中没有可用来关联调用与设备工作的关联 ID。内核和拷贝${[
+        flow ? `按流箭头关联（${flow}）` : "",
+        external_id ? `按 External id 关联（${external_id}）` : "",
+      ]
+        .filter(Boolean)
+        .join("，")}。`,
     shared_correlation: ({ matched, unowned }) =>
-      `部分内核带有启动了另一个内核的调用的关联 ID（ROCm 上的分析器会这样写）：${matched} 个按顺序归于没有内核的调用；${unowned} 个不属于任何算子。`,
+      `多个调用或内核共用一个关联 ID（ROCm 上的分析器会这样写，合并的跟踪中也有）：${matched} 个内核按顺序归于没有内核的调用；${unowned} 个内核和拷贝不属于任何算子。`,
     merged_processes: ({ processes, collide, unowned }) =>
       `文件中有 ${processes} 个调用设备 API 的进程：由多个跟踪合并而成。${
         collide
