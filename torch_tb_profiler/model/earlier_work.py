@@ -7,6 +7,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import group, least_at
 from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.model.launch_of_work import Link
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
@@ -23,7 +24,7 @@ def launched_before(trace: Trace, links: DeviceLinks) -> Bool:
     """
     work, start = trace.device_work, trace.events.start[trace.device_work.row]
     is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
-    orphan = is_work & (links.launch < 0)
+    orphan: Bool = is_work & (links.launch < 0) & (links.link == Link.NONE)
     if not orphan.any():
         return orphan
     known = np.flatnonzero(is_work & (links.launch >= 0))

@@ -1,8 +1,7 @@
 """Which API call started which device work, and which operator made the call.
 
-The one rule: a kernel, copy or set belongs to the API call (runtime or driver) with its `correlation`; the call
-belongs to the innermost operator that contains its start on the same thread. `External id` is not used: in files
-of 2022-23 it repeats the correlation.
+A kernel, copy or set belongs to the API call that started it (`launch_of_work`); the call belongs to the innermost
+operator that contains its start on the same thread.
 """
 
 from __future__ import annotations
@@ -11,14 +10,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.moments import covered
 from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest
-from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.communication_events import is_communication_work
-from torch_tb_profiler.trace import Category, Note, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
+from torch_tb_profiler.model.launch_of_work import LaunchOfWork
+from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace.schema import Table, column
 
 
 class LaunchLinks(Table):
@@ -36,8 +36,10 @@ class DeviceLinks(Table):
     """Parallel to `Trace.device_work`."""
 
     table_name: ClassVar[str] = "device_links"
-    launch: Int32 = column("index into Trace.launches, -1", "same correlation; -1: launched before the window")
-    node: Int32 = column("position in the call tree, -1", "of the launch")
+    launch: Int32 = column("index into Trace.launches, -1", "see launch_of_work; -1: launched before the window")
+    link: UInt8 = column("Link", "how the launch is known")
+    launch_row: Int32 = column("row, -1", "of the launch; without one, of the operator with its External id")
+    node: Int32 = column("position in the call tree, -1", "of the launch; without one, the operator")
     operator_node: Int32 = column("position in the call tree, -1", "of the launch; -1: unattributed")
     is_communication: Bool = column("kernel of a collective", "see communication")
 
@@ -90,71 +92,16 @@ def _operators_during(
     return found
 
 
-def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> DeviceLinks:
-    """Find the launch of every kernel, copy and set."""
-    work = trace.device_work
-    category = trace.events.category[work.row]
-    launch = _launch_of(trace)
-    is_work = one_of(category, DEVICE_WORK)
-    launch[~is_work] = -1
-    if len(links):
-        node = np.where(launch >= 0, links.node[launch], -1).astype(np.int32)
-        operator_node = np.where(launch >= 0, links.operator_node[launch], -1).astype(np.int32)
-    else:
-        node = np.full(len(work), -1, dtype=np.int32)
-        operator_node = node.copy()
-    launched_in = np.where(operator_node >= 0, tree.name[operator_node], 0) if len(tree) else np.zeros_like(node)
-    return DeviceLinks(launch, node, operator_node, is_communication_work(trace, launched_in))
-
-
-def no_launch_note(without_launch: int, calls_recorded: bool) -> list[Note]:
-    """without_launch: how many kernels, copies and sets have none; calls_recorded: whether the trace has API calls."""
-    if not without_launch:
-        return []
-    if calls_recorded:
-        why = (
-            "Kernels and copies whose launch is not in the trace, while that of others is: they were started before "
-            "recording began, or the record of their launch was lost."
-        )
-        remedy = "torch.cuda.synchronize() before the recording, or schedule(wait=1, warmup=1, active=3)"
-    else:
-        why = "Kernels and copies without a launch: calls of the device API were not recorded."
-        remedy = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
-    return [
-        Note(
-            "no_launch",
-            "info",
-            f"{why} Their time is in the totals but belongs to no operator.",
-            count=without_launch,
-            touches=("operators", "kernels"),
-            remedy=remedy,
-            values={"calls_recorded": calls_recorded},
-        )
-    ]
-
-
-def _launch_of(trace: Trace) -> Int32:
-    """For each piece of device work the latest API call of its correlation that had begun, else the first one.
-
-    A correlation normally belongs to one call; when a driver call is nested in a runtime call both carry it, and
-    the runtime call, which the program made, is taken.
-    """
-    work, launches, events = trace.device_work, trace.launches, trace.events
-    found = np.full(len(work), -1, dtype=np.int32)
-    usable = np.flatnonzero(launches.correlation > 0)
-    if not len(usable) or not len(work):
-        return found
-    is_driver = events.category[launches.row[usable]] == Category.DRIVER
-    order = usable[np.lexsort((is_driver, events.start[launches.row[usable]], launches.correlation[usable]))]
-    keys = launches.correlation[order]
-    first = np.searchsorted(keys, work.correlation, side="left")
-    after = np.searchsorted(keys, work.correlation, side="right")
-    known = (after > first) & (work.correlation > 0)
-    single = known & (after == first + 1)
-    found[single] = order[first[single]]
-    for i in np.flatnonzero(known & ~single).tolist():
-        group = order[first[i] : after[i]]
-        began = group[events.start[launches.row[group]] <= events.start[work.row[i]]]
-        runtime = began[events.category[launches.row[began]] == Category.RUNTIME]
-        found[i] = runtime[-1] if len(runtime) else began[-1] if len(began) else group[0]
-    return found
+def device_links(trace: Trace, tree: CallTree, links: LaunchLinks, found: LaunchOfWork) -> DeviceLinks:
+    """Place the launch of every kernel, copy and set in the call tree."""
+    launch_row = take_known(trace.launches.row, found.launch)
+    node, operator_node = take_known(links.node, found.launch), take_known(links.operator_node, found.launch)
+    without_call = np.flatnonzero(found.operator >= 0)
+    if len(without_call):
+        place = np.full(len(trace.events), -1, np.int32)
+        place[tree.row] = np.arange(len(tree), dtype=np.int32)
+        launch_row[without_call] = found.operator[without_call]
+        node[without_call] = operator_node[without_call] = place[launch_row[without_call]]
+    launched_in = take_known(tree.name, operator_node, missing=0)
+    is_communication = is_communication_work(trace, launched_in)
+    return DeviceLinks(found.launch, found.link, launch_row, node, operator_node, is_communication)

@@ -16,7 +16,8 @@ from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
 from torch_tb_profiler.model.communication_events import collective_calls
 from torch_tb_profiler.model.forward_backward import ForwardBackward
-from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, no_launch_note
+from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks
+from torch_tb_profiler.model.link_notes import link_notes
 from torch_tb_profiler.model.memo import Memo, part
 from torch_tb_profiler.model.owners import Owners
 from torch_tb_profiler.model.selection import Selection
@@ -221,9 +222,9 @@ class Model:
         """What a user should know about what is selected: what the reader noted, then what the structure shows."""
         selection = self._selection
         clamped = self.structure.clamped(*((selection.nodes.kept, selection.frames.kept) if selection else ()))
-        without_launch = int(np.count_nonzero((self.device_links.launch < 0) & self.is_work))
-        found = clamping_note(clamped) + no_launch_note(without_launch, len(self.trace.launches) > 0)
-        return tuple(Notes([*self.trace.notes, *found, *self.steps.notes]))
+        calls_recorded, processes = len(self.trace.launches) > 0, self.structure.launch_of_work.processes
+        links = link_notes(self.device_links, self.is_work, self.device_work.correlation, calls_recorded, processes)
+        return tuple(Notes([*self.trace.notes, *clamping_note(clamped), *links, *self.steps.notes]))
 
     @part
     def launched_before(self) -> Bool:

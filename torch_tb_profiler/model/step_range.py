@@ -61,8 +61,8 @@ def events_of(structure: Structure, steps: Steps) -> Bool:
     work = trace.device_work.row
     # device work of the last step may run on after its end
     selected[work] = _inside(events.start[work], begin, int(steps.end[-1])) & ~structure.launched_before
-    launched = np.flatnonzero(links.launch >= 0)
-    selected[work[launched]] = _inside(events.start[trace.launches.row[links.launch[launched]]], begin, finish)
+    launched = np.flatnonzero(links.launch_row >= 0)
+    selected[work[launched]] = _inside(events.start[links.launch_row[launched]], begin, finish)
     return selected
 
 
@@ -88,8 +88,8 @@ def step_of_events(structure: Structure, steps: Steps) -> Int64:
     first = np.minimum(np.searchsorted(steps.end, events.start[work], side="right"), len(steps) - 1)
     inside = (events.start[work] >= steps.host_start[first]) & (events.start[work] < steps.end[first])
     found[work] = np.where(inside & ~structure.launched_before, first, -1)
-    launched = np.flatnonzero(links.launch >= 0)
-    found[work[launched]] = _begins_in(steps, events.start[trace.launches.row[links.launch[launched]]])
+    launched = np.flatnonzero(links.launch_row >= 0)
+    found[work[launched]] = _begins_in(steps, events.start[links.launch_row[launched]])
     return found
 
 

@@ -11,8 +11,10 @@ from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
 from torch_tb_profiler.model.earlier_work import launched_before
 from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
+from torch_tb_profiler.model.launch_of_work import LaunchOfWork, launch_of_work
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
 from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.one_kernel_each import one_kernel_each
 from torch_tb_profiler.model.owners import CallOwners, Owners, owners_of, owners_of_calls
 from torch_tb_profiler.trace import Trace
 
@@ -62,9 +64,16 @@ class Structure:
         return launch_links(self.trace, self.tree, self.nesting)
 
     @part
+    def launch_of_work(self) -> LaunchOfWork:
+        """Parallel to `trace.device_work`."""
+        links, rows = self.launch_links, self.trace.launches.row
+        is_outer = (links.duration > 0) | (self.trace.events.duration[rows] <= 0)
+        return one_kernel_each(self.trace, launch_of_work(self.trace), is_outer)
+
+    @part
     def device_links(self) -> DeviceLinks:
         """Parallel to `trace.device_work`."""
-        return device_links(self.trace, self.tree, self.launch_links)
+        return device_links(self.trace, self.tree, self.launch_links, self.launch_of_work)
 
     @part
     def launched_before(self) -> Bool:
@@ -79,7 +88,7 @@ class Structure:
     @part
     def owners(self) -> Owners:
         """Parallel to `trace.device_work`."""
-        return owners_of(self.trace, self.device_links, self.call_owners)
+        return owners_of(self.trace, self.tree, self.device_links, self.call_owners)
 
     @part
     def forward_backward(self) -> ForwardBackward:

@@ -32,7 +32,7 @@ class RankRangeTable(Tabular, frozen=True):
     left_out: names that are not in it
     """
 
-    missing_below_zero: ClassVar = ("device_ns",)
+    missing_below_zero: ClassVar = ("device_ns", "exposed_ns")
     defined: ClassVar = RANK_RANGES
 
     name: tuple[str, ...]
@@ -59,7 +59,7 @@ class RankRangeTable(Tabular, frozen=True):
 class RangeRankTable(Tabular, frozen=True):
     """One range, a row for each rank that calls it, in order of rank. Definitions: `columns.RANGE_OF_RANKS`."""
 
-    missing_below_zero: ClassVar = ("device_ns",)
+    missing_below_zero: ClassVar = ("device_ns", "exposed_ns")
     defined: ClassVar = RANGE_OF_RANKS
 
     worker: tuple[str, ...]
@@ -106,12 +106,14 @@ def of_rank(summary: RankSummary, step: str | None = None, name: str | None = No
         of = of.take(of.step == at)
     rows = group([of.name.astype(np.int64)])
     times = np.stack([np.asarray(getattr(of, time), np.float64) for time in TIMES])
+    times[times < 0] = np.nan
     if not head.device_ids:
         times[TIMES.index("device")] = np.nan
     count = rows.count()
     first = np.cumsum(count) - count
     ordered = np.stack([values[np.lexsort((values, rows.of))] for values in times])
     medians = (ordered[:, first + (count - 1) // 2] + ordered[:, first + count // 2]) / 2
+    medians[np.stack([rows.sum(np.isnan(values)) > 0 for values in times])] = np.nan
     lengths = summary.steps.end - summary.steps.start
     return OfRank(
         head=head,

@@ -109,7 +109,8 @@ class Owner(msgspec.Struct, frozen=True):
     """Whom device work belongs to.
 
     how       operator, compiled, annotated, graph_node, annotation, module, frame, thread, inferred or none
-    reason    why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
+    reason    why there is none: host_not_recorded, before_recording, no_correlation, launch_lost or
+              ambiguous; null for others
     text      the owner in words
     name      only its name; null for none
     slice     the operator, annotation or frame; null for none, and for what is not drawn

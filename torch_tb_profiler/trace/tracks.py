@@ -12,7 +12,7 @@ from torch_tb_profiler.trace.events import NO_ARGS, Event
 from torch_tb_profiler.trace.store import Track
 
 # a pid below this names a device, not a process, on device tracks
-_MAX_DEVICE_NUMBER = 4096
+MAX_DEVICE_NUMBER = 4096
 
 _LONGEST_NUMBER = 20  # digits and sign
 
@@ -88,7 +88,7 @@ class Tracks:
     def devices(self) -> npt.NDArray[np.int64]:
         """Shape (tracks,): the device that the pid names, -1 for none."""
         pids = [pid for pid, _ in self._keys]
-        return np.array([p if isinstance(p, int) and 0 <= p < _MAX_DEVICE_NUMBER else -1 for p in pids], dtype=np.int64)
+        return np.array([p if isinstance(p, int) and 0 <= p < MAX_DEVICE_NUMBER else -1 for p in pids], dtype=np.int64)
 
     def all(self) -> list[Track]:
         return [self._track(code) for code in range(len(self._keys))]

@@ -438,7 +438,7 @@ export interface Unattributed {
   how: string;
   /** only the owner's name; null for none */
   name: string | null;
-  /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
+  /** why there is none: host_not_recorded, before_recording, no_correlation, launch_lost or ambiguous; null for others */
   reason: string | null;
   /** the API call in parentheses, or that it is not in the trace */
   launcher: string;
@@ -4214,7 +4214,7 @@ export interface LaunchedWork {
 export interface Owner {
   /** operator, compiled, annotated, graph_node, annotation, module, frame, thread, inferred or none */
   how: string;
-  /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
+  /** why there is none: host_not_recorded, before_recording, no_correlation, launch_lost or ambiguous; null for others */
   reason: string | null;
   /** the owner in words */
   text: string;

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
@@ -32,6 +34,8 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
     events, launches = model.trace.events, model.launches
     called = _named(model, _LAUNCH_NAME) & (launches.correlation > 0)
     done = called & among(launches.correlation, model.device_work.correlation[model.is_work])
+    launch = model.device_links.launch
+    done |= called & (np.bincount(launch[launch >= 0], minlength=len(launches)) > 0)
     if not done.any():
         return
     start = events.start[launches.row]

@@ -45,13 +45,15 @@ def kernel_sequences(model: Model, among: Callable[[str], object] | None = None)
     among    look only at operators with such names: a kernel belongs to the innermost of these
     """
     tree, trace, events = model.tree, model.trace, model.trace.events
-    kernel = np.flatnonzero((model.device_category == Category.KERNEL) & (model.device_links.operator_node >= 0))
-    node = model.device_links.operator_node[kernel]
+    links = model.device_links
+    known = (links.operator_node >= 0) & (links.launch >= 0)
+    kernel = np.flatnonzero((model.device_category == Category.KERNEL) & known)
+    node = links.operator_node[kernel]
     if among is not None:
         named = trace.strings.where(among, tree.name)
         node = nearest(tree.parent, tree.is_operator & named[tree.name], node)
         kernel, node = kernel[node >= 0], node[node >= 0]
-    launch = events.start[model.launches.row[model.device_links.launch[kernel]]]
+    launch = events.start[model.launches.row[links.launch[kernel]]]
     begin = events.start[model.device_work.row[kernel]]
     order = np.lexsort((begin, launch, node))
     kernel, node, launch, begin = kernel[order], node[order], launch[order], begin[order]

@@ -53,7 +53,14 @@ RANGES = by_key(
     Definition("calls", "Calls", "number", "count", "How often it began in the steps."),
     Definition("host_total_ns", "Host", "number", "ns", "Σ durations; what overlaps counts each time."),
     Definition("host_self_ns", "Host, self", "number", "ns", "The same without ranges directly inside."),
-    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched inside, on its thread."),
+    Definition(
+        "device_ns",
+        "Device",
+        "number",
+        "ns",
+        "Σ durations of device work launched inside, on its thread or by a backward pass that it called; empty where "
+        "it is not known who called one.",
+    ),
     Definition(
         "exposed_ns",
         "Exposed",
@@ -82,7 +89,14 @@ CALLS_OF_RANGE = by_key(
     Definition("step", "Step", "string", None, "The step that it began in."),
     Definition("start_ns", "Begins", "number", "ns", "Since the start of the trace."),
     Definition("duration_ns", "Duration", "number", "ns", "On the host."),
-    Definition("device_ns", "Device", "number", "ns", "Σ durations of device work launched inside, on its thread."),
+    Definition(
+        "device_ns",
+        "Device",
+        "number",
+        "ns",
+        "Σ durations of device work launched inside, on its thread or by a backward pass that it called; empty where "
+        "it is not known who called one.",
+    ),
     Definition(
         "between_ns", "Since the previous one", "number", "ns", "From the end of the previous call on the same thread."
     ),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.program.ranges import named_calls
-from torch_tb_profiler.arrays.grouping import group, sums_at
+from torch_tb_profiler.analysis.program.ranges import named_calls, sums_of_known
+from torch_tb_profiler.arrays.grouping import Groups, group, sums_at
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import PROFILER_STEP
@@ -20,8 +20,8 @@ class RangesByStep(msgspec.Struct, frozen=True):
     step     in which the calls begin
     calls    all of them
     host     ns: Σ durations of the calls that are in no other of the same name
-    device   ns: Σ durations of what these launched
-    exposed  ns: of these, as `columns.RANGES` has it
+    device   ns: Σ durations of what these launched; -1 where that is not known
+    exposed  ns: of these, as `columns.RANGES` has it; -1 likewise
     names    the longest on the host first
     left     how many names were left out
     """
@@ -64,7 +64,7 @@ def ranges_by_step(model: Model, most: int) -> RangesByStep:
     rows = group([name, step[kept]])
 
     def sums(values: Int64) -> Int64:
-        return sums_at(rows.of[top], values[kept[top]], len(rows))
+        return sums_of_known(Groups(rows.of[top], rows.first), values[kept[top]])
 
     return RangesByStep(
         name=name[rows.first],

@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.phase_times import foremost_work
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
@@ -17,12 +18,12 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import Groups, first_at, group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage
-from torch_tb_profiler.arrays.lookup import places_of, take_known
+from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import Nesting, nest
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.paths import paths
 from torch_tb_profiler.arrays.preorder import preorder
-from torch_tb_profiler.arrays.types import Float64, Int32, Int64
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64, Ints
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS
@@ -62,7 +63,7 @@ class RangeTable(Tabular, frozen=True):
     longest_row: Int64
     longest_start_ns: Int64
 
-    missing_below_zero = ("parent", "between_ns")
+    missing_below_zero = ("parent", "device_ns", "exposed_ns", "between_ns")
 
     defined = RANGES
 
@@ -81,7 +82,7 @@ class RangeCalls(Tabular, frozen=True):
     device_ns: Int64
     between_ns: Int64
 
-    missing_below_zero = ("between_ns",)
+    missing_below_zero = ("device_ns", "between_ns")
 
     def __len__(self) -> int:
         return len(self.row)
@@ -99,8 +100,8 @@ class NamedCalls(msgspec.Struct, frozen=True):
     outer      the range around it, an index here, -1
     entry      its row of the table
     template   place in `names`
-    device     Σ durations of what it launched, ns
-    exposed    ns
+    device     Σ durations of what it launched, ns; -1 where that is not known
+    exposed    ns; -1 where that is not known
     between    ns since the call of the entry before it on its thread ended, -1 for the first
     parents    shape (entries,)
     names      the templates
@@ -157,8 +158,8 @@ def ranges(model: Model) -> RangeTable:
         calls=spread.count,
         host_total_ns=spread.sum,
         host_self_ns=groups.sum(own),
-        device_ns=groups.sum(calls.device),
-        exposed_ns=groups.sum(calls.exposed),
+        device_ns=sums_of_known(groups, calls.device),
+        exposed_ns=sums_of_known(groups, calls.exposed),
         mean_ns=spread.mean,
         min_ns=spread.min,
         median_ns=spread.p50,
@@ -169,6 +170,11 @@ def ranges(model: Model) -> RangeTable:
         longest_row=row[last],
         longest_start_ns=events.start[row[last]],
     )
+
+
+def sums_of_known(groups: Groups, values: Int64) -> Int64:
+    """Shape (groups,): sums; -1 where one of the values is -1."""
+    return np.where(groups.sum((values < 0).astype(np.int64)) > 0, -1, groups.sum(values))
 
 
 def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
@@ -233,7 +239,7 @@ class _Nested(msgspec.Struct, frozen=True):
     nesting: Nesting
     lanes: int
 
-    def add_up(self, track: Int32, time: Int64, amount: Int64) -> Int64:
+    def add_up(self, track: Ints, time: Int64, amount: Int64) -> Int64:
         """Shape (ranges,): Σ of amounts at times of threads, in each range that holds them."""
         own = np.zeros(len(self.node), np.int64)
         for lane in (track, track + self.lanes):
@@ -259,10 +265,27 @@ def _nested(model: Model) -> _Nested:
 
 def _on_devices(model: Model, nested: _Nested) -> Int64:
     inside = model.in_steps
-    work = np.flatnonzero(inside.is_work & (inside.device_links.launch >= 0))
-    events, call = model.trace.events, inside.launches.row[inside.device_links.launch[work]]
-    duration = np.maximum(events.duration[inside.device_work.row[work]], 0)
-    return nested.add_up(events.track[call], events.start[call], duration)
+    work = np.flatnonzero(inside.is_work & (inside.device_links.launch_row >= 0))
+    duration = np.maximum(model.trace.events.duration[inside.device_work.row[work]], 0)
+    return _launched(model, nested, inside.device_links.launch_row[work], duration)
+
+
+def _launched(model: Model, nested: _Nested, row: Int32, amount: Int64) -> Int64:
+    """Shape (ranges,): Σ of amounts that calls launched, in ranges of their thread and of the one that called backward.
+
+    row   of the calls
+    Returns -1 for ranges which may have called a backward pass of which the caller is not known.
+    """
+    events = model.trace.events
+    track, time = events.track[row], events.start[row]
+    found = nested.add_up(track, time, amount)
+    caller = backward_callers(model).at(track, time)
+    other = np.flatnonzero(caller >= 0)
+    found += nested.add_up(caller[other], time[other], amount[other])
+    if (caller == UNKNOWN).any():
+        waited, since = possible_callers(model, time[caller == UNKNOWN])
+        found[nested.add_up(waited, since, np.ones(len(since), np.int64)) > 0] = -1
+    return found
 
 
 def _exposed(model: Model, nested: _Nested) -> Int64:
@@ -270,15 +293,14 @@ def _exposed(model: Model, nested: _Nested) -> Int64:
     whole, steps, nesting = model.whole, model.steps, nested.nesting
     periods = intervals.union(steps.start, steps.end)
     work, pieces, busy = foremost_work(whole)
-    launch = whole.device_links.launch[work[pieces.of]]
+    row = whole.device_links.launch_row[work[pieces.of]]
     length = Coverage(periods).between(pieces.start, pieces.end)
-    row = take_known(whole.launches.row, launch)
-    known = np.flatnonzero((launch >= 0) & (length > 0))
-    events = model.trace.events
-    launched = nested.add_up(events.track[row[known]], events.start[row[known]], length[known])
+    known = np.flatnonzero((row >= 0) & (length > 0))
+    launched = _launched(model, nested, row[known], length[known])
     idle = Coverage(intervals.subtraction(periods, busy))
     on_main = nesting.lane % max(nested.lanes, 1) == main_lane(whole)
-    return launched + np.where(on_main, idle.between(nesting.start, nesting.end), 0)
+    exposed = launched + np.where(on_main, idle.between(nesting.start, nesting.end), 0)
+    return np.where(launched < 0, -1, exposed)
 
 
 def _between(entry: Int64, track: Int32, start: Int64, end: Int64) -> Int64:

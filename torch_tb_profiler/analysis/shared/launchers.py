@@ -41,7 +41,8 @@ class Unattributed(msgspec.Struct, frozen=True):
     how        how the owner is known: compiled, annotated, graph_node, annotation, module, frame, thread, inferred or
                none
     name       only the owner's name; null for none
-    reason     why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
+    reason     why there is none: host_not_recorded, before_recording, no_correlation, launch_lost or
+               ambiguous; null for others
     launcher   the API call in parentheses, or that it is not in the trace
     calls      how many pieces of work
     device_ns  Σ of their durations

@@ -12,6 +12,7 @@ from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.launch_of_work import Link
 from torch_tb_profiler.model.modules import module_name
 from torch_tb_profiler.model.owners import How, Why, named_by
 from torch_tb_profiler.model.steps import PROFILER_STEP
@@ -23,6 +24,7 @@ REASONS = {
     Why.BEFORE_RECORDING: "launched before the recording",
     Why.NO_CORRELATION: "recorded without a correlation",
     Why.LAUNCH_LOST: "its launch was lost",
+    Why.AMBIGUOUS: "several calls may have started it",
 }
 
 _GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
@@ -65,6 +67,7 @@ class OwnerShares(msgspec.Struct, frozen=True):
     unowned   of all other
     by_how    all of it by `How`, in small letters; what there is none of is left out
     by_reason unowned by `Why`, in small letters
+    by_link   all of it by `Link`, in small letters: what joined it with its launch
     """
 
     linked: float
@@ -72,6 +75,7 @@ class OwnerShares(msgspec.Struct, frozen=True):
     unowned: float
     by_how: dict[str, float]
     by_reason: dict[str, float]
+    by_link: dict[str, float]
 
 
 @remembered
@@ -84,12 +88,14 @@ def owner_shares(model: Model) -> OwnerShares | None:
         return None
     by_how = np.bincount(owners.how, duration, len(How)) / total
     by_reason = np.bincount(owners.reason, duration, len(Why)) / total
+    by_link = np.bincount(model.device_links.link, duration, len(Link)) / total
     return OwnerShares(
         linked=float(by_how.sum() - by_how[How.INFERRED] - by_how[How.NONE]),
         inferred=float(by_how[How.INFERRED]),
         unowned=float(by_how[How.NONE]),
         by_how={how.name.lower(): float(by_how[how]) for how in How if by_how[how] > 0},
         by_reason={why.name.lower(): float(by_reason[why]) for why in Why if why != Why.OWNED and by_reason[why] > 0},
+        by_link={link.name.lower(): float(by_link[link]) for link in Link if by_link[link] > 0},
     )
 
 

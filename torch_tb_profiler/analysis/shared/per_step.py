@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 
@@ -21,8 +20,8 @@ def steps_of_work(model: Model) -> tuple[Int64, Int64]:
     """
     inside, events = model.in_steps, model.trace.events
     work = np.flatnonzero(inside.is_work)
-    launch = inside.device_links.launch[work]
-    called = events.start[take_known(inside.launches.row, launch)]
+    launch = inside.device_links.launch_row[work]
+    called = events.start[launch]
     begins = np.searchsorted(model.steps.start, events.start[inside.device_work.row[work]], side="right")
     return work, np.where(launch >= 0, step_of_times(model, called), _clipped(model, begins))
 

@@ -54,9 +54,9 @@ def is_mangled(name: str) -> bool:
 
 
 def _without_parameters(name: str) -> str:
-    """Cut the parameters, from the first parenthesis outside of template arguments, and the return type before the name.
+    """Cut the parameters, from the first parenthesis outside of template arguments, and the type that is returned.
 
-    Inside parentheses `<` and `>` compare: `std::enable_if<((8) > (0)), void>::type ns::kernel<8>(int)` is `ns::kernel<8>`.
+    Inside parentheses `<` and `>` compare: `std::enable_if<((8) > (0)), void>::type ns::k<8>(int)` is `ns::k<8>`.
     """
     begin = 0
     has_type = name.startswith(("void ", "std::", "typename "))

@@ -28,3 +28,4 @@ class Why(IntEnum):
     BEFORE_RECORDING = 2  # launched before the recording, and like nothing in it
     NO_CORRELATION = 3  # the event does not say which call started it
     LAUNCH_LOST = 4  # an earlier piece of work of its stream was launched in the recording, so it was, too
+    AMBIGUOUS = 5  # several calls may have started it

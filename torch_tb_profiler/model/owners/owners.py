@@ -9,6 +9,8 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import begins_run, one_of
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, UInt8
+from torch_tb_profiler.model.call_tree import CallTree
+from torch_tb_profiler.model.launch_of_work import Link
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.owners.annotations import named_by
 from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
@@ -27,11 +29,13 @@ class Owners(Table):
     row: Int32 = column(
         "row, -1", "the operator, annotation or frame; of THREAD the API call; of ANNOTATED as without it"
     )
-    evidence: Int32 = column("row, -1", "the launch; of GRAPH_NODE the captured call; of INFERRED the work it is like")
+    evidence: Int32 = column(
+        "row, -1", "the launch, else the operator; of GRAPH_NODE the captured call; of INFERRED the work it is like"
+    )
     reason: UInt8 = column("Why", "why there is no owner")
 
 
-def owners_of(trace: Trace, links: DeviceLinks, calls: CallOwners) -> Owners:
+def owners_of(trace: Trace, tree: CallTree, links: DeviceLinks, calls: CallOwners) -> Owners:
     """`calls`: the owners of the launches."""
     work = trace.device_work
     is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
@@ -46,7 +50,12 @@ def owners_of(trace: Trace, links: DeviceLinks, calls: CallOwners) -> Owners:
     how[nodes], row[nodes] = How.GRAPH_NODE, calls.row[captured[nodes]]
     evidence[nodes] = trace.launches.row[captured[nodes]]
 
-    reason[is_work & (links.launch < 0)] = _why(trace, links)[is_work & (links.launch < 0)]
+    by_id = np.flatnonzero((links.launch < 0) & (links.operator_node >= 0))
+    how[by_id], row[by_id] = How.OPERATOR, tree.row[links.operator_node[by_id]]
+    evidence[by_id] = row[by_id]
+
+    open_ = is_work & (how == How.NONE)
+    reason[open_] = _why(trace, links)[open_]
     like = likes_of(trace, links.launch, reason == Why.BEFORE_RECORDING, row)
     alike = np.flatnonzero(like >= 0)
     how[alike], row[alike], evidence[alike] = How.INFERRED, row[like[alike]], work.row[like[alike]]
@@ -87,5 +96,6 @@ def _why(trace: Trace, links: DeviceLinks) -> UInt8:
     before = np.maximum.accumulate(np.where(first, launched - (links.launch[order] >= 0), 0))
     # a stream is a queue: what runs behind work that was launched in the recording was launched after it
     reason[order[(launched > before) & (work.stream[order] >= 0)]] = Why.LAUNCH_LOST
-    reason[work.correlation <= 0] = Why.NO_CORRELATION
+    reason[(work.correlation <= 0) | (links.link == Link.FLOW_ONLY)] = Why.NO_CORRELATION
+    reason[links.link == Link.AMBIGUOUS] = Why.AMBIGUOUS
     return reason

@@ -23,8 +23,8 @@ def launched_in(trace: Trace, device: DeviceLinks, start: Int64, end: Int64) -> 
     start, end   shape (windows,), ascending; of two neighbours the first may end 1 ns after the second begins
     Returns two arrays of one shape.
     """
-    launched = np.flatnonzero(is_work(trace) & (device.launch >= 0))
-    call = trace.launches.row[device.launch[launched]]
+    launched = np.flatnonzero(is_work(trace) & (device.launch_row >= 0))
+    call = device.launch_row[launched]
     window = window_of(start, end, trace.events.start[call], trace.events.end[call])
     inside = window >= 0
     return launched[inside], window[inside]

@@ -5,6 +5,7 @@ const REASONS: Record<string, string> = {
   before_recording: "在采集开始之前启动",
   no_correlation: "记录中没有关联 ID",
   launch_lost: "其启动记录已丢失",
+  ambiguous: "可能由多个调用启动",
 };
 
 function words({ how, name, reason, launcher, english }: OwnerWords): string {

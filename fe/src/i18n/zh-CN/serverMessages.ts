@@ -58,6 +58,23 @@ export const serverMessages: ServerMessages = {
       calls_recorded
         ? "部分内核和拷贝的启动不在跟踪中，而其他的在：它们在采集开始之前启动，或者其启动记录已丢失。它们的时间计入总计，但不属于任何算子。"
         : "内核和拷贝没有对应的启动：没有采集对设备 API 的调用。它们的时间计入总计，但不属于任何算子。",
+    no_correlation: () =>
+      "部分内核和拷贝没有关联 ID 说明由哪个调用启动。它们的时间计入总计，但不属于任何算子。",
+    linked_without_correlation: ({ flow, external_id }) =>
+      `文件中没有可用来关联调用与设备工作的关联 ID。内核和拷贝${[
+        flow ? `按流箭头关联（${flow}）` : "",
+        external_id ? `按 External id 关联（${external_id}）` : "",
+      ]
+        .filter(Boolean)
+        .join("，")}。`,
+    shared_correlation: ({ matched, unowned }) =>
+      `多个调用或内核共用一个关联 ID（ROCm 上的分析器会这样写，合并的跟踪中也有）：${matched} 个内核按顺序归于没有内核的调用；${unowned} 个内核和拷贝不属于任何算子。`,
+    merged_processes: ({ processes, collide, unowned }) =>
+      `文件中有 ${processes} 个调用设备 API 的进程：由多个跟踪合并而成。${
+        collide
+          ? `它们的关联 ID 相互冲突，因此设备工作按其在文件中的位置、名称和 ID 归于进程；${unowned} 个内核和拷贝不属于任何算子。`
+          : ""
+      }请将各 rank 作为单独的文件打开。`,
     clamped_ranges: () => "晚于其外层范围结束的主机范围，在调用树中被截到外层范围的末尾。",
     incomplete_last_steps: ({ step }) => `步 ${step} 被略去：采集在其设备工作完成之前停止。`,
     chosen_steps_not_found: ({ pattern, rule }) =>

@@ -23,7 +23,10 @@ export const programColumns: ServerMessages["columns"] = {
   "ranges.calls": ["调用次数", "它在各步中开始的次数。"],
   "ranges.host_total_ns": ["主机", "Σ 时长；重叠的各计一次。"],
   "ranges.host_self_ns": ["主机自身", "同上，不含直接位于其中的范围。"],
-  "ranges.device_ns": ["设备", "Σ 在其线程上于其中启动的设备工作的时长。"],
+  "ranges.device_ns": [
+    "设备",
+    "在其中启动的设备工作的时长之和：由本线程启动，或由它调用的反向传播启动；无法得知某次反向传播由谁调用时为空。",
+  ],
   "ranges.exposed_ns": [
     "暴露时间",
     "各步时间中：它启动的设备工作在运行，且是正在运行者中最先启动的；或者它在主线程上运行时没有设备在工作。",
@@ -42,7 +45,10 @@ export const programColumns: ServerMessages["columns"] = {
   "range_calls.step": ["步", "它开始于哪一步。"],
   "range_calls.start_ns": ["开始", "自跟踪开始起。"],
   "range_calls.duration_ns": ["时长", "在主机上。"],
-  "range_calls.device_ns": ["设备", "Σ 在其线程上于其中启动的设备工作的时长。"],
+  "range_calls.device_ns": [
+    "设备",
+    "在其中启动的设备工作的时长之和：由本线程启动，或由它调用的反向传播启动；无法得知某次反向传播由谁调用时为空。",
+  ],
   "range_calls.between_ns": ["距上一次", "从同一线程上一次调用结束起。"],
   "rank_ranges.name": ["范围", "名称；各次不同的数字、地址和键显示为 …。"],
   "rank_ranges.ranks": ["Rank 数", "有多少个 rank 调用它。"],
