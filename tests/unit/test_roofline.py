@@ -14,7 +14,6 @@ import pytest
 from tests.kernel_programs import A100, BF16, H100, UNKNOWN, Op, add, matrices, run, shapeless
 from tests.kernel_programs import model_of as model_of_machine
 from torch_tb_profiler.analysis.flops.calls import counted
-from torch_tb_profiler.analysis.flops.coverage import coverage
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.roofline.table import RooflineGrouping, roofline
@@ -143,7 +142,7 @@ def test_utilizations_and_coverage() -> None:
     little = model_of_machine(run([[product, *[shapeless(product)] * 4]] * 3), A100)
     hidden = step_flops(little)
     assert (hidden.mfu.value, hidden.mfu.why) == (None, "coverage")
-    said = coverage(little)
+    said = hidden.coverage
     assert said is not None
     assert said.matrix == pytest.approx(0.2, rel=1e-3)
     assert said.flops + sum(said.unknown.values()) == pytest.approx(1)

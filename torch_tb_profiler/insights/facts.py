@@ -10,9 +10,11 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.shared.thresholds import Thresholds
-from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace.schema import DeviceWork
 
 #: names of what only training has
 TRAINING = ("autograd::engine::", "Optimizer.step#")
@@ -72,34 +74,38 @@ class Facts(msgspec.Struct, frozen=True, dict=True):
         return rows[at >= 0]
 
     def step_of(self, rows: Int32) -> Int64:
-        """Shape (n,): the index of the step in which each event begins; -1 for none."""
-        steps = self.model.steps
-        start = self.trace.events.start[rows]
-        at = np.searchsorted(steps.start, start, side="right") - 1
-        inside = at >= 0
-        inside[inside] = start[inside] < steps.end[at[inside]]
-        return np.where(inside, at, -1).astype(np.int64)
+        """Shape (n,): the index of the step in which each event begins, one of the host by the marks, one of a device
+        by the periods; -1 for none.
+        """
+        steps, start = self.model.steps, self.trace.events.start[rows]
+        return np.where(self.on_device(rows), steps.on_device(start), steps.on_host(start))
+
+    def on_device(self, rows: Int32) -> Bool:
+        """Shape (n,): which events are of a device."""
+        return one_of(self.trace.events.category[rows], DeviceWork.categories)
 
     def span(self, rows: Int32) -> Int64:
         """Shape (n, 2): start and end of events, ns since the start of the trace."""
         start = self.trace.events.start[rows]
         return np.stack([start, start + self.duration(rows)], axis=1)
 
-    def step_with_most(self, spans: Int64) -> Int64:
+    def step_with_most(self, spans: Int64, on_device: Bool) -> Int64:
         """Shape (n,): the index of the step in which most of a stretch of time lies, the first of equal ones; -1 for
         none. A wait that begins at the end of a step makes the next one long.
 
-        spans   shape (n, 2): start and end, ns
+        spans       shape (n, 2): start and end, ns
+        on_device   shape (n,): whether it is of a device, or of the host
         """
         steps = self.model.steps
         found = np.full(len(spans), -1, np.int64)
         for place, (start, end) in enumerate(spans.tolist()):
-            first = max(int(np.searchsorted(steps.start, start, side="right")) - 1, 0)
-            last = max(int(np.searchsorted(steps.start, end, side="right")), first + 1)
-            begin = np.maximum(steps.start[first:last], start)
-            inside = np.minimum(steps.end[first:last], end) - begin
+            since, until = (steps.start, steps.end) if on_device[place] else (steps.host_since, steps.host_end)
+            first = max(int(np.searchsorted(since, start, side="right")) - 1, 0)
+            last = max(int(np.searchsorted(since, end, side="right")), first + 1)
+            begin = np.maximum(since[first:last], start)
+            inside = np.minimum(until[first:last], end) - begin
             # what has no duration lies where it begins
-            inside = np.where(begin < steps.end[first:last], inside, -1)
+            inside = np.where(begin < until[first:last], inside, -1)
             if len(inside) and int(inside.max()) >= (end > start):
                 found[place] = first + int(np.argmax(inside))
         return found

@@ -295,7 +295,7 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
     rows = each.rows[:LISTED]
     events, strings = facts.trace.events, facts.trace.strings
     spans = facts.span(rows) if each.spans is None else each.spans[:LISTED]
-    at = facts.step_with_most(spans)
+    at = facts.step_with_most(spans, facts.on_device(rows) | (each.spans is not None))
     instances = tuple(
         Instance(
             row=int(row),

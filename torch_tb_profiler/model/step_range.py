@@ -39,6 +39,7 @@ def steps_within(steps: Steps, chosen: slice) -> Steps:
         steps,
         names=steps.names[chosen],
         labels=steps.labels[chosen],
+        fill_ns=steps.fill_ns if chosen.start == 0 else 0,
         **{name: getattr(steps, name)[chosen] for name in ("host_start", "host_end", "start", "end", "overview_start")},
     )
 

@@ -99,8 +99,9 @@ def _steps(model: Model) -> Columns:
     calls = launches[model.trace.strings.where(ALLOCATOR.search, names)[names]]
     kernels = model.device_work.row[_is_compute(model)]
 
-    def between(rows: Int32, start: Int64, end: Int64) -> Int64:
-        return Coverage(intervals.union(events.start[rows], events.end[rows])).between(start, end)
+    def on_host(rows: Int32) -> Int64:
+        covered = Coverage(intervals.union(events.start[rows], events.end[rows]))
+        return covered.between(steps.host_since, steps.host_end)
 
     return {
         "start": steps.start,
@@ -108,9 +109,9 @@ def _steps(model: Model) -> Columns:
         "compute": overlap.computation_ns,
         "hidden": overlap.overlap_ns,
         "exposed": overlap.communication_only_ns,
-        "input": between(model.dataloader_rows, steps.start, steps.end),
-        "host": between(top, steps.start, steps.end),
-        "allocator": between(calls, steps.start, steps.end),
+        "input": on_host(model.dataloader_rows),
+        "host": on_host(top),
+        "allocator": on_host(calls),
         "memory": _memory(model),
         "program": step_programs(_called(model), len(steps)),
         "kernels": _counts(window_of(steps.start, steps.end, events.start[kernels]), len(steps)),
@@ -122,7 +123,7 @@ def _memory(model: Model) -> Int64:
     memory, steps = model.memory, model.steps
     on_device = memory.device_type > 0
     chosen = np.flatnonzero((on_device if on_device.any() else ~on_device) & (memory.total_allocated >= 0))
-    step = window_of(steps.start, steps.end, model.trace.events.start[memory.row[chosen]])
+    step = steps.on_host(model.trace.events.start[memory.row[chosen]])
     inside = step >= 0
     most = greatest_at(step[inside], memory.total_allocated[chosen[inside]], len(steps))
     return np.maximum(most, -1)

@@ -12,6 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.trace.notes import Note
+from torch_tb_profiler.trace.overruns import Overruns, overruns
 from torch_tb_profiler.trace.schema import (
     Chunks,
     Collectives,
@@ -168,6 +169,7 @@ class Trace:
         self.text_bytes = text_bytes
         self._load = load
         self._tables: dict[type[Table], Table] = {}
+        self._overruns: Overruns | None = None
 
     @classmethod
     def of_tables(
@@ -194,9 +196,33 @@ class Trace:
     def table(self, kind: type[T]) -> T:
         found = self._tables.get(kind)
         if found is None:
-            found = self._tables[kind] = self._load(kind)
+            found = self._load(kind)
+            found = self._tables[kind] = self._cut(found) if isinstance(found, Events) else found
         assert isinstance(found, kind)
         return found
+
+    @property
+    def overruns(self) -> Overruns:
+        """Device work whose duration in the file is impossible; in `events` it is cut."""
+        if self._overruns is None:
+            _ = self.events.duration
+        assert self._overruns is not None
+        return self._overruns
+
+    def _cut(self, recorded: Events) -> Events:
+        def read(name: str) -> Any:
+            column = getattr(recorded, name)
+            if name != "duration":
+                return column
+            if self._overruns is None:
+                self._overruns = overruns(recorded, self.device_work)
+            if not len(self._overruns):
+                return column
+            column = column.copy()
+            column[self._overruns.row] = self._overruns.duration
+            return column
+
+        return Events.of_fields_read_by(frozenset(Events.declared), read)
 
     def forget(self, but: Collection[type[Table]] = ()) -> None:
         """Drop all tables but some; a dropped table is loaded again when it is used."""

@@ -1142,7 +1142,7 @@ export interface FlopsAnswer {
   meta: TraceMeta;
   /** how many steps there are */
   steps: number;
-  /** of an average step, as utilizations refer to it: from the begin to the end of its mark on the host; its period without a mark, or where devices compute for longer; of a whole trace without steps from the first to the last piece of device work (nanoseconds) */
+  /** the mean of the step times, which utilizations refer to (nanoseconds) */
   time_ns: number;
   /** while a compute kernel ran, in an average step (nanoseconds) */
   busy_ns: number;

@@ -96,7 +96,9 @@ def test_a_place_belongs_to_the_step_that_most_of_it_lies_in() -> None:
     facts = Facts(model_of(program([10, 10, 30, 10])), thresholds())
     ms = 1_000_000
     spans = [[19 * ms, 39 * ms], [9 * ms, 11 * ms], [12 * ms, 12 * ms], [-9 * ms, -5 * ms], [59 * ms, 99 * ms]]
-    assert facts.step_with_most(np.array(spans, np.int64)).tolist() == [2, 0, 1, -1, 3]
+    for on_device in (False, True):
+        found = facts.step_with_most(np.array(spans, np.int64), np.full(len(spans), on_device))
+        assert found.tolist() == [2, 0, 1, -1, 3]
 
 
 def test_an_idle_device_shows_what_it_waited_for() -> None:

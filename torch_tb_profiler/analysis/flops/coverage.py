@@ -65,20 +65,23 @@ def known_pieces(model: Model) -> Known:
     )
 
 
-@remembered
-def coverage(model: Model) -> Coverage | None:
-    """None if nothing took time."""
+def coverage(model: Model, chosen: Bool) -> Coverage | None:
+    """Of some pieces of the work, such as those of the steps; None if they took no time.
+
+    chosen   shape (pieces,)
+    """
     pieces, is_known = counted(model).pieces, known_pieces(model)
-    whole = int(pieces.duration.sum())
+    duration = np.where(chosen, pieces.duration, 0)
+    whole = int(duration.sum())
     if not whole:
         return None
 
-    def part(chosen: Bool) -> float:
-        return int(pieces.duration[chosen].sum()) / whole
+    def part(some: Bool) -> float:
+        return int(duration[some].sum()) / whole
 
     unclear = ~is_known.flops
-    matrix = int(pieces.duration[is_known.multiplies].sum())
-    missing = int(pieces.duration[unclear].sum())
+    matrix = int(duration[is_known.multiplies].sum())
+    missing = int(duration[unclear].sum())
     estimated = ~is_known.bytes & (moved_by_grid(model, pieces) >= 0)
     said = (unclear | ~is_known.bytes) & (pieces.why >= 0)
     return Coverage(
@@ -90,6 +93,6 @@ def coverage(model: Model) -> Coverage | None:
         unknown={
             why.value: part(said & (pieces.why == code))
             for code, why in enumerate(UNKNOWNS)
-            if (said & (pieces.why == code)).any()
+            if (said & chosen & (pieces.why == code)).any()
         },
     )

@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from torch_tb_profiler.analysis.program.capturing import capturing
+from torch_tb_profiler.analysis.shared.count_text import counted
+from torch_tb_profiler.analysis.shared.duration_text import ms
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Note
 
 _TOUCHES = ("overview", "operators", "kernels")
@@ -112,6 +115,37 @@ def _before_launch(model: Model) -> Iterator[Note]:
         )
 
 
+def _overruns(model: Model) -> Iterator[Note]:
+    trace, found = model.trace, model.trace.overruns
+    if not len(found):
+        return
+    at = int(found.recorded.argmax())
+    row, recorded, cut, successors = (
+        int(column[at]) for column in (found.row, found.recorded, found.duration, found.successors)
+    )
+    name, start, more = short_name(trace.strings[int(trace.events.name[row])]), int(trace.events.start[row]), len(found)
+    text = (
+        f"The file says that {name}, {start / 1e6:.3f} ms after the start of the trace, took {ms(recorded)}, while its "
+        f"stream began {counted(successors, 'further kernel or copy', 'further kernels and copies')}: its duration is "
+        f"cut to {ms(cut)}, where the next one begins."
+    )
+    yield Note(
+        "impossible_durations",
+        "error",
+        text if more == 1 else f"{text} So are those of {more - 1} more.",
+        count=more,
+        touches=(*_TOUCHES, "trace"),
+        values={
+            "name": name,
+            "start_ns": start,
+            "recorded_ns": recorded,
+            "successors": successors,
+            "cut_ns": cut,
+            "more": more - 1,
+        },
+    )
+
+
 def _named(model: Model, name: re.Pattern[str]) -> Bool:
     """Which launches have such a name."""
     codes = model.trace.events.name[model.launches.row]
@@ -124,4 +158,9 @@ def _has_zero_timestamps(model: Model) -> bool:
     return isinstance(version, int) and version in _ZERO_TIMESTAMPS
 
 
-RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (_lost_kernels, _unverifiable, _before_launch)
+RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (
+    _lost_kernels,
+    _unverifiable,
+    _before_launch,
+    _overruns,
+)

@@ -71,8 +71,9 @@ OVERVIEW = by_key(
         "ns",
         "The period of a step: from the end of the previous step to its own end. A step ends when its mark on the "
         "host, the last device work launched in it, and the previous step have ended. The first begins with its "
-        "mark, or when the streams it uses have finished work launched before it. The categories of a step add up "
-        "to its time exactly.",
+        "mark, when the streams it uses have finished work launched before it, or, where it waited for work that is "
+        "not recorded, as far behind its mark as the device is behind that of the second step. The categories of a "
+        "step add up to its time exactly.",
     ),
     Definition(
         "busy",

@@ -64,9 +64,7 @@ class FlopsAnswer(Answer, frozen=True, kw_only=True):
 
     meta        which trace
     steps       how many steps there are
-    time_ns     of an average step, as utilizations refer to it: from the begin to the end of its mark on the host; its
-                period without a mark, or where devices compute for longer; of a whole trace without steps from the
-                first to the last piece of device work
+    time_ns     the mean of the step times, which utilizations refer to
     busy_ns     while a compute kernel ran, in an average step
     per_step    FLOP that the model needs in an average step: without what is computed again in the backward pass
     executed    FLOP that are executed in an average step

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseName, name_of
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.phases import call_phase, piece_phase, tells_phases
@@ -23,14 +24,13 @@ from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roofs
 from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
-from torch_tb_profiler.analysis.shared.quantities import COMPUTING, Role
+from torch_tb_profiler.analysis.shared.quantities import COMPUTING
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.steps import WITHOUT_MARKS
 
 #: with so much of the time of products known, a utilization is a number; with less it is a least
 ENOUGH, SOME = 0.9, 0.6
@@ -100,9 +100,7 @@ class StepFlops(msgspec.Struct, frozen=True):
     """FLOP of the average step, and utilizations.
 
     steps       how many there are
-    time_ns     time of all of them, that utilizations refer to: from the begin to the end of their marks on the host;
-                of their periods without marks, and where devices compute for longer than between the marks; of a
-                whole trace without steps from the first to the last piece of device work
+    time_ns     step times of all of them, which utilizations refer to
     busy_ns     while a compute kernel ran on any device
     per_step    FLOP that the model needs, of an average step
     executed    FLOP that are executed, of an average step
@@ -135,11 +133,11 @@ def step_flops(model: Model) -> StepFlops:
     inside = _in_steps(model, found)
     weight = _weights(found, inside)
     steps = len(model.steps)
-    time, busy = _times(model)
+    time, busy = int(step_times(model).duration_ns.sum()), _busy_ns(model)
     again = computed_again(model)
     model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
     flops = np.nan_to_num(found.calls.numbers("flops"))
-    said = coverage(model)
+    said = coverage(model, inside)
     needs, does = (_Limits.of(found.calls, weight, again, part) for part in ("model", "all"))
     usage = {
         name: _utilization(model, found, inside, of_calls, weight * values, limits, span, said)
@@ -191,10 +189,8 @@ class _Limits(msgspec.Struct, frozen=True):
 def _in_steps(model: Model, found: Counted) -> Bool:
     """Shape (pieces,): which are in a step."""
     if found.on_host:
-        start = model.trace.events.start[found.pieces.row]
-        at = np.searchsorted(model.steps.start, start, side="right") - 1
-        ends = np.append(model.steps.end, -1)
-        return (at >= 0) & (start < ends[at])
+        in_a_step: Bool = model.steps.on_host(model.trace.events.start[found.pieces.row]) >= 0
+        return in_a_step
     return model.in_steps.are_selected(found.pieces.row)
 
 
@@ -214,19 +210,11 @@ def _total(found: Counted, name: str, weight: Float64, chosen: Bool) -> float:
     return found.calls.total(name, chosen & (weight == 1)) + float((values * weight)[parts].sum())
 
 
-def _times(model: Model) -> tuple[int, int]:
-    """`StepFlops.time_ns` and `busy_ns`."""
-    steps = model.steps
+def _busy_ns(model: Model) -> int:
+    """`StepFlops.busy_ns`."""
     inside = np.flatnonzero(model.in_steps.are_selected(model.device_work.row))
-    roles, row = device_roles(model)[inside], model.device_work.row[inside]
-    start, end = model.trace.events.start[row], model.trace.events.end[row]
-    busy = intervals.total(COMPUTING.spans_of(start, end, roles))
-    chosen = one_of(roles, (Role.COMPUTE, Role.COMMUNICATION, Role.COPY))
-    if steps.rule == "whole_trace" and chosen.any():
-        return int(end[chosen].max() - start[chosen].min()), busy
-    marks = int(np.maximum(steps.host_end - steps.host_start, 0).sum())
-    has_marks = steps.rule not in WITHOUT_MARKS and marks > busy
-    return marks if has_marks else int((steps.end - steps.start).sum()), busy
+    row, events = model.device_work.row[inside], model.trace.events
+    return intervals.total(COMPUTING.spans_of(events.start[row], events.end[row], device_roles(model)[inside]))
 
 
 def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:

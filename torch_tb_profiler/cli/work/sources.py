@@ -120,11 +120,7 @@ def _without_stream(table: Table[TableMeta]) -> Table[TableMeta]:
 
 def _steps_at(model: Model, times: Int64) -> list[str | None]:
     steps = model.steps
-    if not len(steps):
-        return [None] * len(times)
-    place = np.searchsorted(steps.start, times, "right") - 1
-    inside = (place >= 0) & (times < steps.end[place])
-    return [steps.names[at] if there else None for at, there in zip(place.tolist(), inside.tolist(), strict=True)]
+    return [steps.names[at] if at >= 0 else None for at in steps.on_device(times).tolist()]
 
 
 def _modules(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:

@@ -101,7 +101,8 @@ def _is_off(facts: Facts, found: Allocations) -> bool:
         return False
     # to the end of the recording
     start = facts.trace.events.start[asks.row]
-    middle = int(facts.model.steps.start[0]) + (int(facts.model.steps.end[-1]) - int(facts.model.steps.start[0])) // 2
+    steps = facts.model.steps
+    middle = (int(steps.host_start[0]) + int(steps.host_end[-1])) // 2
     if np.count_nonzero(start >= middle) < facts.limit("allocator_churn", "least_late") * len(asks):
         return False
     return found.asking_share >= facts.limit("allocator_churn", "least_asking")

@@ -27,7 +27,7 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
     if facts.steps < facts.limit("memory_growth", "least_steps"):
         return None
     steps = facts.model.steps
-    held = np.array([curve.last_at(int(end)).allocated for end in steps.end.tolist()], np.int64)
+    held = np.array([curve.last_at(int(end)).allocated for end in steps.host_end.tolist()], np.int64)
     grown = np.diff(held)
     mean = int(grown.mean())
     least = max(facts.limit("memory_growth", "least_share") * int(held[0]), facts.limit("memory_growth", "least_bytes"))
@@ -83,8 +83,8 @@ def _never_released(facts: Facts, curve: MemoryCurve) -> Int32:
         (records.device == (-1 if device is None else device))
         & records.is_allocation
         & (records.mate < 0)
-        & (records.time >= steps.start[0])
-        & (records.time < steps.start[-1])
+        & (records.time >= steps.host_start[0])
+        & (records.time < steps.host_since[-1])
     )
     kept = kept[np.argsort(-records.bytes[kept], kind="stable")]
     found: Int32 = facts.model.memory.row[records.entry[kept]]

@@ -17,7 +17,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     share = facts.share(spent)
     if share < facts.limit("profiler_overhead", "least_share"):
         return ()
-    rows = rows[(events.end[rows] > int(steps.start[0])) & (events.start[rows] < int(steps.end[-1]))]
+    rows = rows[(events.end[rows] > int(steps.host_start[0])) & (events.start[rows] < int(steps.host_end[-1]))]
     longest = facts.longest_first(rows)
     name = str(strings[int(events.name[longest[0]])])
     return (

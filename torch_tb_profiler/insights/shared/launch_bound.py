@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -40,8 +39,7 @@ def launching(model: Model) -> Launching | None:
     if found.basis != "devices" or not total:
         return None
     items = graph_of(model).items
-    at = np.searchsorted(steps.start, items.start, side="right") - 1
-    inside = (at >= 0) & (items.call >= 0) & (items.start < np.append(steps.end, 0)[at])
+    inside = (items.call >= 0) & (steps.on_device(items.start) >= 0)
     kernels = inside & (items.kind == Work.KERNEL) & ~items.is_communication
     if not kernels.any():
         return None

@@ -54,8 +54,7 @@ def stage_of(model: Model) -> Stage | None:
     starts = communications.ranges.start[sends[communications.ranges.operation]]
     items = graph_of(model).items
     known = items.is_communication & np.isin(items.start, starts)
-    at = np.searchsorted(steps.start, items.start, side="right") - 1
-    item = np.flatnonzero(known & (at >= 0) & (items.start < np.append(steps.end, 0)[at]))
+    item = np.flatnonzero(known & (steps.on_device(items.start) >= 0))
     if stages < 2 or not len(item):
         return None
     computing = union_of(device_spans(model, is_compute(model)))
@@ -68,7 +67,7 @@ def _microbatches(model: Model) -> int:
     """How many a step has: the median of the steps; 0 where the trace does not name them."""
     tree, strings, steps = model.structure.tree, model.trace.strings, model.steps
     named = strings.where(lambda name: _FORWARD.fullmatch(name) is not None, tree.name)[tree.name]
-    at = np.searchsorted(steps.start, tree.start[named], side="right") - 1
+    at = steps.on_host(tree.start[named])
     found = [_FORWARD.fullmatch(str(strings[code])) for code in tree.name[named].tolist()]
     number = np.array([int(each["microbatch"]) for each in found if each is not None], np.int64)
     inside = at >= 0

@@ -33,9 +33,9 @@ def profiler_rows(model: Model) -> Int32:
 
 @remembered
 def profiler_spans(model: Model) -> Spans:
-    """When it worked, in the steps."""
+    """When it worked, in the steps on the host."""
     events, steps, rows = model.trace.events, model.steps, profiler_rows(model)
-    windows = intervals.union(steps.start, steps.end)
+    windows = intervals.union(steps.host_since, steps.host_end)
     return intervals.intersection(intervals.union(events.start[rows], events.end[rows]), windows)
 
 

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.shared.byte_text import BYTES_PER
 from torch_tb_profiler.analysis.shared.count_text import counted
-
-#: units in sentences and their ns, the largest first
-_DURATIONS = (("s", 1e9), ("ms", 1e6), ("µs", 1e3))
-
-
-def ms(ns: float) -> str:
-    """A duration with three digits in the unit in which the page has it, mostly milliseconds.
-
-    >>> ms(1_234_567), ms(234_567_890), ms(700), ms(2_729_400_000), ms(124_587_123_456), ms(999_600)
-    ('1.23 ms', '235 ms', '0.7 µs', '2.73 s', '125 s', '1000 µs')
-    """
-    name, size = next((unit for unit in _DURATIONS if abs(ns) >= unit[1]), _DURATIONS[-1])
-    return f"{_short(ns / size, 3)} {name}"
+from torch_tb_profiler.analysis.shared.duration_text import ms as ms  # noqa: PLC0414 - others have it from here
+from torch_tb_profiler.analysis.shared.duration_text import short
 
 
 def mebibytes(size: float, digits: int = 3) -> str:
@@ -25,7 +14,7 @@ def mebibytes(size: float, digits: int = 3) -> str:
     >>> mebibytes(77_070_336), mebibytes(1 << 30), mebibytes(1024), mebibytes(10_240 << 20, 4)
     ('73.5 MiB', '1024 MiB', '0.000977 MiB', '10240 MiB')
     """
-    return f"{_short(size / BYTES_PER['MiB'], digits)} MiB"
+    return f"{short(size / BYTES_PER['MiB'], digits)} MiB"
 
 
 def gibibytes(size: float, digits: int = 2) -> str:
@@ -34,12 +23,7 @@ def gibibytes(size: float, digits: int = 2) -> str:
     >>> gibibytes(130 << 30), gibibytes(1 << 28)
     ('130 GiB', '0.25 GiB')
     """
-    return f"{_short(size / BYTES_PER['GiB'], digits)} GiB"
-
-
-def _short(count: float, digits: int) -> str:
-    """With so many digits, but all those before the point."""
-    return f"{count:.{digits}g}" if abs(count) < 10 ** (digits - 1) else f"{count:.0f}"
+    return f"{short(size / BYTES_PER['GiB'], digits)} GiB"
 
 
 #: from so many a step on a whole number is near enough

@@ -40,11 +40,14 @@ class Steps(msgspec.Struct, frozen=True):
     start, end             shape (n,), ns: the period. It ends when the mark has ended, all work launched in it, and the
                            step before; it begins where that one ended, `start[k + 1] == end[k]`. So the periods add up
                            to the time from the first to the last, and time between marks belongs to the later step.
-                           The first begins with its mark, or when the streams it uses are done with work launched
-                           before it
+                           The first begins with its mark, when the streams it uses are done with work launched
+                           before it, or, where it waited for work that is not recorded, as far behind its mark as the
+                           device is behind the second one
     overview_start         shape (n,), ns: where the step began for the old plugin's /overview and /distributed/overlap:
                            with its mark, when the step before had ended by then. For these alone
     labels                 shape (n,): what marks the step: the name of an annotation, or of what repeats
+    fill_ns                how much longer the first is than if the device had been as far behind its mark as it is
+                           behind the second one: it had nothing to do before
     """
 
     rule: str
@@ -56,9 +59,25 @@ class Steps(msgspec.Struct, frozen=True):
     overview_start: Int64
     notes: tuple[Note, ...] = ()
     labels: tuple[str, ...] = ()
+    fill_ns: int = 0
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def host_since(self) -> Int64:
+        """Shape (n,), ns: where the time of a step on the host begins, which ends at `host_end`; time between marks
+        belongs to the later step.
+        """
+        return np.append(self.host_start[:1], self.host_end[:-1])
+
+    def on_host(self, time: Int64) -> Int64:
+        """Of moments of the host the step in which they lie, -1 for none. time: ns, any shape."""
+        return _window_of(self.host_since, self.host_end, time)
+
+    def on_device(self, time: Int64) -> Int64:
+        """Of moments of devices the step in whose period they lie, -1 for none. time: ns, any shape."""
+        return _window_of(self.start, self.end, time)
 
     @property
     def kind(self) -> Int64:
@@ -72,6 +91,14 @@ class Steps(msgspec.Struct, frozen=True):
         """Of a trace in which nothing has a duration."""
         nothing = np.empty(0, dtype=np.int64)
         return cls("none", (), nothing, nothing, nothing, nothing, nothing)
+
+
+def _window_of(start: Int64, end: Int64, time: Int64) -> Int64:
+    """Which of windows [start, end) that follow each other holds each moment; -1 for none."""
+    if not len(start):
+        return np.full(np.shape(time), -1, np.int64)
+    place = np.searchsorted(start, time, side="right") - 1
+    return np.where((place >= 0) & (time < end[place]), place, -1)
 
 
 class StepChoice(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.model.steps.types import Steps
 
-#: a first step whose period is this much longer than the median of the others, and longer than each of them
+#: a first step whose period, without `fill_ns`, is this much longer than the median of the others, and longer than each
 RATIO = 1.5
 FEWEST = 3
 
@@ -17,6 +17,7 @@ def warm_up_ratio(steps: Steps) -> float | None:
     """
     kind = steps.kind
     length = (steps.end - steps.start)[kind == kind[:1]]
+    length[:1] -= steps.fill_ns
     if len(length) < FEWEST:
         return None
     middle = median(length[1:])

@@ -9,6 +9,7 @@ from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.steps.launched import is_work, launched_in
 from torch_tb_profiler.model.steps.types import HostSteps, Steps
@@ -17,12 +18,19 @@ from torch_tb_profiler.trace import Note, Trace
 #: of what the steps before it launched this share of their rate must have run of what a last step launched; with less
 #: it is taken as cut off
 WHOLE_STEP_SHARE = 0.8
+#: of the time by which a device is behind the host, its work waited this share at least: else it was not behind yet
+WAITED_SHARE = 0.25
 
 
 def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) -> Steps:
     """Steps with their periods; a last one that was cut off is left out. There is at least one.
 
     E_k = max(end of the mark, end of the last work launched in it, E_{k-1}); the period of step k is E_{k-1} … E_k.
+
+    What the device did for the step before the first is often not recorded. Where it still works for the first step
+    when the second begins on the host, it is taken to have been as far behind when the first began there: if the work
+    of the first step waited for it, the first period begins then. Otherwise it had nothing to do before, and needed
+    `fill_ns` to fall behind.
     """
     work = _StepWork.of(trace, device, host)
     reached = np.where(work.count > 0, np.maximum(host.end, work.last), host.end)
@@ -30,6 +38,10 @@ def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) 
     start = np.append(host.start[:1], end[:-1])
     overview_start = np.maximum(start, host.start)
     start[0] = min(max(int(start[0]), work.streams_free), int(end[0]))
+    late = max(min(_behind(host, work), int(end[0])) - int(start[0]), 0)
+    if work.waited_ns > WAITED_SHARE * late:
+        start[0] += late
+        late = 0
     overview_start[0] = max(int(overview_start[0]), work.earlier_end)
     n = work.whole_steps()
     notes = []
@@ -55,10 +67,21 @@ def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) 
         overview_start=overview_start[:n],
         notes=tuple(notes),
         labels=tuple(host.labels[:n]),
+        fill_ns=late,
     )
 
 
 _NEVER = int(np.iinfo(np.int64).min)
+
+
+def _behind(host: HostSteps, work: _StepWork) -> int:
+    """When the device was done with the step before the first, if it was then as far behind as one step later; not
+    later than it began with the first step.
+    """
+    if len(host.names) < 2 or not work.count[0]:
+        return _NEVER
+    behind = int(work.last[0] - host.start[1])
+    return min(int(host.start[0]) + behind, work.began) if behind > ROUNDING_NS else _NEVER
 
 
 class _StepWork(msgspec.Struct, frozen=True):
@@ -66,6 +89,8 @@ class _StepWork(msgspec.Struct, frozen=True):
 
     called, ran    of the calls that start work elsewhere in the trace, how many were made, and how many started some
                    here
+    began          when the stream that works most for the first step began with it
+    waited_ns      how long after its launch had returned that was
     streams_free   when the streams of the first step were done with what had been launched before it
     earlier_end    the end of the last work of no step that had ended before any work of the first step began
     """
@@ -74,6 +99,8 @@ class _StepWork(msgspec.Struct, frozen=True):
     last: Int64
     called: Int64
     ran: Int64
+    began: int
+    waited_ns: int
     streams_free: int
     earlier_end: int
 
@@ -88,11 +115,14 @@ class _StepWork(msgspec.Struct, frozen=True):
         launched = np.flatnonzero(is_work(trace) & (device.launch >= 0))
         later[launched] = events.start[trace.launches.row[device.launch[launched]]] >= host.start[0]
         called, ran = _launches(trace, device.launch[launched], host)
+        began, waited_ns = _began(trace, device, in_the_first)
         return cls(
             count=np.bincount(step, minlength=n),
             last=greatest_at(step, events.end[work.row[chosen]], n),
             called=called,
             ran=ran,
+            began=began,
+            waited_ns=waited_ns,
             streams_free=_streams_free(trace, in_the_first, is_work(trace) & ~later),
             earlier_end=_earlier_end(trace, in_the_first, is_work(trace) & ~in_a_step),
         )
@@ -110,6 +140,18 @@ class _StepWork(msgspec.Struct, frozen=True):
         if i > 0 and self.ran[i] < usual * self.called[i] * WHOLE_STEP_SHARE:
             return i
         return i + 1
+
+
+def _began(trace: Trace, device: DeviceLinks, own: Bool) -> tuple[int, int]:
+    """When the stream with the most `own` work began with it, and how long after its launch had returned."""
+    events, work, mine = trace.events, trace.device_work, np.flatnonzero(own)
+    if not len(mine):
+        return _NEVER, 0
+    streams = group([work.device[mine], work.stream[mine]])
+    mine = mine[streams.of == np.argmax(streams.sum(events.duration[work.row[mine]]))]
+    first = mine[np.argmin(events.start[work.row[mine]])]
+    began = int(events.start[work.row[first]])
+    return began, began - int(events.end[trace.launches.row[device.launch[first]]])
 
 
 def _streams_free(trace: Trace, own: Bool, earlier: Bool) -> int:

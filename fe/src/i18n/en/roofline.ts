@@ -11,9 +11,9 @@ export const roofline = area("roofline", {
   sentenceWithout: (time: string) =>
     `The average step takes ${time}; no FLOP of its matrix products are known.`,
   sentenceWhole: (flop: string, time: string) =>
-    `The trace needs ${flop} of matrix products; work on the devices spans ${time}.`,
+    `The trace needs ${flop} of matrix products and takes ${time}.`,
   sentenceWholeWithout: (time: string) =>
-    `Work on the devices spans ${time}; no FLOP of its matrix products are known.`,
+    `The trace takes ${time}; no FLOP of its matrix products are known.`,
   ofPeak: (mfu: string) => `That is ${mfu} of the peak.`,
   ofPeakRange: (low: string, high: string) =>
     `That is ${low} to ${high} of the peak: it is not known which peak applies.`,

@@ -1,7 +1,7 @@
 import type { ServerMessages } from "../values";
 import { bounds } from "./bounds";
 import { evidence, findings, links } from "./findings";
-import { percent } from "./numbers";
+import { ms, percent } from "./numbers";
 import { columns } from "./serverColumns";
 import { platforms } from "./serverPlatforms";
 import { reasons } from "./serverReasons";
@@ -102,6 +102,8 @@ export const serverMessages: ServerMessages = {
     kernels_may_be_lost: () => `${ZERO_TIMESTAMPS}此跟踪没有记录启动，因此无法判断是否有内核丢失。`,
     before_launch: () =>
       "部分内核和拷贝早于其启动开始：主机与设备的时钟不一致，因此延迟和空闲时间有误。",
+    impossible_durations: ({ name, start_ns, recorded_ns, successors, cut_ns, more }) =>
+      `文件中 ${name}（跟踪开始后 ${(Number(start_ns) / 1e6).toFixed(3)} ms）的时长为 ${ms(recorded_ns)}，而其流在此期间又开始了 ${successors} 个内核与拷贝：其时长截到 ${ms(cut_ns)}，即下一个开始之处。${more ? `另有 ${more} 个同样截短。` : ""}`,
 
     // Times.
     far_timestamps: () =>

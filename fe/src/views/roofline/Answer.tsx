@@ -31,7 +31,7 @@ export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | 
   );
 }
 
-/** `isWhole`: nothing marks steps, and the time is that from the first to the last work of the devices. */
+/** `isWhole`: nothing marks steps: the trace is one. */
 function needs({ executed, per_step, time_ns }: Flops, isWhole: boolean): string {
   const [amount, time] = [flop(per_step), duration(time_ns)];
   if (executed > 0) return isWhole ? text.sentenceWhole(amount, time) : text.sentence(amount, time);

@@ -42,10 +42,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
 def _launches(rank: RunRank) -> Int64:
     """Calls of the steps that start work."""
     steps, calls = rank.graph.steps, rank.graph.calls
-    if not len(steps):
-        return np.empty(0, np.int64)
-    inside = (calls.start >= steps.start[0]) & (calls.start < steps.end[-1])
-    return np.flatnonzero(inside & (calls.release >= 0))
+    return np.flatnonzero((steps.on_host(calls.start) >= 0) & (calls.release >= 0))
 
 
 def _durations(rank: RunRank, chosen: Int64) -> Int64:

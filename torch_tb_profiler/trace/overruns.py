@@ -1,0 +1,95 @@
+"""Device work that cannot have lasted as long as the file says: its stream began further work long before it ended.
+
+A stream runs one piece of work after the other. Profilers have written durations of seconds for kernels of microseconds
+beneath which hundreds of successors ran. Such a duration is cut at the start of the next work of the stream.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Events, Phase
+
+#: successors of one stream that cannot all have begun before a piece of work ended
+FEWEST = 10
+#: times the span of all starts in the trace: of a duration that is impossible with any successor
+LONGER = 10
+#: an overlap up to this is rounding, ns: some files give whole microseconds
+ROUNDING_NS = 1000
+#: a stream of which a larger share of the work overlaps its successor runs work side by side: streams of several
+#: processes under one number, or kernels that begin before the one before them is done
+MOST_OVERLAPPING = 0.05
+
+
+class Overruns(msgspec.Struct, frozen=True):
+    """Work with an impossible duration. Parallel, shape (n,), by row.
+
+    row         of the event
+    recorded    duration in the file, ns
+    duration    until the next work of the stream began, ns
+    successors  how much work of the stream began before the recorded end
+    """
+
+    row: Int64
+    recorded: Int64
+    duration: Int64
+    successors: Int64
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def overruns(events: Events, work: DeviceWork) -> Overruns:
+    """Find work that for most of its duration overlaps its successors, and either overlaps at least `FEWEST` of them or
+    lasts `LONGER` times as long as it takes from the first start in the trace to the last.
+
+    Kernels of one launch, which replays a graph, may run side by side on one stream.
+    events   with the durations of the file
+    """
+    place = np.flatnonzero(one_of(events.category[work.row], DEVICE_WORK) & (work.stream >= 0))
+    if len(place) < 2:
+        return _none()
+    row = work.row[place]
+    streams = group([events.track[row], work.device[place], work.stream[place]])
+    order = np.lexsort((events.start[row], streams.of))
+    row, place, stream = row[order].astype(np.int64), place[order], streams.of[order]
+    start = events.start[row]
+    length = np.maximum(events.duration[row], 0)
+    again = np.append(stream[1:] == stream[:-1], False)
+    over = np.append(start[:-1] + length[:-1] - start[1:], 0)
+    launched = work.correlation[place]
+    other = np.append((launched[1:] != launched[:-1]) | (launched[:-1] <= 0), False)
+    overlapping = np.flatnonzero(again & other & (over > ROUNDING_NS))
+    if not len(overlapping):
+        return _none()
+    many = np.bincount(stream)
+    often = np.bincount(stream[overlapping], minlength=len(many)) > np.maximum(MOST_OVERLAPPING * many, 1)
+    first = np.cumsum(many) - many
+    complete = np.flatnonzero(events.phase == Phase.COMPLETE)
+    extent = int(events.start[complete].max() - events.start[complete].min())
+    found: list[tuple[int, int]] = []
+    for at in overlapping[~often[stream[overlapping]]].tolist():
+        last = int(first[stream[at]] + many[stream[at]])
+        behind = int(np.searchsorted(start[at + 1 : last], start[at] + length[at], side="left"))
+        is_far = 2 * over[at] > length[at] and (behind >= FEWEST or length[at] > LONGER * extent)
+        if is_far and not _replayed(launched[at], launched[at + 1 : at + 1 + behind]):
+            found.append((at, behind))
+    if not found:
+        return _none()
+    at, behind = np.array(sorted(found, key=lambda each: row[each[0]]), np.int64).T
+    return Overruns(row[at], length[at], start[at + 1] - start[at], behind)
+
+
+def _replayed(launch: int, successors: Int64) -> bool:
+    """Whether some of the successors were started by the same launch."""
+    same: Bool = successors == launch
+    return launch > 0 and bool(same.any())
+
+
+def _none() -> Overruns:
+    nothing = np.empty(0, np.int64)
+    return Overruns(nothing, nothing, nothing, nothing)
