@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.replay.host_time import HostTime, host_time
 from torch_tb_profiler.analysis.replay.host_waits import HostWait, blocking_copies, full_queue, synchronizations
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
 from torch_tb_profiler.analysis.replay.lags import Lags, launch_and_gap, previous_on_stream, wake_of
+from torch_tb_profiler.analysis.replay.silence import silences
 from torch_tb_profiler.analysis.replay.stream_edges import Launched
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.replay.thread_edges import HandOvers, HostCollectives, hand_overs, host_collectives
@@ -35,6 +36,7 @@ class Facts(msgspec.Struct, frozen=True):
     wakes: HandOvers
     collectives: HostCollectives
     waits: Stretches
+    silent: Stretches
     steps: Steps
 
 
@@ -112,5 +114,6 @@ def facts_of(model: Model) -> Facts:
         wakes,
         collectives,
         waits,
+        silences(model, host),
         steps,
     )

@@ -5,14 +5,12 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from torch_tb_profiler.analysis.replay.lags import LATENCY_FACTOR, LATENCY_NS
+from torch_tb_profiler.analysis.replay.silence import SILENT_NS
 from torch_tb_profiler.model.kernel_names.family import PRODUCTS, Kind
 
 #: a launch call that takes longer before its work may begin is slow
 SLOW_LAUNCH_NS = 20_000
-#: a thread that shows nothing for longer is not between two operators
-SILENT_NS = 1_000_000
-#: work that is queued begins within this, or within three times the usual delay of the trace
-LATENCY_NS, LATENCY_FACTOR = 10_000, 3
 #: a shorter gap counts to the launch-bound score
 SHORT_GAP_NS = 100_000
 
