@@ -248,7 +248,7 @@ def bound_of(
         return unknown(refused[above].id, f"{CANNOT} {refused[above].text}", found)
     if best != "compute" and "compute" not in refused and _is_busy_for_free(facts, saved):
         return unknown("busy", f"{CANNOT} {BUSY_FOR_FREE}", found)
-    if share < LEAST and is_idle_unknown:
+    if is_idle_unknown and unknown_idle(facts) > share:
         return idles(found)
     if share < LEAST:
         text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
@@ -260,8 +260,6 @@ def bound_of(
     by = _host_part(facts.model, path) if best == "host" else None
     if compiling and best == ("host" if on_device else "compute") and (of_compiling := saved(compiling)) >= share:
         best, share, relieved, by = "host", of_compiling, compiling, "compilation"
-    elif best in ("host", "sync") and is_idle_unknown:
-        return idles(found)
     by = None if by == "unrecorded" and is_launch_bound else by
     kind = "launch" if best == "host" and by is None and is_launch_bound else best
     gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best,)

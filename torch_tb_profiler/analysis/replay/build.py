@@ -65,6 +65,13 @@ def _host_edges(facts: Facts, points: Points) -> list[Edges]:
             True,
         ),
         edges(
+            Edge.COINCIDENCE,
+            facts.silent_waits.item + first,
+            points.silent_end,
+            late(facts.silent_waits.item, points.silent_end),
+            True,
+        ),
+        edges(
             Edge.FULL_QUEUE,
             facts.held.item + first,
             points.held_end,

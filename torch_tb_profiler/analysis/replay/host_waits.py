@@ -8,6 +8,7 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, Work
 from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.analysis.replay.stream_edges import COINCIDENCE_MOST_NS, TOLERANCE_NS, Launched
+from torch_tb_profiler.analysis.replay.stretches import Stretches
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import median
@@ -35,6 +36,20 @@ class HostWait(msgspec.Struct, frozen=True):
     call: Int64
     item: Int64
     since: Int64
+
+
+class SilentWait(msgspec.Struct, frozen=True):
+    """Threads that showed nothing while they waited for work. Parallel, shape (waits,).
+
+    lane         index into Trace.tracks
+    start, end   ns
+    item         index into Items: what was waited for
+    """
+
+    lane: Int64
+    start: Int64
+    end: Int64
+    item: Int64
 
 
 def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launched) -> tuple[HostWait, Int64]:
@@ -122,6 +137,20 @@ def _last_on_streams(items: Items, calls: Calls, launched: Launched, chosen: Int
     for place, held in zip(order.tolist(), found, strict=False):
         in_order[place] = held
     return in_order
+
+
+def unrecorded_waits(silent: Stretches, items: Items, launched: Launched) -> SilentWait:
+    """Silences that end as the device is done with all that was launched before them: waits that were not recorded."""
+    streams = distinct(items.stream[launched.item])
+    if len(streams) * len(silent) > MOST_PAIRS:
+        streams = streams[:0]
+    last, done = np.full(len(silent), -1, np.int64), np.full(len(silent), -1, np.int64)
+    for stream in streams.tolist():
+        item = launched.last_before(stream, silent.start)
+        end = take_known(items.end, item)
+        last, done = np.where(end > done, item, last), np.maximum(end, done)
+    waits = (last >= 0) & (done > silent.start) & (done <= silent.end) & (silent.end - done <= COINCIDENCE_MOST_NS)
+    return SilentWait(silent.lane[waits], silent.start[waits], silent.end[waits], last[waits])
 
 
 def _recorded(trace: Trace) -> dict[int, tuple[str, int, int]]:

@@ -31,6 +31,7 @@ class Points:
         mark_end = self._add(end_lane, end_time)
         # what is known of a thread that ends a step begins with its first event
         self._add(end_lane, facts.host.start[facts.host.first[end_lane]])
+        silent_end = self._add(facts.silent_waits.lane, facts.silent_waits.end)
         idle = wakes.wait_from >= 0
         self._add(wakes.to_lane[idle], wakes.wait_from[idle])
         lane, time = np.concatenate(self._lanes), np.concatenate(self._times)
@@ -44,6 +45,7 @@ class Points:
         self.sync_end, self.copy_end, self.held_end = (number[place] for place in ends)
         self.wake_from, self.wake_to = number[wake_from], number[wake_to]
         self.called, self.ended_from, self.ended_to = number[called], number[ended_from], number[ended_to]
+        self.silent_end = number[silent_end]
         self.mark_start, self.mark_end = number[mark_start], number[mark_end]
 
     def __len__(self) -> int:
