@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.explained import Explained, explained, unknown_t
 from torch_tb_profiler.analysis.replay.changes import Change, kernels
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
+from torch_tb_profiler.analysis.replay.refusals import DOUBTFUL, USELESS, Quality
 from torch_tb_profiler.analysis.replay.resources import RESOURCES, Resource
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.types import Int64
@@ -205,9 +205,8 @@ def bound_of(
         text = f"the devices idle {100 * unknown_idle(facts):.0f} % of the time, and the trace does not show why."
         return unknown("idle", f"{CANNOT} {text}", reliefs)
 
-    is_idle_unknown = facts.model.has_device_work and unknown_idle(facts) > USELESS
     refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
-    if refusal is not None and refusal.id == "unexplained" and is_idle_unknown:
+    if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
         return idles()
     if refusal is not None:
         return unknown(refusal.id, f"{CANNOT} {refusal.text}")
@@ -248,7 +247,7 @@ def bound_of(
         return unknown(refused[above].id, f"{CANNOT} {refused[above].text}", found)
     if best != "compute" and "compute" not in refused and _is_busy_for_free(facts, saved):
         return unknown("busy", f"{CANNOT} {BUSY_FOR_FREE}", found)
-    if is_idle_unknown and unknown_idle(facts) > share:
+    if on_device and unknown_idle(facts) > max(share, DOUBTFUL):
         return idles(found)
     if share < LEAST:
         text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."

@@ -56,7 +56,7 @@ def run_bound(facts: RunFacts) -> Bound:
     if best.kind == "sync" and all(each.idle > MOSTLY_IDLE for each in held):
         best = slower_host(found, _next(facts, best, found, total)) or best
         share = best.share or 0.0
-    if best.kind == "host" and any(each.is_idle_unknown for each in held):
+    if best.kind in ("host", "sync") and any(each.is_idle_unknown for each in held):
         return unknown("idle", f"{CANNOT} the devices idle, and the traces do not show why.", found)
     following = _next(facts, best, found, total)
     after = facts.step_ns * (1 - share)
