@@ -46,7 +46,7 @@ SAID: dict[str, tuple[str, str]] = {
     "program/diffusers_sd": ("compute", ""),
     "program/double_backward": ("compute", ""),
     "program/fsdp2": ("communication", ""),
-    "program/generate_loop": ("host", ""),
+    "program/generate_loop": ("compute", ""),
     "program/hf_generate": ("host", ""),
     "program/hf_generate_plain": ("compute", ""),
     "program/hf_trainer": ("compute", ""),
