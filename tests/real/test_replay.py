@@ -13,7 +13,16 @@ import pytest
 from tests.recorded import ROOT, SHARED, model_of, sample_traces, shared_model_of, short, traces
 from tests.replay_checks import check_pieces
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.changes import Change, ScaleHost, ScaleWork, collectives, free, kernels, scale, without
+from torch_tb_profiler.analysis.replay.changes import (
+    Change,
+    ScaleHost,
+    ScaleWork,
+    collectives,
+    free,
+    kernels,
+    scale,
+    without,
+)
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.savings import savings, what_if
