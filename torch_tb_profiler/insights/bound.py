@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.explained import Explained, explained, unknown_t
 from torch_tb_profiler.analysis.replay.changes import Change, kernels
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import DOUBTFUL, USELESS, Quality
+from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
 from torch_tb_profiler.analysis.replay.resources import RESOURCES, Resource
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.types import Int64
@@ -245,9 +245,11 @@ def bound_of(
     above = next((kind for kind in refused if ceilings[kind] >= max(share, LEAST)), None)
     if above is not None:
         return unknown(refused[above].id, f"{CANNOT} {refused[above].text}", found)
-    if best != "compute" and "compute" not in refused and _is_busy_for_free(facts, saved):
+    # a relief that removes a good part of what little the devices idle does not contradict that they are busy
+    is_of_idle = best in _OF_IDLE_TIME and share >= max(LEAST, idle / 4)
+    if best != "compute" and "compute" not in refused and not is_of_idle and _is_busy_for_free(facts, saved):
         return unknown("busy", f"{CANNOT} {BUSY_FOR_FREE}", found)
-    if on_device and unknown_idle(facts) > max(share, DOUBTFUL):
+    if on_device and unknown_idle(facts) > max(share, USELESS):
         return idles(found)
     if share < LEAST:
         text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
