@@ -8,6 +8,7 @@ from torch_tb_profiler.analysis.change.question import CHANGE
 from torch_tb_profiler.analysis.change.trend_question import RECORDING, TRENDS
 from torch_tb_profiler.analysis.compare.question import COMPARE
 from torch_tb_profiler.analysis.compare.roofline import COMPARE_ROOFLINES
+from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
 from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIES
@@ -21,7 +22,6 @@ from torch_tb_profiler.analysis.program.engine_question import PROGRAM_ENGINE
 from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
 from torch_tb_profiler.analysis.program.range_question import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
 from torch_tb_profiler.analysis.question import AnyQuestion
-from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES

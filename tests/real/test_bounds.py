@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.recorded import ROOT, SHARED, model_of, shared_model_of, short, traces
-from torch_tb_profiler.insights.bound import NAMES
+from torch_tb_profiler.insights.bound_sentences import NAMES
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
 
 #: by folder: what may bound a file of it, and the rule of its first finding with a saving ("" for none)
@@ -46,7 +46,7 @@ SAID: dict[str, tuple[str, str]] = {
     "program/diffusers_sd": ("compute", ""),
     "program/double_backward": ("compute", ""),
     "program/fsdp2": ("communication", ""),
-    "program/generate_loop": ("host", ""),
+    "program/generate_loop": ("compute", ""),
     "program/hf_generate": ("host", ""),
     "program/hf_generate_plain": ("compute", ""),
     "program/hf_trainer": ("compute", ""),

@@ -13,7 +13,16 @@ import pytest
 from tests.recorded import ROOT, SHARED, model_of, sample_traces, shared_model_of, short, traces
 from tests.replay_checks import check_pieces
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.changes import Change, ScaleWork, collectives, free, kernels, scale, without
+from torch_tb_profiler.analysis.replay.changes import (
+    Change,
+    ScaleHost,
+    ScaleWork,
+    collectives,
+    free,
+    kernels,
+    scale,
+    without,
+)
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.savings import savings, what_if
@@ -25,6 +34,7 @@ from torch_tb_profiler.ranks.replay import joint_what_if, replay_rank
 FILES = [*(traces(SHARED) if SHARED.is_dir() else []), *sample_traces()]
 SAMPLES = ROOT / "samples"
 HOST: list[Change] = [free(name) for name in ("python", "operator", "launch", "allocator", "api", "collective")]
+SILENCE = ScaleHost(0, "unexplained")  # type: ignore[arg-type]  # nobody can free what nobody knows
 CHANGES: dict[str, list[Change]] = {
     "C": [collectives(0)],
     "K": [kernels(0.8)],
@@ -54,6 +64,7 @@ def test_recorded_times_come_back_and_shorter_parts_make_nothing_later(path: Pat
 
 
 #: as the other one tells it; whole numbers but 0 are rounded
+#: (in the graph of vllm_decode_hipgraph it has gaps of up to 60 µs, 0.1, among what is unexplained)
 #: file; path: computing, copies, host, data, delays, unexplained; saved: C K L D S H G
 GOLDEN = {
     "HTA/nccl_a100_rank0_of_2": ([0, 0, 99.7, 0, 0.3, 0], [0, 0, 2.7, 0, 0, 80.8, 0]),
@@ -62,7 +73,7 @@ GOLDEN = {
     "HTA/event_sync_a100": ([1.1, 0.1, 97.7, 0, 0.6, 0.5], [0, 0.2, 1.1, 0, 2.4, 97.2, 1.1]),
     "HTA/minitoy_mi250": ([0, 0.4, 97.4, 0, 2.2, 0], [0, 0, 35.7, 0, 0.9, 96.8, 0.4]),
     "TraceLens/bert_small_h100": ([0, 0.1, 99.8, 0, 0.1, 0], [0, 0, 3.8, 0, 0.2, 90.7, 0.1]),
-    "TraceLens/vllm_decode_hipgraph_mi300": ([55.8, 0.2, 2.8, 0, 0, 41.1], [0, 11.2, 0, 0, 0, 2.8, 56.1]),
+    "TraceLens/vllm_decode_hipgraph_mi300": ([55.8, 0.2, 2.8, 0, 0.1, 40.9], [0, 11.2, 0, 0, 0, 2.8, 56.1]),
     "param/resnet_rtx2080ti": ([0.9, 4.3, 38.2, 56.5, 0.1, 0], [0, 0.2, 3.1, 48.4, 0, 24.1, 0.8]),
     "saf/amg_a100_inductor_cudagraph": ([64.0, 7.4, 26.9, 0, 1.7, 0], [0, 11.9, 1.2, 0, 21.2, 20.6, 59.7]),
     "kineto/resnet50_num_workers_0": ([37, 1, 28, 33, 0.9, 0], [0, 1.2, 3.7, 33.2, 0.1, 36, 1.6]),
@@ -88,7 +99,7 @@ def test_beside_a_second_implementation(folder: str, shared_traces: Path) -> Non
     graph = graph_of(model)
     base = unchanged(graph)
     path = critical_path(base)
-    host = [label.name.lower() for label in Label if label != Label.DATA]
+    host = [label.name.lower() for label in Label if label not in (Label.DATA, Label.UNEXPLAINED)]
     groups = (
         ["compute", "communication"],
         ["copy"],
@@ -98,11 +109,17 @@ def test_beside_a_second_implementation(folder: str, shared_traces: Path) -> Non
         ["unexplained", "fixed"],
     )
     found = [100 * (path.share(*group) or 0) for group in groups]
+    # the other one takes silent threads for Python
+    pieces = path.segments
+    silent = (pieces.part == Label.UNEXPLAINED) & (graph.lane_row[pieces.edge] >= 0)
+    silence = 100 * int((pieces.end - pieces.start)[silent].sum()) / int(path.step_ns.sum())
+    found[2], found[5] = found[2] + silence, found[5] - silence
     for part, expected in zip(found, parts, strict=True):
         assert part == pytest.approx(expected, abs=rounded(expected, CLOSE))
     total = int(base.step_ns.sum())
     for (name, changes), expected in zip(CHANGES.items(), saved, strict=True):
-        after = int(changed(model.trace, graph, changes).step_ns.sum())
+        beside = [*changes, SILENCE] if name == "H" else changes
+        after = int(changed(model.trace, graph, beside).step_ns.sum())
         close = APART.get((folder, name), CLOSE)
         assert 100 * (total - after) / total == pytest.approx(expected, abs=rounded(expected, close)), name
 

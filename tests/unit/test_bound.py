@@ -7,7 +7,8 @@ import pytest
 from tests.events import Event, annotation, event, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
 from torch_tb_profiler.insights import diagnosis
-from torch_tb_profiler.insights.bound import Bound, BoundKind, HostPart, begin_of
+from torch_tb_profiler.insights.bound import Bound
+from torch_tb_profiler.insights.bound_sentences import BoundKind, HostPart, begin_of
 from torch_tb_profiler.model import Model
 
 WAIT = "cudaStreamSynchronize"

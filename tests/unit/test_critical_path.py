@@ -12,11 +12,11 @@ from werkzeug.test import Client
 
 from tests.events import Event, annotation, frame, kernel, launch, model_of, op
 from tests.served import everything_read, get
+from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, WHAT_IF, WhatOfPath
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.replay.changes import free, kernels
 from torch_tb_profiler.analysis.replay.on_path import names_on_path
 from torch_tb_profiler.analysis.replay.path import PARTS, _cut
-from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, WHAT_IF, WhatOfPath
 from torch_tb_profiler.analysis.replay.resources import RESOURCES
 from torch_tb_profiler.analysis.replay.savings import what_if
 from torch_tb_profiler.workspace import Workspace

@@ -13,6 +13,7 @@ from tests.events import US, Event, annotation, copy, event, frame, kernel, laun
 from tests.waterfall_checks import check_waterfall
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Refused, Subject
+from torch_tb_profiler.analysis.replay import lags
 from torch_tb_profiler.analysis.waterfall import average, gaps, host_lanes
 from torch_tb_profiler.analysis.waterfall.causes import BUSY, HOST, IDLE
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL, WaterfallAnswer, WhichPieces
@@ -65,7 +66,7 @@ CAUSES: dict[str, tuple[list[Event], dict[str, float], dict[tuple[Any, str], Any
     "launch latency": (
         last_kernel(30, 108),
         {"idle.launch_latency": 8},
-        {(gaps, "LATENCY_NS"): 0, (gaps, "LATENCY_FACTOR"): 0},
+        {(lags, "LATENCY_NS"): 0, (lags, "LATENCY_FACTOR"): 0},
     ),
     "sync": (
         [call("cudaDeviceSynchronize", 40, 63), op("aten::mm", 110, 60), *last_kernel(150, 160)],
@@ -100,7 +101,7 @@ CAUSES: dict[str, tuple[list[Event], dict[str, float], dict[tuple[Any, str], Any
     "unknown": (
         last_kernel(30, 400),
         {"idle.unknown": 300},
-        {(gaps, "LATENCY_NS"): 10**9},
+        {(lags, "LATENCY_NS"): 10**9},
     ),
 }
 BEFORE = {"idle.host.python": 10, "idle.host.launch": 5, "idle.launch_latency": 5}

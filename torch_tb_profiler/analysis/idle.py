@@ -7,12 +7,15 @@ from typing import Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.replay.inputs import items_of
+from torch_tb_profiler.analysis.replay.lags import LONGEST_LATENCY_NS
+from torch_tb_profiler.analysis.replay.stream_edges import stream_waits
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.arrays.distinct import begins_run
+from torch_tb_profiler.arrays.distinct import among, begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
-from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64, UInt8
 from torch_tb_profiler.model import Model
 
 #: a gap shorter than this, with the next work already queued, is the cost of one piece of work after another
@@ -27,7 +30,7 @@ class Cause(IntEnum):
     HOST_WAIT = 0  # it was launched after everything before it had ended: the host was late
     KERNEL_WAIT = 1  # it was queued, and began within KERNEL_WAIT_NS
     OTHER = 2  # it was queued, and something else held it up: another stream, an event, a full device
-    UNKNOWN = 3  # its launch is not in the trace
+    UNKNOWN = 3  # its launch is not in the trace, or it was launched and nothing tells why it began so late
 
 
 CAUSES = tuple(cause.name.lower() for cause in Cause)
@@ -102,7 +105,7 @@ def idle_gaps(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_
         stream=stream[after_of],
         start_ns=end[before_of],
         duration_ns=start[after_of] - end[before_of],
-        cause=_causes(model, end[before_of], after_of, kernel_wait_ns),
+        cause=_causes(model, per, end[before_of], after_of, kernel_wait_ns),
         before=before_of,
         after=after_of,
     )
@@ -134,12 +137,24 @@ def _within(gaps: IdleGaps) -> Int64:
     return gaps.cause.astype(np.int64) * (len(gaps) + 1) + np.arange(len(gaps))
 
 
-def _causes(model: Model, idle_since: Int64, after: Int64, kernel_wait_ns: int) -> UInt8:
+def _causes(model: Model, per: Lanes, idle_since: Int64, after: Int64, kernel_wait_ns: int) -> UInt8:
     events, launches = model.trace.events, model.launches
     launch = model.device_links.launch[after]
     known: Bool = launch >= 0
-    launched = take_known(events.start[launches.row], launch)
-    soon = events.start[model.device_work.row[after]] - idle_since < kernel_wait_ns
+    launched, returned = (take_known(times[launches.row], launch) for times in (events.start, events.end))
+    begun = events.start[model.device_work.row[after]]
+    soon = begun - idle_since < kernel_wait_ns
     cause = np.where(launched > idle_since, Cause.HOST_WAIT, np.where(soon, Cause.KERNEL_WAIT, Cause.OTHER))
+    if per == "device":
+        # no stream works that it could wait for, but for one that ended as the gap began
+        late = begun - np.maximum(idle_since, returned)
+        strange = (late > LONGEST_LATENCY_NS) & (2 * late > begun - idle_since) & ~soon
+        cause[strange & ~among(model.device_work.row[after], _waiting_rows(model))] = Cause.UNKNOWN
     cause[~known] = Cause.UNKNOWN
     return cause.astype(np.uint8)
+
+
+def _waiting_rows(model: Model) -> Int32:
+    """Rows of work whose stream waited for work of another."""
+    _, waiting = stream_waits(model)
+    return items_of(model).row[waiting]

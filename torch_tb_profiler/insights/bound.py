@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.answer import Fraction
-from torch_tb_profiler.analysis.replay.changes import Change
+from torch_tb_profiler.analysis.device_use import device_use
+from torch_tb_profiler.analysis.explained import Explained, explained, unknown_time
+from torch_tb_profiler.analysis.replay.changes import Change, kernels
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
-from torch_tb_profiler.analysis.replay.recorded import recorded_path
-from torch_tb_profiler.analysis.replay.refusals import DOUBTFUL, USELESS, Quality
+from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_quality
+from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
 from torch_tb_profiler.analysis.replay.resources import RESOURCES, Resource
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.insights.bound_sentences import BUSY_FOR_FREE, CANNOT, BoundKind, HostPart, begin_of, sentence_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared import launch_bound
 from torch_tb_profiler.insights.shared.launch_bound import most_idle, unknown_idle
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler
-from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
-
-BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
 
 #: a resource is relieved as far as a good remedy can: work that can go to another process, behind other work or into a
 #: graph is gone; of the time of kernels half is left, as with a shorter type, and of what the host does two thirds
@@ -64,6 +63,9 @@ LEAST = 0.02
 LEAST_NEXT = 0.05
 #: devices that idle for more of the steps than that may wait for a host that takes longer than they do
 MOSTLY_IDLE = 0.5
+#: a device that is busy for so much of the steps is what they wait for: without its kernels they would be shorter by
+#: this share of their time at least
+BUSY, LEAST_OF_KERNELS = 0.8, 0.25
 #: of a saving in one step, from which on, and from how many steps on, that is said
 ALMOST_ALL, FEWEST_STEPS = 0.8, 4
 
@@ -107,31 +109,59 @@ class Reservations(msgspec.Struct, frozen=True):
     """What of one rank has to be known to say what bounds a run of several.
 
     ceilings          by resource, which part of the steps its relief saves at most, whatever the graph lacks
+    explained         which part of the steps has a cause in the trace
     is_idle_unknown   the trace does not show why the devices idle
+    is_busy_for_free  a device computes nearly all the time, and yet its kernels hardly matter in the replay
     is_launch_bound   the device idles between short kernels
-    unknown_time      share of the steps whose cause the waterfall does not know
-    is_by_calls       the time of the host goes to calls of the API of the device
-    idle              which part of the steps the device that idles most does, 0…1
+    by                what the time of the host goes to
+    idle              which part of the steps the device that idles most does for a known reason, 0…1
     """
 
     ceilings: Mapping[BoundKind, float]
+    explained: Explained
     is_idle_unknown: bool
+    is_busy_for_free: bool
     is_launch_bound: bool
-    is_by_calls: bool
+    by: HostPart | None
     idle: float
 
 
 def reservations_of(facts: Facts) -> Reservations:
     """Of all steps of a trace."""
     path, on_device = recorded_path(facts.model), facts.model.has_device_work
-    on_path = _parts_of(facts.model)
+    on_path, step_ns = _parts_of(facts.model), path.step_ns
+
+    def saved(changes: Sequence[Change]) -> float:
+        total = int(step_ns.sum())
+        return 1 - int(changed(facts.trace, facts.graph, changes).step_ns.sum()) / total if total else 0.0
+
     return Reservations(
         ceilings={kind: _ceiling(kind, path, on_path) for kind in resources_of(facts.model)},
+        explained=explained(recorded_quality(facts.model), unknown_time(facts.model)),
         is_idle_unknown=on_device and unknown_idle(facts) > USELESS,
+        is_busy_for_free=_is_busy_for_free(facts, saved),
         is_launch_bound=launch_bound.is_launch_bound(facts),
-        is_by_calls=2 * (path.share(*_CALLS) or 0.0) > (path.share(*on_path["host"]) or 0.0),
+        by=_host_part(facts.model, path),
         idle=most_idle(facts) if on_device else 1.0,
     )
+
+
+def _host_part(model: Model, path: CriticalPath) -> HostPart | None:
+    """What the time of the host on a path goes to, where that is not Python and operators."""
+    if 2 * (path.share(*_CALLS) or 0.0) > (path.share(*_parts_of(model)["host"]) or 0.0):
+        return "calls"
+    tree = model.structure.tree
+    return None if tree.is_operator.any() or len(model.structure.frames) else "unrecorded"
+
+
+def _is_busy_for_free(facts: Facts, saved: Callable[[Sequence[Change]], float]) -> bool:
+    """Whether steps in which a device hardly idles would hardly be shorter without its kernels: the graph lacks what
+    waits for them. Kernels do not count while communication runs beside them: the steps may wait for that.
+    """
+    busy = [each for each in device_use(facts.model) if (each.busy or 0.0) >= BUSY]
+    hidden = [(each.communicating or 0.0) - (each.exposed_communication or 0.0) for each in busy]
+    alone = max(((each.computing or 0.0) - beside for each, beside in zip(busy, hidden, strict=True)), default=0.0)
+    return alone > 0 and saved([kernels(0)]) < LEAST_OF_KERNELS * alone
 
 
 def _resources(model: Model) -> Mapping[BoundKind, Resource]:
@@ -166,14 +196,18 @@ def bound_of(
     loading           what removes the loading of input that only the program's own ranges tell of
     """
     graph, trace = facts.graph, facts.trace
-    # the path takes a silent thread for Python: that is a guess, which the waterfall does not make
-    explained = None if quality.unexplained is None else 1 - max(quality.unexplained, unknown_time)
-    confidence = "low" if quality.confidence == "normal" and unknown_time > DOUBTFUL else quality.confidence
+    known = explained(quality, unknown_time)
 
     def unknown(why: str, sentence: str, reliefs: Sequence[Relief] = ()) -> Bound:
-        return Bound("unknown", None, None, explained, confidence, sentence, tuple(reliefs), {"why": why})
+        return Bound("unknown", None, None, known.share, known.confidence, sentence, tuple(reliefs), {"why": why})
+
+    def idles(reliefs: Sequence[Relief] = ()) -> Bound:
+        text = f"the devices idle {100 * unknown_idle(facts):.0f} % of the time, and the trace does not show why."
+        return unknown("idle", f"{CANNOT} {text}", reliefs)
 
     refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
+    if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
+        return idles()
     if refusal is not None:
         return unknown(refusal.id, f"{CANNOT} {refusal.text}")
     if not facts.steps:
@@ -211,6 +245,12 @@ def bound_of(
     above = next((kind for kind in refused if ceilings[kind] >= max(share, LEAST)), None)
     if above is not None:
         return unknown(refused[above].id, f"{CANNOT} {refused[above].text}", found)
+    # a relief that removes a good part of what little the devices idle does not contradict that they are busy
+    is_of_idle = best in _OF_IDLE_TIME and share >= max(LEAST, idle / 4)
+    if best != "compute" and "compute" not in refused and not is_of_idle and _is_busy_for_free(facts, saved):
+        return unknown("busy", f"{CANNOT} {BUSY_FOR_FREE}", found)
+    if on_device and unknown_idle(facts) > max(share, USELESS):
+        return idles(found)
     if share < LEAST:
         text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
         return unknown("nothing", text, found)
@@ -218,13 +258,10 @@ def bound_of(
         slower = slower_host(found, _next("sync", allowed, saved, idle))
         best, share = (best, share) if slower is None else (slower.kind, slower.share or 0.0)
     relieved: Sequence[Change] = resources[best]
-    host_ns = path.share(*on_path["host"]) or 0.0
-    by: HostPart | None = "calls" if best == "host" and 2 * (path.share(*_CALLS) or 0.0) > host_ns else None
+    by = _host_part(facts.model, path) if best == "host" else None
     if compiling and best == ("host" if on_device else "compute") and (of_compiling := saved(compiling)) >= share:
         best, share, relieved, by = "host", of_compiling, compiling, "compilation"
-    elif best == "host" and on_device and unknown_idle(facts) > USELESS:
-        text = f"the devices idle {100 * unknown_idle(facts):.0f} % of the time, and the trace does not show why."
-        return unknown("idle", f"{CANNOT} {text}", found)
+    by = None if by == "unrecorded" and is_launch_bound else by
     kind = "launch" if best == "host" and by is None and is_launch_bound else best
     gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best,)
     others = {each: changes for each, changes in allowed.items() if each not in gone}
@@ -252,9 +289,9 @@ def bound_of(
         kind=kind,
         share=share,
         next=following,
-        explained=explained,
-        confidence=confidence,
-        sentence=_sentence(begin, share, before / len(chosen), following, only_in),
+        explained=known.share,
+        confidence=known.confidence,
+        sentence=sentence_of(begin, share, before / len(chosen), following, only_in),
         reliefs=tuple(found),
         values=about,
     )
@@ -302,65 +339,8 @@ def slower_host(found: Sequence[Relief], without_waits: BoundKind | None) -> Rel
     return next((each for each in found if each.kind == without_waits and (each.share or 0.0) >= LEAST), None)
 
 
-_SENTENCES: Mapping[BoundKind, str] = {
-    "input": "Input bounds this run: steps wait for data. Without that wait",
-    "sync": "Synchronization bounds this run: the host stops and waits for the device, which then waits for the host. "
-    "Without those waits",
-    "communication": "Communication bounds this run: nothing hides it. Without it, and without waiting for other ranks "
-    "in it,",
-    "memory": "Copies bound this run: kernels wait for them. Without them",
-    "host": "The host bounds this run: the device waits for Python and operators on the CPU. If they took a "
-    "third less time,",
-    "launch": "Launches bound this run: the device waits for the host to start its many short kernels. If the "
-    "host took a third less time,",
-    "compute": "Compute bounds this run: kernels are what the steps wait for. If kernels were twice as fast,",
-}
-_ON_THE_CPU: Mapping[BoundKind, str] = {
-    "host": "Python bounds this run. If it took a third less time,",
-    "compute": "Compute bounds this run: operators on the CPU. If operators were twice as fast,",
-}
-#: what the time of the host goes to, where that is no Python and no operator
-HostPart = Literal["calls", "compilation"]
-_HOST_BY: Mapping[HostPart, str] = {
-    "calls": "The host bounds this run: its time goes to calls of the API of the device. If the host took a "
-    "third less time,",
-    "compilation": "The host bounds this run: code is compiled while the steps run. Without that",
-}
-CANNOT = "What bounds this run cannot be determined:"
-#: in place of that of a quicker host
-_LAUNCH_CALLS = "Launch calls bound this run: the device waits while the host makes them. Without them"
-NAMES: Mapping[BoundKind, str] = {
-    "input": "input",
-    "sync": "synchronization",
-    "communication": "communication",
-    "memory": "copying",
-    "host": "the host",
-    "launch": "launching kernels",
-    "compute": "compute",
-}
-
-
-def begin_of(kind: BoundKind, on_device: bool, calls: bool, by: HostPart | None = None) -> str:
-    """How the sentence begins.
-
-    calls   not short kernels but the calls that launch are what takes long
-    by      what the time of the host goes to
-    """
-    if by is not None:
-        return _HOST_BY[by]
-    return _LAUNCH_CALLS if calls else _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
-
-
 def _only_in(saved_ns: Int64, names: Sequence[str]) -> str | None:
     """The step that nearly all of a saving is in, so that it says nothing of the others; None if there is none."""
     least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
     largest = int(np.argmax(saved_ns))
     return names[largest] if len(saved_ns) >= FEWEST_STEPS and int(saved_ns[largest]) >= least else None
-
-
-def _sentence(begin: str, share: float, step_ns: float, following: BoundKind | None, only_in: str | None) -> str:
-    after = step_ns * (1 - share)
-    text = f"{begin} a step would take {ms(after)} instead of {ms(step_ns)} ({100 * share:.0f} % less)."
-    if only_in is not None:
-        text = f"{text} Nearly all of that is in step {only_in}."
-    return text if following is None else f"{text} What comes next is {NAMES[following]}."

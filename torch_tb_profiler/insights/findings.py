@@ -8,6 +8,7 @@ from functools import cache
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.explained import unknown_time
 from torch_tb_profiler.analysis.remember import kept
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, is_bound
@@ -23,7 +24,7 @@ from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
 from torch_tb_profiler.insights.shared.device_words import as_said_for, platform
-from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound, unknown_time
+from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 
@@ -97,7 +98,7 @@ def diagnosis(model: Model) -> Diagnosis:
     present = {rule.id for rule, _ in found}
     replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
     found = [(rule, each) for rule, each in found if rule.id not in replaced]
-    launch_bound, unknown = is_launch_bound(facts), unknown_time(facts)
+    launch_bound, unknown = is_launch_bound(facts), unknown_time(facts.model)
     facts.model.answers.clear()
     facts = Facts(model, limits)
     quality = recorded_quality(model)

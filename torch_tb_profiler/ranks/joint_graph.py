@@ -12,7 +12,6 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.calibrate import calibrate
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import DROPPABLE, Graph, Node
-from torch_tb_profiler.analysis.replay.lags import Lags
 from torch_tb_profiler.analysis.replay.scenario import Scenario, unchanged
 from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.arrays.distinct import one_of
@@ -240,15 +239,12 @@ def _ordered(
     found = _Columns.joined([found.take(kept), pinned])
     found = found.take(np.argsort(number[found.target], kind="stable"))
     source, target = number[found.source], number[found.target]
-    typical = [graph.lags for graph in graphs]
-    lags = Lags(*(max((getattr(each, name) for each in typical), default=0) for name in ("launch", "gap", "wake")))
-    made = calibrate(time[order], source, target, found.kind, found.lag, found.length, lags)
     return JointGraph(
         graphs=graphs,
         number=tuple(number[at : at + graph.nodes] for at, graph in zip(first.tolist(), graphs, strict=False)),
         source=source,
         target=target,
-        lag=made.lag,
+        lag=calibrate(time[order], source, target, found.kind, found.lag, found.length).lag,
         rank=found.rank,
         edge=found.edge,
         transfer=found.transfer,

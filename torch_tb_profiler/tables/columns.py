@@ -33,7 +33,8 @@ _LANE = (
         "Cause",
         None,
         "host_wait (the next work was launched late), kernel_wait (it was queued and began soon), other (it was "
-        "queued, and something else delayed it), unknown (its launch is not in the trace).",
+        "queued, and something else delayed it), unknown (its launch is not in the trace, or nothing tells why it "
+        "began so late).",
         "string",
     ),
 )

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import asdict
 
+from torch_tb_profiler.analysis.explained import explained, unknown_time
 from torch_tb_profiler.analysis.program.kinds import PHASES, Evidence
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Part, Subject
@@ -142,13 +143,13 @@ def _path(subject: Subject) -> bytes:
     refused = next((each for each in recorded_quality(model).refusals if each.scope == "everything"), None)
     if refused is not None:
         return _encoded(About([], [], [], NoLanes(refused.id, refused.text)), _nothing(), _NO_SLACK)
-    pieces = recorded_pieces(model)
+    pieces, known = recorded_pieces(model), explained(recorded_quality(model), unknown_time(model))
     slack = slack_of_rows(model)
     about = About(
         lanes=[DerivedLane(None)],
         parts=list(PARTS),
         edges=edges,
-        unexplained=path.unexplained,
+        unexplained=None if known.share is None else 1 - known.share,
         longest_step_ns=int(path.step_ns.max(initial=0)),
     )
     columns = {"lane": np.zeros(len(pieces), np.int32), **asdict(pieces)}

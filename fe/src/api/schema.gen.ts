@@ -2006,9 +2006,9 @@ export interface ReplayMeta {
   device_type: "CPU" | "GPU";
   /** what a person should know about this answer */
   notes: Note[];
-  /** share of the time of the steps whose cause is in the trace; null without steps */
+  /** share of the time of the steps whose cause is in the trace, both on the critical path and in the waterfall; null without steps */
   explained: number | null;
-  /** low: 10 % or more is not explained; none: 40 % or more, and savings are refused */
+  /** low: 10 % or more is not explained; none: 40 % or more of the path, and savings are refused */
   confidence: "low" | "none" | "normal";
   /** what could not be answered, and why */
   refused: Refusal[];

@@ -66,7 +66,6 @@ SAID = [
     Said(host_faults.printed_loss, "compute", "logging_reads", (0.7, 1.0), "train.py:40"),
     Said(host_faults.emptied_cache, "sync", "allocator_churn", _EXACT, "train.py:40"),
     Said(host_faults.collected_garbage, "host", "garbage_collection", _EXACT, "train.py:40"),
-    Said(host_faults.collected_garbage, "host", "device_idle", (0.5, 1.1), None, _NO_STACKS),
     Said(host_faults.recompiled, "host", "recompiles", _EXACT, "train.py:40"),
     Said(host_faults.python_preprocessing, "host", "host_code", _EXACT, "augment.py:18 (random_crop)"),
     Said(host_faults.python_preprocessing, "host", "host_code", (0.5, 1.1), "augment.py:18", _CUT),
@@ -94,6 +93,15 @@ def _id(said: Said) -> str:
 @pytest.mark.parametrize("said", SAID, ids=_id)
 def test_what_is_planted_is_said_first(said: Said) -> None:
     check(said)
+
+
+def test_garbage_collection_is_silence_where_no_stacks_are_recorded() -> None:
+    """Pauses of many milliseconds without any event: that it is Python's nobody knows."""
+    found, _ = found_in(host_faults.collected_garbage, **_NO_STACKS)
+    assert (found.bound.kind, found.bound.values["why"]) == ("unknown", "unexplained")
+    assert [(each.id, each.saving and each.saving.refused_id) for each in found.findings] == [
+        ("device_idle", "unexplained")
+    ]
 
 
 def check(said: Said) -> None:

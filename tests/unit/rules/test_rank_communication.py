@@ -62,7 +62,11 @@ def test_tiny_collectives() -> None:
 def test_ranks_together_say_what_tiny_collectives_cost() -> None:
     """Of 150 in a row one is left, with what all of them transfer beyond the latency: here nothing."""
     ranks = [
-        run_rank(model_of(steps(many(150)), distributedInfo={"rank": r, "world_size": 2}), f"r{r}") for r in (0, 1)
+        run_rank(
+            model_of(steps([*many(150), op("aten::a", 6_010, 3_900)]), distributedInfo={"rank": r, "world_size": 2}),
+            f"r{r}",
+        )
+        for r in (0, 1)
     ]
     found = {each.id: each for each in run_diagnosis(ranks).findings}["tiny_collectives"]
     assert found.workers == ()

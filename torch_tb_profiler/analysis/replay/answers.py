@@ -19,8 +19,9 @@ SignedNs = Annotated[int, Meta(description="nanoseconds; below 0 where the steps
 class ReplayMeta(TraceMeta, frozen=True, kw_only=True):
     """Which trace was replayed, and how far the answer can be trusted.
 
-    explained   share of the time of the steps whose cause is in the trace; null without steps
-    confidence  low: 10 % or more is not explained; none: 40 % or more, and savings are refused
+    explained   share of the time of the steps whose cause is in the trace, both on the critical path and in the
+                waterfall; null without steps
+    confidence  low: 10 % or more is not explained; none: 40 % or more of the path, and savings are refused
     refused     what could not be answered, and why
     """
 

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.replay.edges import Edge, Edges, edges, joined
 from torch_tb_profiler.analysis.replay.facts import Facts, facts_of
 from torch_tb_profiler.analysis.replay.graph import Calibration, Graph, Node
 from torch_tb_profiler.analysis.replay.host_pieces import host_pieces
-from torch_tb_profiler.analysis.replay.lags import CLEAR_NS
+from torch_tb_profiler.analysis.replay.lags import CLEAR_NS, longest_latencies
 from torch_tb_profiler.analysis.replay.points import Points
 from torch_tb_profiler.analysis.replay.stream_edges import coincidences, stream_waits
 from torch_tb_profiler.arrays.lookup import places_of
@@ -62,6 +62,13 @@ def _host_edges(facts: Facts, points: Points) -> list[Edges]:
             facts.copies.item + first,
             points.copy_end,
             np.minimum(late(facts.copies.item, points.copy_end), wake),
+            True,
+        ),
+        edges(
+            Edge.COINCIDENCE,
+            facts.silent_waits.item + first,
+            points.silent_end,
+            late(facts.silent_waits.item, points.silent_end),
             True,
         ),
         edges(
@@ -178,7 +185,7 @@ class _Numbered:
         dropped, early, found = self._kept(number)
         lane_edges = np.flatnonzero(found.kind == Edge.LANE)
         lane_from, lane_to = put_aside((found.source[lane_edges], found.target[lane_edges]))
-        pieces = put_aside(host_pieces(facts.host, facts.waits, points.lane, points.time, lane_from))
+        pieces = put_aside(host_pieces(facts.host, facts.waits, facts.silent, points.lane, points.time, lane_from))
         lane_times = put_aside(pieces.sums(len(lane_edges)))
         item = put_aside(np.where(found.from_end, found.source - len(points), -1))
         length = np.zeros(len(found), np.int64)
@@ -189,7 +196,11 @@ class _Numbered:
         fixed = found.kind == Edge.ROOT
         lag[fixed] = time[found.target[fixed]] - time[-1]
         in_order = put_aside(time[order])
-        made = put_aside(calibrate(in_order, source, target, found.kind, lag, length, facts.lags))
+        into_item = np.flatnonzero(np.isin(found.kind, (Edge.LAUNCH, Edge.STREAM, Edge.STREAM_WAIT)))
+        latency = np.zeros(len(found), np.int64)
+        longest = longest_latencies(items, facts.calls, facts.lags.launch)
+        latency[into_item] = longest[found.target[into_item] - len(points)]
+        made = put_aside(calibrate(in_order, source, target, found.kind, lag, length))
         main = facts.main >= 0 and len(steps)
         return Graph(
             time=in_order,
@@ -199,7 +210,7 @@ class _Numbered:
             target=target,
             edge=found.kind,
             lag=made.lag,
-            unexplained=made.unexplained,
+            unexplained=made.unexplained(found.kind, latency),
             item=item,
             lane_row=places_of(lane_edges, len(found)),
             lane_times=lane_times,
@@ -217,10 +228,13 @@ class _Numbered:
             calls=facts.calls,
             host=facts.host,
             waits=facts.waits,
+            silent=facts.silent,
             lags=facts.lags,
             steps=steps,
             main=facts.main,
-            calibration=Calibration(made.over, made.under, dropped, early),
+            calibration=Calibration(
+                made.over, int(np.count_nonzero(made.rest[found.kind == Edge.LANE])), dropped, early
+            ),
         )
 
     def _times(self, ends: Int64) -> Int64:

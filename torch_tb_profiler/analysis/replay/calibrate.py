@@ -7,25 +7,34 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import PREFERENCE, binding_of
-from torch_tb_profiler.analysis.replay.lags import Lags
 from torch_tb_profiler.arrays.types import Int8, Int64
-
-#: ns, and typical delays: a device that waits longer does so for something that was not recorded
-UNEXPLAINED_NS, UNEXPLAINED_TIMES = 10_000, 5
 
 
 class Calibrated(msgspec.Struct, frozen=True):
-    """lag, unexplained: shape (edges,), ns; over, under: counts."""
+    """What was made of the delays of edges.
+
+    lag    shape (edges,), ns
+    rest   shape (edges,), ns: how much later the target is than all its causes, at the one that came last
+    over   how many delays were lowered
+    """
 
     lag: Int64
-    unexplained: Int64
+    rest: Int64
     over: int
-    under: int
+
+    def unexplained(self, edge: Int8, latency: Int64) -> Int64:
+        """Shape (edges,), ns: the part of `lag` that nothing in the trace explains.
+
+        edge      shape (edges,), an Edge
+        latency   shape (edges,), ns: the longest that a device takes to begin what is at the target
+        Of a thread nobody knows what made it late, nor of a device what made it later than its latency.
+        """
+        on_device = np.isin(edge, (Edge.LAUNCH, Edge.STREAM, Edge.STREAM_WAIT)) & (self.rest > 0)
+        on_device &= self.lag > latency
+        return np.where(edge == Edge.LANE, self.rest, np.where(on_device, self.lag, 0))
 
 
-def calibrate(
-    time: Int64, source: Int64, target: Int64, edge: Int8, lag: Int64, length: Int64, lags: Lags
-) -> Calibrated:
+def calibrate(time: Int64, source: Int64, target: Int64, edge: Int8, lag: Int64, length: Int64) -> Calibrated:
     """Correct the delays of edges.
 
     time                         shape (nodes,), ns, as recorded
@@ -33,24 +42,16 @@ def calibrate(
     length                       shape (edges,), ns: host time or duration, to which `lag` is added
 
     A cause after its effect has its delay lowered. Where all causes come too early, the one that came last takes
-    the rest: of a thread, and of a device when it is long, nobody knows why.
+    the rest.
     """
-    lag = lag.copy()
-    unexplained = np.zeros(len(lag), np.int64)
+    lag, rest = lag.copy(), np.zeros(len(lag), np.int64)
     arrival = time[source] + np.maximum(length + lag, 0)
     excess = arrival - time[target]
     over = excess > 0
     lag[over] = time[target[over]] - time[source[over]] - length[over]
     arrival = np.minimum(arrival, time[target])
     binding = binding_of(target, arrival, PREFERENCE[edge])
-    rest = time[target[binding]] - arrival[binding]
-    late, rest = binding[rest > 0], rest[rest > 0]
+    rest[binding] = time[target[binding]] - arrival[binding]
+    late = np.flatnonzero(rest)
     lag[late] = time[target[late]] - time[source[late]] - length[late]
-    kind = edge[late]
-    typical = np.where(kind == Edge.LAUNCH, lags.launch, lags.gap)
-    on_device = np.isin(kind, (Edge.LAUNCH, Edge.STREAM, Edge.STREAM_WAIT))
-    unknown = kind == Edge.LANE
-    unknown |= on_device & (rest > UNEXPLAINED_NS) & (rest > UNEXPLAINED_TIMES * typical)
-    unexplained[late[unknown]] = rest[unknown]
-    under = int(np.count_nonzero(unknown & (kind == Edge.LANE)))
-    return Calibrated(lag, unexplained, int(np.count_nonzero(over)), under)
+    return Calibrated(lag, rest, int(np.count_nonzero(over)))

@@ -7,9 +7,17 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.replay.host_time import HostTime, host_time
-from torch_tb_profiler.analysis.replay.host_waits import HostWait, blocking_copies, full_queue, synchronizations
+from torch_tb_profiler.analysis.replay.host_waits import (
+    HostWait,
+    SilentWait,
+    blocking_copies,
+    full_queue,
+    synchronizations,
+    unrecorded_waits,
+)
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
 from torch_tb_profiler.analysis.replay.lags import Lags, launch_and_gap, previous_on_stream, wake_of
+from torch_tb_profiler.analysis.replay.silence import silences
 from torch_tb_profiler.analysis.replay.stream_edges import Launched
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.replay.thread_edges import HandOvers, HostCollectives, hand_overs, host_collectives
@@ -35,6 +43,8 @@ class Facts(msgspec.Struct, frozen=True):
     wakes: HandOvers
     collectives: HostCollectives
     waits: Stretches
+    silent: Stretches
+    silent_waits: SilentWait
     steps: Steps
 
 
@@ -62,6 +72,8 @@ def facts_of(model: Model) -> Facts:
     host = host_time(trace, launches, (main, int(steps.host_start[0])) if main >= 0 and len(steps) else None)
     wakes = hand_overs(model, host, calls, main)
     collectives = host_collectives(model, host, items, main)
+    silent = silences(model, host)
+    silent_waits = unrecorded_waits(silent, items, launched)
     known = wakes.wait_from >= 0
     waits = merged(
         np.concatenate(
@@ -71,6 +83,7 @@ def facts_of(model: Model) -> Facts:
                 calls.lane[held.call],
                 wakes.to_lane[known],
                 collectives.ended_lane,
+                silent_waits.lane,
             )
         ),
         np.concatenate(
@@ -80,6 +93,7 @@ def facts_of(model: Model) -> Facts:
                 held.since,
                 wakes.wait_from[known],
                 collectives.ended_from,
+                silent_waits.start,
             )
         ),
         np.concatenate(
@@ -89,6 +103,7 @@ def facts_of(model: Model) -> Facts:
                 calls.end[held.call],
                 wakes.to_time[known],
                 collectives.ended_to,
+                silent_waits.end,
             )
         ),
     )
@@ -112,5 +127,7 @@ def facts_of(model: Model) -> Facts:
         wakes,
         collectives,
         waits,
+        silent,
+        silent_waits,
         steps,
     )

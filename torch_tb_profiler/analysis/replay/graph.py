@@ -91,6 +91,7 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
     calls: Calls
     host: HostTime
     waits: Stretches
+    silent: Stretches
     lags: Lags
     steps: Steps
     main: int

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.replay.host_time import LABELS, HostTime
+from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.stretches import Stretches, lanes_of
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import take_known
@@ -77,16 +78,19 @@ class HostPieces(msgspec.Struct, frozen=True):
         return found
 
 
-def host_pieces(host: HostTime, waits: Stretches, point_lane: Int64, point_time: Int64, lane_from: Int64) -> HostPieces:
-    """Cut the time of all threads at the points and where waiting begins or ends.
+def host_pieces(
+    host: HostTime, waits: Stretches, silent: Stretches, point_lane: Int64, point_time: Int64, lane_from: Int64
+) -> HostPieces:
+    """Cut the time of all threads at the points and where waiting or silence begins or ends.
 
     waits                     when threads waited
+    silent                    when nobody knows what threads did
     point_lane, point_time    shape (points,), by lane and time
     lane_from                 shape (lane edges,): the point where each begins; it ends at the next of its lane
     """
     points = len(point_time)
-    cut_lane: Int64 = np.concatenate((point_lane, waits.lane, waits.lane)).astype(np.int64)
-    cut_time = np.concatenate((point_time, waits.start, waits.end))
+    cut_lane: Int64 = np.concatenate((point_lane, waits.lane, waits.lane, silent.lane, silent.lane)).astype(np.int64)
+    cut_time = np.concatenate((point_time, waits.start, waits.end, silent.start, silent.end))
     order = stable_order(cut_time)
     order = order[stable_order(cut_lane[order])]
     cut_lane, cut_time = cut_lane[order], cut_time[order]
@@ -102,9 +106,18 @@ def host_pieces(host: HostTime, waits: Stretches, point_lane: Int64, point_time:
     # behind a cut goes on what has begun on its lane, if anything has
     label[at_cut] = take_known(host.label, after - 1)
     counts[at_cut] = take_known(host.lane, after - 1, -1) == cut_lane
+
+    def inside(stretches: Stretches, first: int) -> Bool:
+        """Whether each moment is in one of some stretches, whose cuts begin with that number."""
+        n = len(stretches)
+        begun = (order >= first) & (order < first + n)
+        ended = (order >= first + n) & (order < first + 2 * n)
+        return _held(at_cut, np.cumsum(begun.astype(np.int64) - ended) > 0, False, size)
+
     if len(waits):
-        waiting = np.cumsum((order >= points).astype(np.int64) - 2 * (order >= points + len(waits)))
-        counts &= _held(at_cut, waiting <= 0, True, size)
+        counts &= ~inside(waits, points)
+    if len(silent):
+        label[inside(silent, points + 2 * len(waits))] = Label.UNEXPLAINED
     # an edge goes from one point of a lane to the next, so that all moments between them are of its lane
     edge_after = np.full(points, -1, np.int32)
     edge_after[lane_from] = np.arange(len(lane_from))

@@ -7,8 +7,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, Work
 from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
-from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Launched
+from torch_tb_profiler.analysis.replay.stream_edges import COINCIDENCE_MOST_NS, TOLERANCE_NS, Launched
+from torch_tb_profiler.analysis.replay.stretches import Stretches
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.trace import Trace
@@ -36,6 +38,20 @@ class HostWait(msgspec.Struct, frozen=True):
     since: Int64
 
 
+class SilentWait(msgspec.Struct, frozen=True):
+    """Threads that showed nothing while they waited for work. Parallel, shape (waits,).
+
+    lane         index into Trace.tracks
+    start, end   ns
+    item         index into Items: what was waited for
+    """
+
+    lane: Int64
+    start: Int64
+    end: Int64
+    item: Int64
+
+
 def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launched) -> tuple[HostWait, Int64]:
     """What calls that synchronize waited for, and the calls that really had to wait, each once.
 
@@ -55,12 +71,16 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
     first_call = dict(backwards) if recorded else {}
     end = np.append(items.end, np.iinfo(np.int64).max)
     last = _last_on_streams(items, calls, launched, chosen)
+    meanwhile = _launched_meanwhile(items, calls, chosen)
     call, item, blocked = [], [], []
-    for at, launched_last in zip(chosen.tolist(), last, strict=True):
+    for at, launched_last, launched_then in zip(chosen.tolist(), last, meanwhile.tolist(), strict=True):
         candidates = launched_last[end[launched_last] <= calls.end[at] + TOLERANCE_NS].tolist()
+        sync = recorded.get(int(trace.launches.correlation[at]))
+        late = max((int(end[each]) for each in candidates), default=0) < calls.end[at] - COINCIDENCE_MOST_NS
+        if late and launched_then >= 0 and (sync is None or sync[1] in (-1, _stream_of(trace, items, launched_then))):
+            candidates = [launched_then]
         if not candidates:
             continue
-        sync = recorded.get(int(trace.launches.correlation[at]))
         if sync is not None and sync[0] != "Context Sync":
             _, stream, record = sync
             on = {_stream_of(trace, items, each): each for each in candidates}
@@ -80,6 +100,19 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
             blocked.append(at)
     waited_in = np.array(call, np.int64)
     return HostWait(waited_in, np.array(item, np.int64), calls.start[waited_in]), np.array(blocked, np.int64)
+
+
+def _launched_meanwhile(items: Items, calls: Calls, chosen: Int64) -> Int64:
+    """For each of some calls, what another thread launched while it waited, and ended as it returned; -1 for none.
+
+    A device is synchronized when all is done, also what other threads launch until then.
+    """
+    order = np.argsort(items.end, kind="stable")
+    place = np.searchsorted(items.end[order], calls.end[chosen] + TOLERANCE_NS, side="right") - 1
+    found = np.append(order, -1)[place]
+    launch = take_known(calls.start, take_known(items.call, found), -1)
+    soon = take_known(items.end, found) >= calls.end[chosen] - COINCIDENCE_MOST_NS
+    return np.where(soon & (launch >= calls.start[chosen]) & (launch < calls.end[chosen]), found, -1)
 
 
 def _last_on_streams(items: Items, calls: Calls, launched: Launched, chosen: Int64) -> list[Int64]:
@@ -104,6 +137,20 @@ def _last_on_streams(items: Items, calls: Calls, launched: Launched, chosen: Int
     for place, held in zip(order.tolist(), found, strict=False):
         in_order[place] = held
     return in_order
+
+
+def unrecorded_waits(silent: Stretches, items: Items, launched: Launched) -> SilentWait:
+    """Silences that end as the device is done with all that was launched before them: waits that were not recorded."""
+    streams = distinct(items.stream[launched.item])
+    if len(streams) * len(silent) > MOST_PAIRS:
+        streams = streams[:0]
+    last, done = np.full(len(silent), -1, np.int64), np.full(len(silent), -1, np.int64)
+    for stream in streams.tolist():
+        item = launched.last_before(stream, silent.start)
+        end = take_known(items.end, item)
+        last, done = np.where(end > done, item, last), np.maximum(end, done)
+    waits = (last >= 0) & (done > silent.start) & (done <= silent.end) & (silent.end - done <= COINCIDENCE_MOST_NS)
+    return SilentWait(silent.lane[waits], silent.start[waits], silent.end[waits], last[waits])
 
 
 def _recorded(trace: Trace) -> dict[int, tuple[str, int, int]]:

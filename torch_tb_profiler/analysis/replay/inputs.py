@@ -143,7 +143,8 @@ def calls_of(model: Model) -> Calls:
 def main_lane(model: Model) -> int:
     """The thread that runs the steps: of their marks, else the one with most operators; -1 without host events.
 
-    Threads with annotations come before those without, and threads of the autograd engine last.
+    Threads with annotations come before those without, and threads of the autograd engine last. Of threads of which
+    only calls were recorded it is the one that calls first: it wakes the others.
     """
     trace, tree, steps = model.trace, model.structure.tree, model.structure.tree
     found = model.steps
@@ -158,8 +159,8 @@ def main_lane(model: Model) -> int:
         if marks.any():
             return int(np.bincount(steps.track[marks]).argmax())
     if not len(tree):
-        calls = trace.events.track[trace.launches.row]
-        return int(np.bincount(calls).argmax()) if len(calls) else -1
+        calls = trace.launches.row
+        return int(trace.events.track[calls[np.argmin(trace.events.start[calls])]]) if len(calls) else -1
     lanes = len(trace.tracks)
     operators = np.bincount(tree.track[tree.is_operator], minlength=lanes)
     annotated = np.bincount(tree.track[~tree.is_operator], minlength=lanes) > 0

@@ -18,7 +18,7 @@ from torch_tb_profiler.trace import Category, Trace
 class Label(IntEnum):
     """What a piece of host time is; a change scales all pieces of a label."""
 
-    PYTHON = 0  # no operator and no call: the interpreter, or a thread that was not recorded
+    PYTHON = 0  # no operator and no call: a frame, an annotation, or a short break between two events
     OPERATOR = 1
     DATA = 2  # anything while the next batch is fetched
     LAUNCH = 3  # calls that start device work
@@ -26,6 +26,7 @@ class Label(IntEnum):
     ALLOCATOR = 5
     API = 6  # other calls of a device's API
     COLLECTIVE = 7  # a collective that runs on the host
+    UNEXPLAINED = 8  # nothing was recorded for so long that nobody knows
 
 
 #: calls that wait for a stream, an event or a device

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
 
@@ -15,6 +16,10 @@ CLEAR_NS = 20_000
 FEWEST = 5
 #: ns: of the launch and of the gap; a graph of many kernels would make them much longer
 LARGEST_NS = 20_000
+#: ns, and times the usual delay of a launch: what takes longer than the larger of the two is no latency
+LATENCY_NS, LATENCY_FACTOR = 10_000, 3
+#: ns: what takes longer is no latency of any device
+LONGEST_LATENCY_NS = LATENCY_FACTOR * LARGEST_NS
 DEFAULT_LAUNCH_NS, DEFAULT_GAP_NS, DEFAULT_WAKE_NS = 5_000, 1_500, 3_000
 
 
@@ -29,6 +34,15 @@ class Lags(msgspec.Struct, frozen=True):
     launch: int
     gap: int
     wake: int
+
+
+def longest_latencies(items: Items, calls: Calls, launch: int) -> Int64:
+    """Shape (items,), ns: within which a free device begins each piece of work that was launched, at the longest.
+
+    Between two pieces of one graph no launch was measured: there the longest of all latencies counts.
+    """
+    in_graph = (items.call >= 0) & (take_known(calls.first_item, items.call) != np.arange(len(items)))
+    return np.where(in_graph, LONGEST_LATENCY_NS, max(LATENCY_NS, LATENCY_FACTOR * launch))
 
 
 def previous_on_stream(items: Items) -> Int64:

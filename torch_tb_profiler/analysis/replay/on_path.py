@@ -94,7 +94,7 @@ class _HostTime(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, pieces: Pieces, chosen: Bool) -> _HostTime:
-        worked = np.flatnonzero(chosen & (pieces.part < len(Label)))
+        worked = np.flatnonzero(chosen & (pieces.part < Label.UNEXPLAINED))
         track = pieces.track[worked]
         found = {}
         for on, at in each_value(track):

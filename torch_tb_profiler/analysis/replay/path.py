@@ -28,7 +28,6 @@ PARTS = (
     "dependency",
     "wake_up",
     "hand_over",
-    "unexplained",
     "fixed",
 )
 #: edges whose segments are found together

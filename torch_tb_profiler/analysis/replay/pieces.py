@@ -10,7 +10,8 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import Graph, Node
 from torch_tb_profiler.analysis.replay.labels import Label
-from torch_tb_profiler.analysis.replay.path import PARTS, CriticalPath, Segments
+from torch_tb_profiler.analysis.replay.path import CriticalPath, Segments
+from torch_tb_profiler.analysis.replay.stretches import Stretches
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
@@ -19,7 +20,6 @@ from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
-_UNEXPLAINED = PARTS.index("unexplained")
 #: what waits ends with the call, and the call is what was running until then
 _OF_CALLS = (Edge.SYNC, Edge.BLOCKING_COPY, Edge.FULL_QUEUE)
 
@@ -111,8 +111,9 @@ def _on_threads(model: Model, graph: Graph, segments: Segments, on_host: Bool) -
     lane, high = lane[spans], high[spans]
     end = np.where(np.append(spans[1:] == spans[:-1], False), np.append(time[1:], 0), high)
     place = host.place(lane, time)
-    known = (place >= 0) & (take_known(host.start, place, 0) <= time) & ~_stands_still(graph, lane, time)
-    part = np.where(known, take_known(host.label, place, Label.PYTHON), _UNEXPLAINED).astype(np.int8)
+    known = (place >= 0) & (take_known(host.start, place, 0) <= time)
+    known &= ~_inside(graph.waits, lane, time) & ~_inside(graph.silent, lane, time)
+    part = np.where(known, take_known(host.label, place, Label.PYTHON), Label.UNEXPLAINED).astype(np.int8)
     row = np.where(known, take_known(host.row.astype(np.int64), take_known(host.node, place)), -1)
     row = _frames(model, lane, time, row, part)
     kept = np.flatnonzero(np.append(True, (spans[1:] != spans[:-1]) | (part[1:] != part[:-1]) | (row[1:] != row[:-1])))
@@ -125,11 +126,13 @@ def _on_threads(model: Model, graph: Graph, segments: Segments, on_host: Bool) -
 
 def _cuts(graph: Graph, lane: Int64, low: Int64, high: Int64) -> tuple[Int64, Int64]:
     """Where pieces of the spans [low, high) of threads begin: the span and the time, by span, then by time."""
-    host, waits = graph.host, graph.waits
     span, time = [np.arange(len(lane))], [low]
     for on, mine in each_value(lane):
-        first, after = np.searchsorted(waits.lane, [on, on + 1])
-        for moments in (host.boundaries(on), waits.start[first:after], waits.end[first:after]):
+        moments_of = [graph.host.boundaries(on)]
+        for stretches in (graph.waits, graph.silent):
+            first, after = np.searchsorted(stretches.lane, [on, on + 1])
+            moments_of += [stretches.start[first:after], stretches.end[first:after]]
+        for moments in moments_of:
             begin = np.searchsorted(moments, low[mine], side="right")
             ends = np.maximum(np.searchsorted(moments, high[mine], side="left"), begin)
             span.append(np.repeat(mine, ends - begin))
@@ -141,15 +144,10 @@ def _cuts(graph: Graph, lane: Int64, low: Int64, high: Int64) -> tuple[Int64, In
     return of[different], when[different]
 
 
-def _stands_still(graph: Graph, lane: Int64, time: Int64) -> Bool:
-    """Whether each thread waits at a time."""
-    waits = graph.waits
-    found = np.zeros(len(lane), np.bool_)
-    for on, mine in each_value(lane):
-        first, after = np.searchsorted(waits.lane, [on, on + 1])
-        if after > first:
-            at = np.searchsorted(waits.start[first:after], time[mine], side="right") - 1
-            found[mine] = (at >= 0) & (time[mine] < waits.end[first:after][np.maximum(at, 0)])
+def _inside(stretches: Stretches, lane: Int64, time: Int64) -> Bool:
+    """Whether each thread is in one of some stretches at a time."""
+    place = stretches.before(lane, time + 1)
+    found: Bool = (place >= 0) & (time < np.append(stretches.end, 0)[place])
     return found
 
 

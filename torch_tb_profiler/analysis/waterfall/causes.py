@@ -5,14 +5,12 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+from torch_tb_profiler.analysis.replay.lags import LATENCY_FACTOR, LATENCY_NS, LONGEST_LATENCY_NS
+from torch_tb_profiler.analysis.replay.silence import SILENT_NS
 from torch_tb_profiler.model.kernel_names.family import PRODUCTS, Kind
 
 #: a launch call that takes longer before its work may begin is slow
 SLOW_LAUNCH_NS = 20_000
-#: a thread that shows nothing for longer is not between two operators
-SILENT_NS = 1_000_000
-#: work that is queued begins within this, or within three times the usual delay of the trace
-LATENCY_NS, LATENCY_FACTOR = 10_000, 3
 #: a shorter gap counts to the launch-bound score
 SHORT_GAP_NS = 100_000
 
@@ -60,7 +58,10 @@ IDLE = (
         f"{_QUEUED} began within {LATENCY_NS // 1000} µs or {LATENCY_FACTOR} × the usual delay of this trace: the time "
         "that a device takes to begin queued work.",
     ),
-    Meaning("idle.launch_latency.graph", "Between two pieces of work of one launch of a graph."),
+    Meaning(
+        "idle.launch_latency.graph",
+        f"Between two pieces of work of one launch of a graph, up to {LONGEST_LATENCY_NS // 1000} µs.",
+    ),
     Meaning("idle.sync", "The host was in a call that waits for the device, or for a copy to or from pageable memory."),
     Meaning(
         "idle.sync.relaunch",
@@ -88,7 +89,7 @@ IDLE = (
     Meaning(
         "idle.unknown",
         "The trace shows no reason: no host activity was recorded, the launch is not in the trace, or work that "
-        "had been launched began late for no recorded reason.",
+        "had been launched, or follows other work of its graph, began late for no recorded reason.",
     ),
 )
 

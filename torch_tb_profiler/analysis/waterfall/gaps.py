@@ -7,10 +7,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_waits import blocking_copies
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
-from torch_tb_profiler.analysis.replay.lags import launch_and_gap, previous_on_stream
+from torch_tb_profiler.analysis.replay.lags import launch_and_gap, longest_latencies, previous_on_stream
 from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Coincidences, stream_waits
-from torch_tb_profiler.analysis.replay.thread_edges import helpers
-from torch_tb_profiler.analysis.waterfall.causes import LATENCY_FACTOR, LATENCY_NS, SLOW_LAUNCH_NS, Idle
+from torch_tb_profiler.analysis.waterfall.causes import SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.analysis.waterfall.host_lanes import HostLanes
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct_places, one_of
@@ -36,13 +35,14 @@ class Facts(msgspec.Struct, frozen=True):
     lanes: HostLanes
     place: Int64
     source: Int64
-    latency_ns: int
+    latency_ns: Int64
     by_device: dict[int, Int64]
     coincidences: Coincidences
 
     @classmethod
     def of(cls, model: Model) -> Facts:
-        """Shape of `place`: (device work,), the item of each, -1; of `source`: (items,), what it waited for, -1.
+        """Shape of `place`: (device work,), the item of each, -1; of `source`: (items,), what it waited for, -1; of
+        `latency_ns`: (items,).
 
         by_device: of each device its pieces of work, by start; indexes into Trace.device_work
         """
@@ -64,10 +64,10 @@ class Facts(msgspec.Struct, frozen=True):
             items=items,
             calls=calls,
             main=main,
-            lanes=HostLanes(model, calls, copies, main, helpers(model, calls)),
+            lanes=HostLanes(model, calls, copies),
             place=place,
             source=source,
-            latency_ns=max(LATENCY_NS, LATENCY_FACTOR * launch),
+            latency_ns=longest_latencies(items, calls, launch),
             by_device={device: work[at] for device, at in each_value(trace.device_work.device[work])},
             coincidences=Coincidences(items),
         )
@@ -195,12 +195,12 @@ def _cause_when_queued(facts: Facts, gaps: _Gaps) -> Int64:
     """Why the work that ends each gap did not begin although it had been launched."""
     items = facts.items
     begun = np.maximum(gaps.since, gaps.released)
-    late = gaps.until - begun
-    cause = np.where(late <= facts.latency_ns, Idle.LAUNCH_LATENCY, Idle.UNKNOWN)
+    latency = take_known(facts.latency_ns, gaps.item)
+    cause = np.where(gaps.until - begun <= latency, Idle.LAUNCH_LATENCY, Idle.UNKNOWN)
     cause[(gaps.closing < 0) | ~gaps.known] = Idle.UNKNOWN
     call = take_known(items.call, gaps.item)
     in_graph = (call >= 0) & (take_known(facts.calls.first_item, call) != gaps.item)
-    cause[in_graph] = Idle.LAUNCH_LATENCY_GRAPH
+    cause[in_graph & (cause == Idle.LAUNCH_LATENCY)] = Idle.LAUNCH_LATENCY_GRAPH
     source = take_known(facts.source, gaps.item)
     if len(facts.by_device) > 1:
         # one item may end several gaps; what is known of these is the same
@@ -213,13 +213,13 @@ def _cause_when_queued(facts: Facts, gaps: _Gaps) -> Int64:
         source = np.where((source < 0) & (met >= 0), np.append(ended, -1)[met], source)
     # what is waited for ended when the gap began or later, and the work began when it had
     end = take_known(items.end, source)
-    waited = (source >= 0) & (end >= begun - TOLERANCE_NS) & (gaps.until - end <= facts.latency_ns)
+    waited = (source >= 0) & (end >= begun - TOLERANCE_NS) & (gaps.until - end <= latency)
     of = np.where(
         take_known(items.is_communication.astype(np.int64), source) > 0,
         Idle.DEPENDENCY_COMMUNICATION,
         Idle.DEPENDENCY,
     )
-    return np.where(waited & ~in_graph, of, cause)
+    return np.where(waited & (cause != Idle.LAUNCH_LATENCY_GRAPH), of, cause)
 
 
 def _on_host(facts: Facts, gaps: _Gaps, start: Int64, end: Int64, gap: Int64, relaunch: bool) -> _Part:

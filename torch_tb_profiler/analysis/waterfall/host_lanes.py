@@ -12,9 +12,10 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
 from torch_tb_profiler.analysis.replay.inputs import Calls
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE, SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.silence import shown
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.shared.host_computing import host_computing
-from torch_tb_profiler.analysis.waterfall.causes import SILENT_NS, SLOW_LAUNCH_NS, Idle
+from torch_tb_profiler.analysis.waterfall.causes import SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.intervals import EMPTY, Spans
@@ -22,9 +23,8 @@ from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree, FrameTree
+from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.model import DATALOADER_NAME
-from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Category, Trace
 
 #: ranges in which torch.compile, Inductor or Triton compile or tune; not those in which compiled code runs
@@ -102,9 +102,9 @@ def touching(spans: Spans, window: Window) -> Spans:
 class HostLanes:
     """The sets of every thread, made when first asked for."""
 
-    def __init__(self, model: Model, calls: Calls, copies: HostWait, main: int, helpers: list[int]) -> None:
+    def __init__(self, model: Model, calls: Calls, copies: HostWait) -> None:
         trace, tree, frames = model.trace, model.structure.tree, model.structure.frames
-        self._main, self._helpers = main, helpers
+        self._shown = shown(model)
         launches = calls.release >= 0
         slow = launches & (calls.release - calls.start > SLOW_LAUNCH_NS)
         sync = _where(trace, SYNCHRONIZE.search, calls.name) & ~launches
@@ -132,27 +132,17 @@ class HostLanes:
         self._awaited = (
             intervals.subtraction(self.collectives, host_computing(model)) if self.collectives.size else EMPTY
         )
-        self._frames = _of_tree(frames, frames.parent < 0)
-        marks = _around_a_step(model.steps, tree)
-        self._marks = _of_tree(tree, marks)
-        self._annotations = _of_tree(tree, (tree.category == Category.USER_ANNOTATION) & ~marks)
         lanes: Int64 = np.concatenate((tree.track, calls.lane))
         self._profiler = _overhead(trace, lanes)
         self._many = len(distinct(lanes)) > FEW_LANES
         self._made: dict[int, tuple[tuple[Spans, ...], tuple[Idle, ...]]] = {}
-
-    def instead(self, lane: int) -> list[int]:
-        """Whom a thread waits for when it shows nothing: others the main thread, that one the autograd engine."""
-        if lane != self._main:
-            return [self._main] if self._main >= 0 else []
-        return [each for each in self._helpers if each != lane]
 
     def waiting(self, lane: int, window: Window) -> Spans:
         """When the thread, or one that it waits for, was in a call that waits for a device; all that touches a window.
 
         As in `causes`, threads are looked at as a whole where there are few.
         """
-        return self._activities[0].on_any([lane, *self.instead(lane)], window if self._many else None)
+        return self._activities[0].on_any([lane, *self._shown.instead(lane)], window if self._many else None)
 
     def causes(self, lane: int, window: Window) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
         """Sets of moments by priority, and the cause that each stands for; what is in none is unknown.
@@ -161,52 +151,26 @@ class HostLanes:
         the one that it waits for shows much.
         """
         if self._many:
-            return self._causes(lane, (window[0] - SILENT_NS - 1, window[1] + SILENT_NS + 1))
+            return self._causes(lane, window)
         if lane not in self._made:
             self._made[lane] = self._causes(lane, None)
         return self._made[lane]
 
     def _causes(self, lane: int, window: Window | None) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
-        instead = self.instead(lane)
+        instead = self._shown.instead(lane)
         own = [ranges.on(lane, window) for ranges in self._activities]
         other = [ranges.on_any(instead, window) for ranges in self._activities]
-        python = [ranges.on_any([lane, *instead], window) for ranges in (self._frames, self._annotations)]
-        low, high = np.searchsorted(self._marks.lane, [lane, lane + 1])
-        moments = np.concatenate((self._marks.start[low:high], self._marks.end[low:high]))
-        collectives, awaited = self.collectives, self._awaited
+        collectives, awaited, python = self.collectives, self._awaited, self._shown.on(lane)
         if window is not None:
-            moments = moments[(moments >= window[0]) & (moments <= window[1])]
-            collectives, awaited = touching(collectives, window), touching(awaited, window)
-        between = _short_breaks(intervals.union_of([*own, *other, *python]), moments)
+            collectives, awaited, python = (touching(each, window) for each in (collectives, awaited, python))
         sets = (
             *(self._profiler(lane, window), *own[:-1], intervals.intersection(awaited, own[-1]), own[-1]),
-            *(*other[:-1], awaited, other[-1], collectives, intervals.union_of([*python, between])),
+            *(*other[:-1], awaited, other[-1], collectives, python),
         )
         in_operators = (*ACTIVITIES[:-1], Idle.HOST_COLLECTIVE, Idle.HOST_OPERATOR)
         causes = (Idle.PROFILER, *in_operators, *in_operators, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
         kept = [(each, cause) for each, cause in zip(sets, causes, strict=True) if each.size]
         return tuple(each for each, _ in kept), tuple(cause for _, cause in kept)
-
-
-def _short_breaks(shown: Spans, moments: Int64) -> Spans:
-    """When a thread showed nothing, but not for longer than `SILENT_NS`, as between two operators.
-
-    moments   at which it showed something as well, in any order
-    """
-    place = np.searchsorted(shown.start, moments, side="right") - 1
-    outside = np.sort(moments[(place < 0) | (np.append(shown.end, 0)[place] < moments)])
-    start = np.sort(np.concatenate((shown.start, outside)))
-    end = np.sort(np.concatenate((shown.end, outside)))
-    short = start[1:] - end[:-1] <= SILENT_NS
-    return intervals.union(end[:-1][short], start[1:][short])
-
-
-def _around_a_step(steps: Steps, tree: CallTree) -> Bool:
-    """Annotations that hold a whole step: they mark it, or say no more than that the program runs."""
-    place = np.searchsorted(steps.host_start, tree.start, side="left")
-    end = np.append(steps.host_end, np.iinfo(np.int64).max)[place]
-    found: Bool = (tree.category == Category.USER_ANNOTATION) & (tree.end >= end - ROUNDING_NS)
-    return found
 
 
 def _overhead(trace: Trace, host: Ints) -> Callable[[int, Window | None], Spans]:

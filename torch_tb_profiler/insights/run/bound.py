@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.insights.bound import (
-    CANNOT,
-    LEAST,
-    MOSTLY_IDLE,
-    NAMES,
-    Bound,
-    BoundKind,
-    Relief,
-    Reservations,
-    begin_of,
-    slower_host,
-)
+from torch_tb_profiler.insights.bound import LEAST, MOSTLY_IDLE, Bound, Relief, Reservations, slower_host
+from torch_tb_profiler.insights.bound_sentences import BUSY_FOR_FREE, CANNOT, NAMES, BoundKind, HostPart, begin_of
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts
 from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.reason import Value
 
 #: waiting for other ranks is not a duration when ranks are replayed together
 _COMMUNICATION = "Communication bounds this run: transfers that nothing hides. Without them"
+_HOST_PARTS: tuple[HostPart, ...] = ("calls", "unrecorded")
 
 
 def run_bound(facts: RunFacts) -> Bound:
     """The resources are those of `bound_of`, and each is relieved on all ranks at once."""
     refusal = facts.refusal(())
-    known = [each.quality.unexplained for each in facts.ranks]
-    explained = None if None in known or not known else 1 - max(each for each in known if each is not None)
-    confidence = "low" if any(each.quality.confidence != "normal" for each in facts.ranks) else "normal"
+    held = [each.reservations for each in facts.ranks]
+    known = [each.explained.share for each in held]
+    explained = None if None in known or not known else min(each for each in known if each is not None)
+    confidence = "low" if any(each.explained.confidence != "normal" for each in held) else "normal"
     about: dict[str, Value] = {"loaded": facts.loaded, "world": facts.world}
 
     def unknown(why: str, sentence: str, reliefs: Sequence[Relief] = ()) -> Bound:
@@ -51,30 +43,31 @@ def run_bound(facts: RunFacts) -> Bound:
     found.sort(key=lambda each: -1.0 if each.share is None else -each.share)
     best, share = found[0], found[0].share or 0.0
     refused = [each.kind for each in found if each.share is None]
-    held = [each.reservations for each in facts.ranks]
     above = next((kind for kind in refused if _ceiling(held, kind) >= max(share, LEAST)), None)
     if above is not None:
         why = facts.refusal(facts.relief_changes(above))
         if why is not None:
             return unknown(why.id, f"{CANNOT} {why.text}", found)
+    if best.kind != "compute" and any(each.is_busy_for_free for each in held):
+        return unknown("busy", f"{CANNOT} {BUSY_FOR_FREE}", found)
     if share < LEAST:
         text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
         return unknown("nothing", text, found)
     if best.kind == "sync" and all(each.idle > MOSTLY_IDLE for each in held):
         best = slower_host(found, _next(facts, best, found, total)) or best
         share = best.share or 0.0
-    if best.kind == "host" and any(each.is_idle_unknown for each in held):
+    if best.kind in ("host", "sync") and any(each.is_idle_unknown for each in held):
         return unknown("idle", f"{CANNOT} the devices idle, and the traces do not show why.", found)
     following = _next(facts, best, found, total)
     after = facts.step_ns * (1 - share)
     calls = best.kind == "launch"
-    by_calls = best.kind == "host" and 2 * sum(each.is_by_calls for each in held) > len(held)
-    launch = best.kind == "host" and not by_calls and 2 * sum(each.is_launch_bound for each in held) > len(held)
+    by = next((part for part in _HOST_PARTS if 2 * sum(each.by == part for each in held) > len(held)), None)
+    is_host = best.kind == "host"
+    launch = is_host and by != "calls" and 2 * sum(each.is_launch_bound for each in held) > len(held)
+    by = by if is_host and not launch else None
     said: BoundKind = "launch" if launch else best.kind
     following = None if launch and following == "launch" else following
-    begin = (
-        _COMMUNICATION if said == "communication" else begin_of(said, on_device, calls, "calls" if by_calls else None)
-    )
+    begin = _COMMUNICATION if said == "communication" else begin_of(said, on_device, calls, by)
     sentence = f"{begin} a step would take {ms(after)} instead of {ms(facts.step_ns)} ({100 * share:.0f} % less)."
     if best.kind == "communication" and facts.is_partial:
         sentence += f" That includes waiting for ranks that are not loaded: {facts.loaded} of {facts.world} are."
@@ -89,8 +82,8 @@ def run_bound(facts: RunFacts) -> Bound:
         "calls": calls,
         "joint": True,
     }
-    if by_calls:
-        about["by"] = "calls"
+    if by is not None:
+        about["by"] = by
     return Bound(said, share, following, explained, confidence, sentence, tuple(found), about)
 
 

@@ -17,7 +17,8 @@ from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_
 from torch_tb_profiler.analysis.replay.scenario import after, effect_of, unchanged
 from torch_tb_profiler.analysis.shared.thresholds import Thresholds, thresholds
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.insights.bound import BoundKind, Reservations, reservations_of, resources_of
+from torch_tb_profiler.insights.bound import Reservations, reservations_of, resources_of
+from torch_tb_profiler.insights.bound_sentences import BoundKind
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Found
 from torch_tb_profiler.insights.run.instance import RunInstance

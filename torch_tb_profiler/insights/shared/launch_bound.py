@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from torch_tb_profiler.analysis.explained import unknown_time
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.inputs import Work
@@ -73,23 +74,14 @@ def is_launch_bound(facts: Facts) -> bool:
 
 def unknown_idle(facts: Facts) -> float:
     """Share of the steps in which the devices idle and the trace does not show why, 0…1; mean over the devices."""
-    return unknown_time(facts) if len(waterfall(facts.model).devices) else 0.0
-
-
-def unknown_time(facts: Facts) -> float:
-    """Share of the steps, 0…1, whose cause the trace does not show: of idle devices, mean over these, or without
-    devices of a main thread that is silent.
-    """
-    found = waterfall(facts.model)
-    total = int(found.step_ns.sum()) * max(len(found.devices), 1)
-    return int(found.of("idle.unknown" if found.devices else "host.unknown").sum()) / total if total else 0.0
+    return unknown_time(facts.model) if len(waterfall(facts.model).devices) else 0.0
 
 
 def most_idle(facts: Facts) -> float:
     """Share of the steps in which the device that idles most does, 0…1; 1 without devices. What the profiler's own work
-    takes of it is left out.
+    takes of it is left out, and what has no cause in the trace: no remedy is known to save that.
     """
     found = waterfall(facts.model)
     total = int(found.step_ns.sum())
-    idle = found.of("idle") - found.of("idle.profiler")
+    idle = found.of("idle") - found.of("idle.profiler") - found.of("idle.unknown")
     return max((int(ns.sum()) / total for ns in idle), default=1.0) if total and found.devices else 1.0

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flop
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.arrays.order import median
-from torch_tb_profiler.insights.bound import BoundKind
+from torch_tb_profiler.insights.bound_sentences import BoundKind
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Instance
 from torch_tb_profiler.model.steps import Steps

@@ -186,7 +186,8 @@ GAPS = SqlTable(
             "string",
             "",
             "by the work that ends it: host_wait (launched after everything before it had ended), kernel_wait "
-            "(queued, began soon), other (queued, something else held it up), unknown (its launch is not in the trace)",
+            "(queued, began soon), other (queued, something else held it up), unknown (its launch is not in the trace, "
+            "or nothing tells why it began so late)",
             "analysis.idle",
         ),
         SqlColumn("before_row", "number", "row", "the work that ended last before it", "analysis.idle"),

@@ -23,11 +23,13 @@ const of = (begin: string) => (values: Values) => {
 const HOST_BY: Readonly<Record<string, string>> = {
   calls: "主机限制了此次运行：它的时间花在调用设备的 API 上。若主机耗时减少三分之一，",
   compilation: "主机限制了此次运行：各步运行时还在编译代码。若不必编译，",
+  unrecorded: "主机限制了此次运行：跟踪中只有它的调用和标注。若主机耗时减少三分之一，",
 };
 
 const WHY: Readonly<Record<string, string>> = {
   nothing: "没有单一的资源限制此次运行：单独减轻任何一种资源节省不到 2 %。",
   idle: "无法判断什么限制了此次运行：设备大部分时间空闲，而跟踪没有说明原因。",
+  busy: "无法判断什么限制了此次运行：某个设备几乎一直忙碌，而跟踪没有说明是什么在等待它的内核。",
   no_launches: "无法判断什么限制了此次运行：设备上的许多工作没有记录启动它的调用。",
   lost_work: "无法判断什么限制了此次运行：许多启动的工作没有被记录。",
   clocks: "无法判断什么限制了此次运行：有工作在启动之前就已开始，时钟不一致。",

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
+from torch_tb_profiler.analysis.explained import explained, unknown_time
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.question import Refused as BadParameter
 from torch_tb_profiler.analysis.replay.answers import (
@@ -72,11 +73,11 @@ def _chosen(subject: Subject) -> list[int]:
 
 def _meta(subject: Subject) -> ReplayMeta:
     quality = recorded_quality(subject.model)
-    unexplained = quality.unexplained
+    found = explained(quality, unknown_time(subject.model))
     return ReplayMeta(
         **subject.about("criticalpath"),
-        explained=None if unexplained is None else 1 - unexplained,
-        confidence=quality.confidence,
+        explained=found.share,
+        confidence=found.confidence,
         refused=quality.refusals,
     )
 
