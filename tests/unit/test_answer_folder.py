@@ -10,7 +10,7 @@ import pytest
 
 from torch_tb_profiler.workspace import Refusal
 from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, pack
-from torch_tb_profiler.workspace.cache import _files_in
+from torch_tb_profiler.workspace.cache_sweep import CacheFiles
 
 
 @pytest.mark.parametrize("body", [b"", b"short", b"long " * PACKED_FROM])
@@ -53,7 +53,8 @@ def test_equal_answers_are_one_file(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
     assert [folder.get(name) for name in "abc"] == [same, same, other]
     assert (tmp_path / "a").samefile(tmp_path / "b")
-    assert sum(made.size for made in _files_in(tmp_path)) == sum((tmp_path / name).stat().st_size for name in "bc")
+    size = CacheFiles(tmp_path.parent).size_of_answers(tmp_path)
+    assert size == sum((tmp_path / name).stat().st_size for name in "bc")
 
 
 def test_a_damaged_answer_is_no_other_name_for_an_equal_one(tmp_path: Path) -> None:

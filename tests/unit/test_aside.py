@@ -310,7 +310,7 @@ def test_a_worker_process_does(used: list[Path], tmp_path: Path, monkeypatch: py
 
     job = Job(1, "url", 1, 1, str(tmp_path / "columns"))
     monkeypatch.setattr(worker, "_take_stdout", BytesIO)
-    monkeypatch.setattr(worker, "_listen", lambda _, jobs, __: jobs.put(job))
+    monkeypatch.setattr(worker, "_listen", lambda _, jobs, *__: jobs.put(job))
     monkeypatch.setattr(worker, "perform", perform)
     with pytest.raises(Performed):
         worker.main()

@@ -128,9 +128,9 @@ def test_nodes_of_what_a_node_computed_anew_are_of_its_caller() -> None:
 def test_what_the_engine_does_between_nodes_is_of_the_same_caller() -> None:
     between = [op("c10d::allreduce_", 240, 5, ENGINE), launch(241, 70, tid=ENGINE), kernel(300, 30, 70)]
     behind = [launch(490, 71, tid=ENGINE), kernel(500, 40, 71)]
-    events = [*forward(0, 3), *forward(60, 4), annotation("backward", 200, 300)]
+    events = [annotation("ProfilerStep#0", 0, 600), *forward(0, 3), *forward(60, 4), annotation("backward", 200, 300)]
     model = model_of([*events, *node(210, 50, 4, 7), *between, *node(250, 51, 3, 5), *behind])
-    assert device_us(model) == {"backward": 82}
+    assert device_us(model) == {STEP: 84, "backward": 82}
 
 
 def test_the_caller_runs_the_part_of_backward_on_the_host_itself() -> None:

@@ -89,7 +89,7 @@ def test_traces(document: Any) -> None:
         ),
         (
             b'{"$schema": "https://www.speedscope.app/file-format-schema.json", "profiles": []}',
-            "is a speedscope profile: it is not a trace of torch.profiler",
+            "is a profile of the host alone, for speedscope.app: it is not a trace of torch.profiler",
         ),
     ],
 )

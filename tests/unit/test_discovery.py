@@ -20,9 +20,10 @@ from torch_tb_profiler.discovery import (
     parse_name,
     why_skipped,
 )
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
 
-NOT_OURS = Content("is JSON, but not a trace: it has no traceEvents")
+NOT_OURS = Content(Reason("no_trace_events", "is JSON, but not a trace: it has no traceEvents"))
 
 
 def found(*paths: str, root: str = "/logs", contents: dict[str, Content] | None = None) -> Found:

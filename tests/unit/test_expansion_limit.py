@@ -83,7 +83,6 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         raise StorageError("not here")
 
     # what is of the whole process stays as it is
-    monkeypatch.setattr(serve.signal, "signal", lambda *_: None)
     monkeypatch.setattr(serve.logs, "configure", lambda: None)
     monkeypatch.setattr(serve, "open_workspace", refuse)
     monkeypatch.setattr(plugin, "open_workspace", refuse)

@@ -15,7 +15,7 @@ ENTRY = re.compile(r'^\s*"?([\w.-]+)"?: "([^"]*)",$', re.MULTILINE)
 
 def table(text: str, name: str) -> dict[str, str]:
     """An object of constants in TypeScript."""
-    found = re.search(rf"{name}[^={{]*(?:= )?{{\n(.*?)\n\s*}}", text, re.DOTALL)
+    found = re.search(rf"{name}[^={{]*(?:= (?:bare\()?)?{{\n(.*?)\n\s*}}", text, re.DOTALL)
     assert found is not None, name
     return dict(ENTRY.findall(found[1] + "\n"))
 

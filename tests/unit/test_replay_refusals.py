@@ -48,7 +48,7 @@ REFUSED: dict[str, tuple[list[Event], str, Change]] = {
     "one correlation for all": (
         [annotation("ProfilerStep#1", 0, 900), op("aten::mm", 5, 10)]
         + [launch(100 + 20 * i, 7) for i in range(20)]
-        + [kernel(505 + 20 * i, 10, 7) for i in range(20)],
+        + [kernel(505 + 10 * i, 10, 7) for i in range(30)],
         "lost_work",
         kernels(0.5),
     ),

@@ -323,9 +323,14 @@ def test_statistics_of_equally_long_and_of_very_short_slices() -> None:
     assert list(histogram.edges_ns) == sorted(set(histogram.edges_ns))
 
 
+def graph_launch(start: float, correlation: int) -> Event:
+    """A call that may start any number of kernels."""
+    return {**launch(start, correlation), "name": "cudaGraphLaunch"}
+
+
 def test_the_owner_of_device_work_and_how_it_is_known() -> None:
-    step = [op("aten::mm", 0, 20), launch(2, 1), *(kernel(100 + 20 * i, 10, 1, f"k{i}") for i in range(9))]
-    again = [op("aten::mm", 600, 20), launch(602, 2), *(kernel(700 + 20 * i, 10, 2, f"k{i}") for i in range(9))]
+    step = [op("aten::mm", 0, 20), graph_launch(2, 1), *(kernel(100 + 20 * i, 10, 1, f"k{i}") for i in range(9))]
+    again = [op("aten::mm", 600, 20), graph_launch(602, 2), *(kernel(700 + 20 * i, 10, 2, f"k{i}") for i in range(9))]
     outside = [annotation("Optimizer.step#SGD.step", 900, 50), launch(910, 3), kernel(1000, 10, 3)]
     lost = [kernel(10 + 2 * i, 1, 77, f"k{i}") for i in range(9)]
     timeline = build(model_of([*step, *again, *outside, *lost]))

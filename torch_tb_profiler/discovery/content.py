@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from torch_tb_profiler.discovery.formats import ROCPROF, other_format
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import NUMBERS, Reason, not_json
 
@@ -42,29 +43,6 @@ PICTURE = Reason(
     "have them, and `torch-tb-profiler memory FILE` reads them",
 )
 
-#: objects that people keep beside their traces: what all must be in the text, and the reason
-_KNOWN = (
-    (
-        (late_pattern(rb'^\{\s*"schema"\s*:\s*"'), late_pattern(rb'"nodes"\s*:\s*\[')),
-        Reason(
-            "chakra",
-            "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, but is not a trace itself",
-        ),
-    ),
-    (
-        (late_pattern(rb'"segments"\s*:'), late_pattern(rb'"(?:device_traces|allocated_size|allocator_settings)"\s*:')),
-        Reason("memory_snapshot", "is a memory snapshot (torch.cuda.memory): it is not a trace"),
-    ),
-    (
-        (late_pattern(rb'"rocprofiler-sdk-[a-z]+"\s*:'),),
-        Reason("rocprofv3", "is an output of rocprofv3: it is not a trace of torch.profiler"),
-    ),
-    (
-        (late_pattern(rb'"\$schema"\s*:\s*"https?://(?:www\.)?speedscope\.app'),),
-        Reason("speedscope", "is a speedscope profile: it is not a trace of torch.profiler"),
-    ),
-)
-
 
 class Content(msgspec.Struct, frozen=True):
     """What is in a file.
@@ -86,8 +64,11 @@ def examine(text: bytes, whole: bool) -> Content:
     if _ANY_PICKLE.match(text):
         if _PICKLE.match(text):
             return Content(is_snapshot=True)
-        return Content(Reason("no_snapshot", "is a pickle, but not a memory snapshot"))
-    text = text.removeprefix(_BOM).lstrip()
+        return Content(other_format(text) or Reason("no_snapshot", "is a pickle, but not a memory snapshot"))
+    text = text.removeprefix(_BOM)
+    if not text.lstrip().startswith((b"{", b"[", b"<")) and (other := other_format(text)) is not None:
+        return Content(other)
+    text = text.lstrip()
     if _PAGE.match(text):
         if all(mark.search(text) for mark in _SNAPSHOT_PAGE):
             return Content(is_snapshot=True)
@@ -105,12 +86,13 @@ def examine(text: bytes, whole: bool) -> Content:
 
 def _object(text: bytes, whole: bool) -> Content:
     events = _EVENTS.search(text)
+    if events and ROCPROF.is_that_of(text):
+        return Content(ROCPROF.reason)
     if events or (not whole and _HEADER.search(text)):
         rank = _RANK.search(text, 0, events.start() if events else len(text))
         return Content(rank=int(rank[1]) if rank else None, is_export=_EXPORT.match(text) is not None)
-    for marks, reason in _KNOWN:
-        if all(mark.search(text) for mark in marks):
-            return Content(reason)
+    if (other := other_format(text)) is not None:
+        return Content(other)
     first = "" if whole else _length(text)
     why = f"no traceEvents in its first {first}" if first else "it has no traceEvents"
     return Content(Reason("no_trace_events", _NO_TRACE + why, {"first": first}))

@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from torch_tb_profiler.discovery.formats import may_be_other
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 
@@ -69,6 +70,11 @@ def is_candidate(name: str) -> bool:
     return _CANDIDATE.search(name) is not None or may_be_snapshot(name)
 
 
+def is_looked_at(name: str) -> bool:
+    """Whether the content of a file decides what it is: a trace, a memory snapshot, or another program's."""
+    return is_candidate(name) or may_be_other(name)
+
+
 def may_be_snapshot(name: str) -> bool:
     """Whether a file may be a memory snapshot."""
     return _SNAPSHOT.search(name) is not None or _SNAPSHOT_PAGE.search(name) is not None
@@ -98,7 +104,7 @@ def why_skipped(name: str) -> Reason | None:
 
 def concerns(name: str) -> bool:
     """Whether anything is said of a file: it may be a trace or a snapshot, or looks like one to a person."""
-    return is_candidate(name) or why_skipped(name) is not None
+    return is_looked_at(name) or why_skipped(name) is not None
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:

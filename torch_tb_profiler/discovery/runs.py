@@ -25,12 +25,14 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.discovery.content import Content
+from torch_tb_profiler.discovery.formats import other_by_name
 from torch_tb_profiler.discovery.guess import Guess, guess, rank_in
 from torch_tb_profiler.discovery.names import (
     DEFAULT_SPAN,
     PACKINGS,
     TraceName,
     is_candidate,
+    is_looked_at,
     is_moment_folder,
     may_be_snapshot,
     natural_key,
@@ -90,6 +92,9 @@ class Found(msgspec.Struct, frozen=True):
     complete: bool = True
 
 
+#: reasons that do not say what a file is
+_SAYS_NOTHING = frozenset(("empty", "no_events_in_list", "no_trace_events", "not_json"))
+
 #: what is known of the content of a file; None if nothing is
 ContentOf = Callable[[Entry], Content | None]
 
@@ -97,7 +102,7 @@ ContentOf = Callable[[Entry], Content | None]
 def must_be_examined(entry: Entry) -> bool:
     """Whether the content of a file decides if it is a trace."""
     file = _base(entry)
-    return is_candidate(file) and parse_name(file) is None
+    return is_looked_at(file) and parse_name(file) is None
 
 
 def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: ContentOf) -> Found:
@@ -151,10 +156,11 @@ def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[Trac
         name = parse_name(file)
         if name is not None:
             named.append((name, entry))
-        elif is_candidate(file):
+        elif is_looked_at(file):
             content = content_of(entry)
             if content is not None and content.reason is not None:
-                skipped.append(Skipped(file, content.reason))
+                if (reason := _why_no_trace(file, content.reason)) is not None:
+                    skipped.append(Skipped(file, reason))
             elif content is not None and content.is_snapshot:
                 snapshots.append(entry)
             elif content is not None:
@@ -176,6 +182,13 @@ def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[Trac
         traces += _others(worker, others_by_worker.get(worker, []), numbered, alone=not spans)
     traces += [_snapshot(each) for each in named_snapshots(snapshots, {trace.worker for trace in traces})]
     return tuple(traces), tuple(sorted(skipped, key=lambda s: natural_key(s.file)))
+
+
+def _why_no_trace(file: str, reason: Reason) -> Reason | None:
+    """Why a file that was looked at is no trace; None of one that nobody would take for one."""
+    if reason.kind not in _SAYS_NOTHING:
+        return reason
+    return other_by_name(file) or why_skipped(file) or (reason if is_candidate(file) else None)
 
 
 def _snapshot(found: Snapshot) -> TraceFile:

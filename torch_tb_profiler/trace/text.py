@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from torch_tb_profiler.discovery.formats import other_format
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import NUMBERS, Reason, not_json, reason_of
 from torch_tb_profiler.trace.ahead import Rereadable
@@ -44,6 +45,8 @@ _SEPARATOR = late_pattern(rb"\s*,\s*\{")
 _NUMBERS = late_pattern(rb"\[(?:\s*\[)+\s*-?[0-9]")
 #: of a list, to tell what is in it
 _LIST_START_BYTES = 1024
+#: of a text that is no trace, in which its format is told
+_TOLD_BYTES = 64 * 1024
 _TRAILING_COMMA = late_pattern(rb",\s*\]")
 #: what stands behind the end of a document without a meaning; a file may have room that was never written
 _BLANK = b" \t\r\n\0"
@@ -140,6 +143,8 @@ class ChunkedText:
                 self._start = len(text) - len(stripped) + 1
                 self.head = text[: self._start]
                 return
+            if stripped[:1] != b"{" and (other := other_format(text[:_TOLD_BYTES])) is not None:
+                raise NotATraceError(other)  # an archive may hold the text of a trace as it is
             match = ARRAY_START.search(text)
             if match:
                 self._start = match.end()
@@ -155,7 +160,7 @@ class ChunkedText:
             raise NotATraceError(self.broken or Reason("empty", "is empty"))
         if not stripped.startswith(b"{") or stripped[1:2] == b"\0":
             raise NotATraceError(not_json(stripped))
-        raise NotATraceError(no_trace_events("it has no traceEvents"))
+        raise NotATraceError(other_format(stripped[:_TOLD_BYTES]) or no_trace_events("it has no traceEvents"))
 
     def _read_header(self, text: bytes) -> None:
         keys = text.removeprefix(_BOM)

@@ -16,7 +16,18 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler import aside
-from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, named_roots
+from torch_tb_profiler.discovery import (
+    DEFAULT_SPAN,
+    Content,
+    Found,
+    Root,
+    Run,
+    Skipped,
+    TraceFile,
+    discover,
+    named_roots,
+)
+from torch_tb_profiler.discovery.formats import KINDS, other_by_name
 from torch_tb_profiler.discovery.names import is_candidate
 from torch_tb_profiler.discovery.roots import base_name
 from torch_tb_profiler.model import Model, StepChoice
@@ -288,20 +299,31 @@ def run_of_files(name: str, contents: Mapping[Entry, Content]) -> Run:
 
 
 def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> Found:
-    """What is named is taken for a trace unless it is a snapshot; if it is neither, reading it says so."""
-    entries = list(contents)
+    """Take files for traces, unless they are snapshots or other programs'; what they are else, reading them says."""
+    others = {entry: reason for entry, what in contents.items() if (reason := _other_format(entry, what))}
+    entries = [entry for entry in contents if entry not in others]
     snapshots = {entry for entry, what in contents.items() if isinstance(what, Content) and what.is_snapshot}
     found = discover([(root, entries)], lambda entry: Content(is_snapshot=entry in snapshots))
+    skipped = [Skipped(entry.path.rpartition("/")[2], reason) for entry, reason in others.items()]
+    found = Found(found.runs, (*found.skipped, *skipped))
     taken = {trace.entry for run in found.runs for trace in run.traces}
-    others = tuple(
+    further = tuple(
         TraceFile(_worker(entry), DEFAULT_SPAN, entry, kind="snapshot" if entry in snapshots else "trace")
         for entry in entries
         if entry not in taken and not is_candidate(entry.path)
     )
-    if not others:
+    if not further:
         return found
     (run,) = found.runs or (Run(root.name or base_name(root.url), ()),)
-    return Found((replace(run, traces=run.traces + others),), found.skipped)
+    return Found((replace(run, traces=run.traces + further),), found.skipped)
+
+
+def _other_format(entry: Entry, what: Content | Reason) -> Reason | None:
+    """What a file of another program is; None of all other files."""
+    reason = what.reason if isinstance(what, Content) else None
+    if reason is None:
+        return None
+    return reason if reason.kind in KINDS else other_by_name(entry.path)
 
 
 def _worker(entry: Entry) -> str:

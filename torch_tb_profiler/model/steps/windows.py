@@ -143,7 +143,7 @@ class _StepWork(msgspec.Struct, frozen=True):
 
 
 def _began(trace: Trace, device: DeviceLinks, own: Bool) -> tuple[int, int]:
-    """When the stream with the most `own` work began with it, and how long after its launch had returned."""
+    """When the stream with the most `own` work began with it, and how long after its launch (`launch_row`) ended."""
     events, work, mine = trace.events, trace.device_work, np.flatnonzero(own)
     if not len(mine):
         return _NEVER, 0
@@ -151,7 +151,7 @@ def _began(trace: Trace, device: DeviceLinks, own: Bool) -> tuple[int, int]:
     mine = mine[streams.of == np.argmax(streams.sum(events.duration[work.row[mine]]))]
     first = mine[np.argmin(events.start[work.row[mine]])]
     began = int(events.start[work.row[first]])
-    return began, began - int(events.end[trace.launches.row[device.launch[first]]])
+    return began, began - int(events.end[device.launch_row[first]])
 
 
 def _streams_free(trace: Trace, own: Bool, earlier: Bool) -> int:
