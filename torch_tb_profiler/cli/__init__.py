@@ -19,7 +19,7 @@ from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OU
 from torch_tb_profiler.cli.inputs import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.cli.saying import drop_output, tell
+from torch_tb_profiler.cli.saying import drop_output, end_messages, tell
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 
 #: any value: our own faults are shown with their traceback
@@ -30,8 +30,14 @@ _NO_ROOM = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO"
 #: what the system has too few of
 _SCARCE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 
-#: how an import and a thread fail without memory
-_NO_ROOM_FOR = ("failed to map segment", "annot allocate memory", "can't start new thread")
+#: how an import, a thread, DuckDB and an extension in C fail without memory
+_NO_ROOM_FOR = (
+    "failed to map segment",
+    "annot allocate memory",
+    "can't start new thread",
+    "Out of Memory Error",
+    "error return without exception set",
+)
 
 _NO_MEMORY = (
     "there is not enough memory: end other programs, allow this one more (ulimit -v, the limit of a container), or ask "
@@ -41,7 +47,13 @@ _NO_MEMORY = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code. Raises SystemExit where argparse says all: help, wrong usage."""
-    words = sys.argv[1:] if argv is None else list(argv)
+    try:
+        return _ended(sys.argv[1:] if argv is None else list(argv))
+    finally:
+        end_messages()
+
+
+def _ended(words: Sequence[str]) -> int:
     _ask_for_one_thread()
     is_closed = _open_what_is_closed()
     _print_all_texts()
