@@ -45,7 +45,7 @@ COMMANDS = (
     "summary {t}", "summary {t} --json", "steps {t}", "operators {l} --csv", "kernels {t} --limit all --json",
     "check {t} {t}", "check {t} --save {o}", "check {t} --history {o}", "compare {t} {t}", "report {t} -o {o}",
     "export {t} -o {o}", "health {l}", "doctor {l}", "traces {l}", "cache", "memory {s}", "sql {t} select(1)",
-    "ingest {l} --workers 1", "completion bash", "mcp --skill", "mcp {l}", "summary -", "--help", "--version", "nothing",
+    "ingest {l} --workers 1", "completion bash", "mcp --skill", "mcp {l}", "summary -", "--help", "--version",
 )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OU
 from torch_tb_profiler.cli.inputs import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.cli.saying import drop_output, end_messages, tell
+from torch_tb_profiler.cli.saying import drop_output, tell
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 
 #: any value: our own faults are shown with their traceback
@@ -47,13 +47,7 @@ _NO_MEMORY = (
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code. Raises SystemExit where argparse says all: help, wrong usage."""
-    try:
-        return _ended(sys.argv[1:] if argv is None else list(argv))
-    finally:
-        end_messages()
-
-
-def _ended(words: Sequence[str]) -> int:
+    words = sys.argv[1:] if argv is None else list(argv)
     _ask_for_one_thread()
     is_closed = _open_what_is_closed()
     _print_all_texts()

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import sys
-from typing import TextIO
 
 _IS_ASCII = re.compile(r"[ -~]*\Z")
 
@@ -30,19 +29,6 @@ def tell(text: str) -> None:
 
 def drop_output() -> None:
     """Send what is left of the output nowhere: Python flushes once more when it ends, which must not fail again."""
-    _drop(sys.stdout)
-
-
-def end_messages() -> None:
-    """The same for messages that could not be printed: Python would end with 120, whatever the exit code."""
-    try:
-        sys.stderr.flush()
-    except (OSError, ValueError):
-        with contextlib.suppress(OSError, ValueError):
-            _drop(sys.stderr)
-
-
-def _drop(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
+    os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
