@@ -115,8 +115,10 @@ def _judged(method: Any, params: Any, message: dict[str, Any] | None, line: byte
         return
     if SECRET.encode() in line or b"root:x:" in line:
         yield f"what is outside of the directory: {line[:500]!r}"
-    for path, text in strings(message):
-        if not text.replace("\n", "").isprintable() and path != "result.contents[].uri":
+    if any(byte < 32 for byte in line.rstrip(b"\n")):
+        yield f"raw control characters: {line[:300]!r}"
+    for path, text in strings(message.get("result")):  # errors of the SDK repeat the method that was asked
+        if not text.replace("\n", "").isprintable() and path != "contents[].uri":
             yield f"raw characters in {path}: {text[:300]!r}"
             break
     result = message.get("result")
