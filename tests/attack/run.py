@@ -18,7 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.attack import (
+    agents,
     clock_jumps,
+    environments,
+    histories,
+    outputs,
     planted_links,
     slow_clients,
     tensorboard,
@@ -146,6 +150,19 @@ def slow(figures: Figures, seed: int, folder: Path) -> None:
         figures.complain(f"slow clients (seed {seed}): {text}")
 
 
+def commands(figures: Figures, seed: int, folder: Path) -> None:
+    tried = (
+        (outputs.wrong_of, "commands that write", 300),
+        (histories.wrong_of, "rounds of appending to a history", 12),
+        (environments.wrong_of, "commands in odd environments", 60),
+        (agents.wrong_of, "requests of hostile agents", 300),
+    )
+    for wrong_of, what, times in tried:
+        figures.counts[what] += times
+        for text in wrong_of(folder / wrong_of.__module__, seed, times):
+            figures.complain(text)
+
+
 ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
     contents,
     damage,
@@ -157,6 +174,7 @@ ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
     clocks,
     in_tensorboard,
     slow,
+    commands,
 )
 
 

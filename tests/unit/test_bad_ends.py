@@ -245,6 +245,27 @@ def test_help_that_cannot_be_written(words: list[str], unbuffered: str) -> None:
     assert told(done.stderr) == ["torch-tb-profiler: the output cannot be written: No space left on device"]
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("Out of Memory Error: Failed to allocate block of 32768 bytes (bad allocation)"),
+        SystemError("error return without exception set"),
+    ],
+    ids=["DuckDB", "an extension"],
+)
+def test_memory_that_others_lack(
+    error: Exception, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("torch_tb_profiler.cli.work.sql.run", fails)
+    code, _, err = ended(capsys, "sql", str(trace), "select 1")
+    assert code == BAD_INPUT
+    (sentence,) = told(err)
+    assert "there is not enough memory" in sentence
+
+
 @pytest.mark.parametrize("name", sorted(set(READING) - {"ingest", "doctor", "health"}))
 def test_no_memory(name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def fails(*_: object, **__: object) -> None:

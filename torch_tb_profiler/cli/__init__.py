@@ -30,8 +30,14 @@ _NO_ROOM = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO"
 #: what the system has too few of
 _SCARCE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 
-#: how an import and a thread fail without memory
-_NO_ROOM_FOR = ("failed to map segment", "annot allocate memory", "can't start new thread")
+#: how an import, a thread, DuckDB and an extension in C fail without memory
+_NO_ROOM_FOR = (
+    "failed to map segment",
+    "annot allocate memory",
+    "can't start new thread",
+    "Out of Memory Error",
+    "error return without exception set",
+)
 
 _NO_MEMORY = (
     "there is not enough memory: end other programs, allow this one more (ulimit -v, the limit of a container), or ask "

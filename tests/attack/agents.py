@@ -1,0 +1,142 @@
+"""Lines that hostile programs send to `torch-tb-profiler mcp`, about traces in which everything has a hostile name."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from tests.agents import BUDGETS, every_call
+from tests.attack.mcp_client import Agent
+from tests.attack.names import NAMES, write_names
+from tests.planted import HOSTILE
+from tests.unit.test_mcp_guards import strings, under
+from torch_tb_profiler.mcp.tools import TOOLS
+from torch_tb_profiler.mcp.values import LONGEST_NAME
+
+SECRET = "secret of somebody else"
+PATHS = (
+    "/etc/passwd", "../secret/secret", "..", "secret", "/dev/zero", "zero", "file:///etc/passwd", "http://127.0.0.1:9/",
+    "\0", "run\0~rank0~1", "x" * 1_000_000, "~", "%2e%2e%2fsecret", "/proc/self/environ", "a\x1b[2Jb", HOSTILE,
+)  # fmt: skip
+VALUES: tuple[Any, ...] = (*PATHS, None, True, -1, 2**70, 1e308, [], {}, [[]], ["a"] * 1000, {"a": {"b": 1}})
+BROKEN = (
+    b"", b"nonsense", b"{", b"[]", b"null", b"1", b'{"jsonrpc":"2.0"}', b'{"jsonrpc":"1.0","id":"x","method":"ping"}',
+    b"\xff\xfe", b"\0", b'{"jsonrpc":"2.0","method":"notifications/nothing"}', b"[" * 100_000,
+    b'{"jsonrpc":"2.0","id":"x","result":{}}', b'{"jsonrpc":"2.0","id":null,"method":"ping"}', b'"' + b"x" * 1_000_000,
+    b'{"jsonrpc":"2.0","id":"x","method":"ping","params":{"_meta":"\\ud800"}}',
+    b'{"jsonrpc":"2.0","id":"x","method":"ping","params":1}',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}',
+)  # fmt: skip
+#: the SDK does not answer a line with half of a pair of surrogates, nor one whose `params` is no object
+SENT_NAMES = [name for name in NAMES if not any("\ud800" <= letter <= "\udfff" for letter in name)]
+METHODS = (
+    "ping",
+    "tools/list",
+    "resources/list",
+    "prompts/list",
+    "logging/setLevel",
+    "nothing",
+    "",
+    "tools/call",
+    "\0",
+)
+
+
+def write_logs(folder: Path) -> Path:
+    """Traces of hostile names, and links to what is elsewhere."""
+    logs = folder / "logs"
+    write_names(logs)
+    (folder / "secret").mkdir()
+    (folder / "secret" / "secret.pt.trace.json").write_text(json.dumps({"traceEvents": [], "host_name": SECRET}))
+    for name, target in (
+        ("secret", folder / "secret"),
+        ("zero.pt.trace.json", Path("/dev/zero")),
+        ("passwd.pt.trace.json", Path("/etc/passwd")),
+    ):
+        (logs / name).symlink_to(target)
+    return logs
+
+
+def wrong_of(folder: Path, seed: int, times: int) -> list[str]:
+    """What is wrong with the answers to so many requests, in both generations of the protocol."""
+    dice, logs = random.Random(seed), folder / "logs"
+    if not logs.exists():
+        write_logs(folder)
+    wrong = []
+    for is_modern in (True, False):
+        agent = Agent(logs, folder / "cache", is_modern, folder / "errors")
+        try:
+            for _ in range(times // 2):
+                if dice.random() < 0.2:
+                    agent.send(dice.choice(BROKEN))
+                method, params = _request(agent, dice)
+                message, line = agent.answer(method, params)
+                shown = f"{method} {params}"[:300]
+                wrong += [f"{text}: {shown!r}" for text in _judged(method, params, message, line)]
+                if message is None:
+                    break
+            wrong += list(agent.end())
+        finally:
+            agent.process.kill()
+    return [f"{text} (seed {seed})" for text in wrong]
+
+
+TRACES = ("names~rank0~1", "other~rank0~1", "names~rank1~1")
+
+
+def _request(agent: Agent, dice: random.Random) -> tuple[Any, Any]:
+    kind = dice.randrange(6)
+    if kind == 0:
+        return dice.choice(METHODS), {dice.choice(["a", "cursor", "level"]): dice.choice(VALUES)}
+    if kind == 1:
+        place = dice.choice([*PATHS, *TRACES])
+        uri = dice.choice([f"profile://{quote(place, safe='', errors='replace')}/summary", place, f"profile://{place}"])
+        return "resources/read", {"uri": uri}
+    if kind == 2:
+        name = dice.choice(["why_slow", "compare", "can_i_trust", "nothing"])
+        return "prompts/get", {"name": name, "arguments": {"trace": dice.choice(VALUES)}}
+    names = (dice.choice(SENT_NAMES), dice.choice(SENT_NAMES))
+    name, arguments = dice.choice(every_call(dice.choice(TRACES), "names", dice.choice("12"), names[0], names))
+    arguments = dict(arguments)
+    if kind == 3:
+        arguments[dice.choice([*arguments, "trace", "path", "limit", "what", "filter"])] = dice.choice(VALUES)
+    if kind == 4 and dice.random() < 0.3:
+        name = dice.choice(VALUES)
+    return "tools/call", {"name": name, "arguments": arguments}
+
+
+def _judged(method: Any, params: Any, message: dict[str, Any] | None, line: bytes) -> Iterator[str]:
+    if message is None:
+        yield "no answer" if not line else f"another answer: {line[:200]!r}"
+        return
+    if SECRET.encode() in line or b"root:x:" in line:
+        yield f"what is outside of the directory: {line[:500]!r}"
+    if any(byte < 32 for byte in line.rstrip(b"\n")):
+        yield f"raw control characters: {line[:300]!r}"
+    for path, text in strings(message.get("result")):  # errors of the SDK repeat the method that was asked
+        if not text.replace("\n", "").isprintable() and path != "contents[].uri":
+            yield f"raw characters in {path}: {text[:300]!r}"
+            break
+    result = message.get("result")
+    if ("error" in message and len(line) > 2000) or b"an error occurred" in line:
+        yield f"an error of {len(line)} bytes: {line[:300]!r}"
+    if method != "tools/call" or result is None:
+        return
+    (text,) = [content["text"] for content in result["content"]]
+    if result.get("isError"):
+        if len(text) > 400 or "\n" in text:
+            yield f"a refusal of {len(text)} characters: {text[:300]!r}"
+        return
+    tool = next(tool for tool in TOOLS if tool.name == params["name"])
+    if len(text) > BUDGETS[tool.name]:
+        yield f"{len(text)} characters, more than promised"
+    if result["_meta"]["untrusted"] != list(tool.untrusted):
+        yield "does not say what is from outside"
+    for path, value in strings(result["structuredContent"]):
+        is_hostile = any(each in value for each in ("onerror", "</script", "alert(", "long_xxx", "/calc"))
+        if is_hostile and (not under(path, tuple(tool.untrusted)) or len(value) > LONGEST_NAME):
+            yield f"a name in {path}: {value[:300]!r}"
