@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tests.attack import (
     clock_jumps,
+    outputs,
     planted_links,
     slow_clients,
     tensorboard,
@@ -132,6 +133,13 @@ def clocks(figures: Figures, seed: int, folder: Path) -> None:
         figures.complain(f"{text} (clocks, seed {seed})")
 
 
+def names(figures: Figures, seed: int, folder: Path) -> None:
+    for each in range(seed * 5, seed * 5 + 5):
+        figures.counts["commands, reports and cards of hostile names"] += 1
+        for text in outputs.wrong_of(folder / str(each), each):
+            figures.complain(f"{text} (names, seed {each})")
+
+
 def in_tensorboard(figures: Figures, seed: int, folder: Path) -> None:
     asked = tensorboard.attack(folder, seed, 1000, time.monotonic() + 120)
     figures.counts["hostile requests to TensorBoard"] += asked.asked
@@ -155,6 +163,7 @@ ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
     links,
     columns,
     clocks,
+    names,
     in_tensorboard,
     slow,
 )
