@@ -24,6 +24,7 @@ from tests.attack import (
     histories,
     outputs,
     planted_links,
+    shown_names,
     slow_clients,
     tensorboard,
     test_cache,
@@ -136,6 +137,13 @@ def clocks(figures: Figures, seed: int, folder: Path) -> None:
         figures.complain(f"{text} (clocks, seed {seed})")
 
 
+def names(figures: Figures, seed: int, folder: Path) -> None:
+    for each in range(seed * 5, seed * 5 + 5):
+        figures.counts["commands, reports and cards of hostile names"] += 1
+        for text in shown_names.wrong_of(folder / str(each), each):
+            figures.complain(f"{text} (names, seed {each})")
+
+
 def in_tensorboard(figures: Figures, seed: int, folder: Path) -> None:
     asked = tensorboard.attack(folder, seed, 1000, time.monotonic() + 120)
     figures.counts["hostile requests to TensorBoard"] += asked.asked
@@ -172,6 +180,7 @@ ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
     links,
     columns,
     clocks,
+    names,
     in_tensorboard,
     slow,
     commands,

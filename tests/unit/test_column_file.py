@@ -174,3 +174,11 @@ def test_tables_without_a_schema_come_back_as_they_were() -> None:
     for cut in (0, 10, len(content) // 2):
         with pytest.raises(column_file.ColumnFileError):
             column_file.decode_tables(content[:cut])
+
+
+@pytest.mark.parametrize("length", [0, 70_000, 500_000])
+def test_names_that_deflate_to_almost_nothing_are_read(length: int, tmp_path: Path) -> None:
+    names = ["x" * length, *("y" * count for count in range(50))]
+    found = [{"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 0, "dur": 1} for name in names]
+    trace = read_to_file(BytesIO(json.dumps({"traceEvents": found}).encode()), tmp_path / "t")
+    assert set(names) <= set(trace.strings)

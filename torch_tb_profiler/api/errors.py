@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, get_args
 
+from torch_tb_profiler.analysis.shown import harmless
+
 T = TypeVar("T", bound=str)
 
 
 class ProfileError(Exception):
-    """A profile cannot be opened, or has no such part; the message is a sentence."""
+    """A profile cannot be opened, or has no such part; the message is a sentence, harmless to a terminal."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("\n".join(map(harmless, message.split("\n"))))
 
 
 def one_of(literal: Any, value: T) -> T:

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from torch_tb_profiler.analysis.answer import Answer, Ns
 from torch_tb_profiler.analysis.definition import Unit
+from torch_tb_profiler.analysis.shown import harmless
 from torch_tb_profiler.analysis.table import Column
 from torch_tb_profiler.analysis.tabular import Tabular
 
@@ -49,7 +50,7 @@ class SqlRows(Tabular, frozen=True):
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        return f"<{len(self.rows)} rows of {', '.join(self.columns)}>"
+        return harmless(f"<{len(self.rows)} rows of {', '.join(self.columns)}>")
 
     def to_columns(self) -> dict[str, tuple[Any, ...]]:
         """The values of each column."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import zlib
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -72,7 +73,8 @@ class _Blocks:
         texts = msgspec.msgpack.encode(described.strings)
         strings = deflate.compress(texts, 1)
         if len(texts) > most_text(len(strings)):
-            strings = deflate.compress(texts, 0)
+            # isal compresses at level 0 as well
+            strings = zlib.compress(texts, 0)
         self._out.write(bytes(max(least_size(self.tables) - self._out.tell(), 0)))
         strings_at = (self._out.tell(), len(strings), crc(strings))
         self._out.write(strings)

@@ -1,6 +1,7 @@
 /** Which colour is what, on the page and in a saved picture; entries may hide what they stand for. */
 import { useCallback, useState } from "react";
 import { wantsPatterns } from "../draw";
+import { onOneLine } from "../format";
 import { stackedColumnsTexts } from "../i18n";
 import { HATCH_SIZE, HATCHES } from "./hatch";
 import { filled, type SceneTheme, type Shape } from "./scene";
@@ -38,7 +39,7 @@ export function Legend({ label, entries, onToggle }: Props) {
           <>
             <Swatch look={entry} hatch={patterns ? index : null} />
             {entry.share !== undefined && <span className="chart-legend-share">{entry.share}</span>}
-            <span className="chart-legend-label">{entry.label}</span>
+            <span className="chart-legend-label">{onOneLine(entry.label)}</span>
           </>
         );
         return onToggle ? (

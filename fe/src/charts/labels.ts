@@ -1,11 +1,12 @@
 /** Texts that are cut to the room there is for them. Pure. */
-import { bareName, withoutParameters } from "../format";
+import { bareName, onOneLine, withoutParameters } from "../format";
 
 /**
  * Keeps both ends of a long name: kernels of one family differ at the end. What every C++ name has in common goes
  * first: the return type, the namespaces of PyTorch and the parameters.
  */
-export function shorten(text: string, length: number): string {
+export function shorten(name: string, length: number): string {
+  const text = onOneLine(name);
   if (text.length <= length) return text;
   const bare = bareName(withoutParameters(text));
   if (bare.length <= length) return bare;
@@ -14,7 +15,8 @@ export function shorten(text: string, length: number): string {
 }
 
 /** For names that differ at their beginning, as those of parts do. */
-export function head(text: string, length: number): string {
+export function head(name: string, length: number): string {
+  const text = onOneLine(name);
   return text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
 }
 

@@ -1,3 +1,4 @@
+import { onOneLine } from "../format";
 import "./tooltip.css";
 
 export interface TooltipLine {
@@ -17,8 +18,8 @@ export interface TooltipContent {
 export function TipContent({ title, subtitle, lines }: TooltipContent) {
   return (
     <div className="chart-tooltip">
-      <div className="chart-tooltip-title">{title}</div>
-      {subtitle && <div className="chart-tooltip-subtitle">{subtitle}</div>}
+      <div className="chart-tooltip-title">{onOneLine(title)}</div>
+      {subtitle && <div className="chart-tooltip-subtitle">{onOneLine(subtitle)}</div>}
       <div className="chart-tooltip-lines">
         {lines.map(({ label, value, share, color }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: two lines may say the same

@@ -1,16 +1,15 @@
 /** Names of frames and kernels, as short as a label needs them. Pure. */
+import { apart } from "../i18n/apart";
 import { withoutParameters } from "./cpp";
 
 /** Characters of a name within a sentence. */
 const SPOKEN = 300;
-const RIGHT_TO_LEFT =
-  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
 /** As a part of a sentence: without the middle of a long one, and apart from the numbers beside it where it is read from the right. */
 export function inSentence(name: string): string {
   const halves = [name.slice(0, SPOKEN / 2), name.slice(-SPOKEN / 2)];
   const short = name.length <= SPOKEN ? name : halves.join("…").replace(/\p{Cs}/gu, "");
-  return RIGHT_TO_LEFT.test(short) ? `\u2068${short}\u2069` : short;
+  return apart(short) === short ? short : `\u2068${short}\u2069`;
 }
 
 export interface NamedFrame {

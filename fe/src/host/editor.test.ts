@@ -32,6 +32,8 @@ it("takes nothing else for VS Code", () => {
     [TENSORBOARD, "https://vscode-cdn.net.evil.example"],
     [TENSORBOARD, "https://evilvscode-cdn.net"],
     [TENSORBOARD, "https://example.com"],
+    [TENSORBOARD, "https://example.com", "vscode-webview://1d3"],
+    ["vscode-webview://1d3"],
   ]) {
     around(...origins);
     expect(canOpenInEditor()).toBe(false);
@@ -47,8 +49,10 @@ it("posts to the frame that embeds TensorBoard, and to no other frame", () => {
   );
 });
 
-it("posts nothing where no frame embeds TensorBoard", () => {
+it("posts nothing where no frame of VS Code embeds TensorBoard", () => {
   around(TENSORBOARD);
+  openInEditor("/src/train.py", 12);
+  around(TENSORBOARD, "https://example.com", "vscode-webview://1d3");
   openInEditor("/src/train.py", 12);
   expect(post).not.toHaveBeenCalled();
 });

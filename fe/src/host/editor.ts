@@ -4,13 +4,18 @@ import { ancestorOrigins } from "./frame";
 const EDITOR_ORIGIN = /^vscode-webview:|^vscode-file:|\.vscode-cdn\.net$|\.vscode-webview\.net$/;
 
 export function canOpenInEditor(): boolean {
-  return ancestorOrigins().some((origin) => EDITOR_ORIGIN.test(origin));
+  return editorOrigin() !== undefined;
+}
+
+/** Nearest first: TensorBoard, then the web view that embeds it and listens. Another page there learns no paths. */
+function editorOrigin(): string | undefined {
+  const origin = ancestorOrigins()[1];
+  return origin !== undefined && EDITOR_ORIGIN.test(origin) ? origin : undefined;
 }
 
 /** `line` counts from 1, as in traces. */
 export function openInEditor(filename: string, line: number): void {
-  // Nearest first: TensorBoard, then the web view that embeds it and listens.
-  const target = ancestorOrigins()[1];
+  const target = editorOrigin();
   if (target === undefined) return;
   try {
     window.parent.parent.postMessage({ filename, line: editorLine(line) }, target);

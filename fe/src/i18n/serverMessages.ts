@@ -1,4 +1,5 @@
-/** What the server says, in the language of the page: by its key, else in the server's own words. */
+/** What the server says, in the language of the page: by its key, else in the server's own words. Names in it are `apart`. */
+import { apart } from "./apart";
 import { t } from "./current";
 import { serverMessages } from "./translation";
 import type { Values } from "./values";
@@ -40,7 +41,7 @@ export function definitionText(definitions: Readonly<Record<string, string>>, ke
 }
 
 export function noteText({ kind, text, values = {} }: NoteWords): string {
-  return serverMessages()?.notes[kind]?.(values) ?? text;
+  return apart(serverMessages()?.notes[kind]?.(values) ?? text);
 }
 
 export function remedyText({
@@ -56,7 +57,7 @@ export function reasonText(
   reason: string,
   why: { readonly kind: string; readonly values: Values } | null,
 ): string {
-  return t.serverMessages.reasons[why?.kind ?? ""]?.(why?.values ?? {}) ?? reason;
+  return apart(t.serverMessages.reasons[why?.kind ?? ""]?.(why?.values ?? {}) ?? reason);
 }
 
 /** What bounds a run. */
@@ -69,7 +70,7 @@ export function boundText({
   readonly sentence: string;
   readonly values?: Values;
 }): string {
-  return serverMessages()?.bounds[kind]?.(values) ?? sentence;
+  return apart(serverMessages()?.bounds[kind]?.(values) ?? sentence);
 }
 
 interface FindingText {
@@ -86,19 +87,21 @@ export function findingTitle({
   values = {},
 }: Pick<FindingText, "id" | "title" | "values">): string {
   const words = serverMessages()?.findings[id]?.title;
-  return words === undefined
-    ? title
-    : onPlatform(typeof words === "function" ? words(values) : words, values);
+  return apart(
+    words === undefined
+      ? title
+      : onPlatform(typeof words === "function" ? words(values) : words, values),
+  );
 }
 
 export function findingDetail({ id, detail, values = {} }: FindingText): string {
   const words = serverMessages()?.findings[id]?.detail(values);
-  return words === undefined ? detail : onPlatform(words, values);
+  return apart(words === undefined ? detail : onPlatform(words, values));
 }
 
 export function findingAdvice({ id, advice, values = {} }: FindingText): string {
   const words = serverMessages()?.findings[id]?.advice(values);
-  return words === undefined ? advice : onPlatform(words, values);
+  return apart(words === undefined ? advice : onPlatform(words, values));
 }
 
 /** What was written for CUDA, as it is said for the devices of the trace. */

@@ -1,6 +1,6 @@
 /** The names of the tracks at the left, and what can be done with each. Only those in sight exist. */
 import { type CSSProperties, memo, type PointerEvent, useRef } from "react";
-import { count } from "../format";
+import { count, onOneLine } from "../format";
 import { timelineTexts as text } from "../i18n";
 import { Icon } from "../ui";
 import type { DropTarget } from "./dragging";
@@ -94,7 +94,7 @@ function Label({ row, isDragged, onAction, onGrab }: LabelProps) {
         <Icon name={collapsed ? "expand" : "down"} />
       </button>
       <span className="timeline-name" title={name} onPointerDown={(event) => onGrab(row, event)}>
-        {name}
+        {onOneLine(name)}
       </span>
       {track.events > 0 && (
         <span className="timeline-count num" title={text.slices(count(track.events))}>

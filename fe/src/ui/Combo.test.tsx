@@ -60,3 +60,12 @@ it("holds a thousand ranks and draws those in sight", async () => {
   fireEvent.keyDown(field, { key: "Enter" });
   expect(onChange).toHaveBeenCalledExactlyOnceWith("rank1023");
 });
+
+it("shows blanks that HTML would drop", async () => {
+  const names = ["run", "run ", "a  b"].map((label) => ({ value: label, label }));
+  render(<Combo label="Run" value="run " options={names} onChange={onChange} />);
+  fireEvent.click(screen.getByRole("button", { name: "Run run␣" }));
+  await screen.findByRole("combobox", { name: "Filter run" });
+  const shown = screen.getAllByRole("option").map((option) => option.textContent);
+  expect(shown).toEqual(["run", "run␣", "a␣␣b"]);
+});

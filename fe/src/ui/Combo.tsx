@@ -1,5 +1,6 @@
 /** A picker with a filter, for lists of one to a thousand runs or ranks. */
 import { useCallback, useId, useRef, useState } from "react";
+import { onOneLine } from "../format";
 import { t } from "../i18n";
 import { Boundary } from "./Boundary";
 import { useDismiss } from "./dismiss";
@@ -66,7 +67,7 @@ export function Combo({ label, name = label, value, options, onChange }: Props) 
           }
         }}
       >
-        <span className="combo-value">{current?.label ?? t.bar.none}</span>
+        <span className="combo-value">{current ? onOneLine(current.label) : t.bar.none}</span>
         <Icon name="down" />
       </button>
       {open && (

@@ -8,6 +8,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { onOneLine } from "../format";
 import { dialogsTexts } from "../i18n";
 import { matching, move, type Option } from "./options";
 
@@ -115,7 +116,7 @@ export default function ComboList({ id, label, value, options, onDone }: ListPro
                 onClick={() => onDone(option.value)}
               >
                 <span className="combo-option" title={option.title}>
-                  {option.label}
+                  {onOneLine(option.label)}
                 </span>
                 {option.detail && <span className="muted">{option.detail}</span>}
               </div>

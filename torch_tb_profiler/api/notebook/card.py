@@ -89,7 +89,12 @@ def trouble_card(title: str, trouble: str) -> str:
 
 def trace_text(found: SummaryAnswer) -> str:
     """The same as Markdown."""
-    return "```\n" + as_text(found).replace("```", "'''") + "\n```"
+    return fenced(as_text(found))
+
+
+def fenced(text: str) -> str:
+    """Harmless text as a block of Markdown in which nothing is markup."""
+    return "```\n" + text.replace("```", "'''") + "\n```"
 
 
 def heading(text: str) -> str:

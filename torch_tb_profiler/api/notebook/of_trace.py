@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.api.errors import ProfileError
-from torch_tb_profiler.api.notebook.card import trace_card, trace_text, trouble_card
+from torch_tb_profiler.api.notebook.card import fenced, trace_card, trace_text, trouble_card
 from torch_tb_profiler.api.notebook.notebook import InNotebook, Subject
 from torch_tb_profiler.discovery import Run
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
@@ -41,4 +41,4 @@ class TraceInNotebook(InNotebook):
         try:
             return trace_text(self.summary())
         except ProfileError as error:
-            return str(error)
+            return fenced(str(error))

@@ -24,6 +24,8 @@ ColorChoice = Literal["auto", "always", "never"]
 
 #: a text column is not cut to fewer cells of the terminal
 LEAST = 16
+#: cells to which a column is padded where nothing is cut: one long name makes one line long, not all
+_WIDEST = 200
 _GAP = "  "
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[0m"
 _CUT = "…"
@@ -66,12 +68,16 @@ def text_table(
         cells = []
     cells += [_column(column, rows[column.key], indent) for column in columns]
     widths = [max(map(cells_of, (head, *texts)), default=0) for head, texts, _ in cells]
-    _fit(widths, [not is_number for _, _, is_number in cells], width)
+    if width is None:
+        widths = [min(wide, _WIDEST) for wide in widths]
+    else:
+        _fit(widths, [not is_number for _, _, is_number in cells], width)
     lines = []
     for row in range(-1, count):
         parts = []
         for (head, texts, is_number), wide in zip(cells, widths, strict=True):
-            text = cut(head if row < 0 else texts[row], wide)
+            text = head if row < 0 else texts[row]
+            text = text if width is None else cut(text, wide)
             space = " " * (wide - cells_of(text))
             parts.append(space + text if is_number else text + space)
         line = _GAP.join(parts).rstrip()
@@ -94,10 +100,8 @@ def _column(column: Column, values: Sequence[Any], indent: Sequence[int] | None)
     return label if is_said else f"{label} {unit}", texts, True
 
 
-def _fit(widths: list[int], can_be_cut: Sequence[bool], width: int | None) -> None:
+def _fit(widths: list[int], can_be_cut: Sequence[bool], width: int) -> None:
     """Take from the widest texts until the line fits."""
-    if width is None:
-        return
     while sum(widths) + len(_GAP) * (len(widths) - 1) > width:
         wide = max((w for w, may in zip(widths, can_be_cut, strict=True) if may and w > LEAST), default=0)
         if not wide:

@@ -92,6 +92,7 @@ describe("bars", () => {
 describe("labels", () => {
   it("keep both ends when shortened", () => {
     expect(shorten("short", 10)).toBe("short");
+    expect(shorten("short ", 10)).toBe("short␣");
     expect(shorten("sm80_xmma_gemm_f16_kernel", 13)).toBe("sm80_xmm…rnel");
     expect(shorten("sm80_xmma_gemm_f16_kernel", 13)).toHaveLength(13);
   });

@@ -59,12 +59,18 @@ export const columns: ServerMessages["columns"] = {
     "总延迟",
     "至少有一次调用在运行的时间：以其内核计；没有内核的通信库以主机上的调用计。",
   ],
-  "operations.mean_latency_ns": ["平均延迟", "每次调用的平均时长。重叠的调用各自全部计入，因此可能大于 总延迟 ÷ 调用次数。"],
+  "operations.mean_latency_ns": [
+    "平均延迟",
+    "每次调用的平均时长。重叠的调用各自全部计入，因此可能大于 总延迟 ÷ 调用次数。",
+  ],
   "operations.transfer_ns": [
     "数据传输时间",
     "延迟中不属于等待的部分：取每次调用的最后一段，其长度等于各 rank 执行同一操作所需的最短时间。没有调用被配对时未知。",
   ],
-  "operations.mean_transfer_ns": ["平均数据传输时间", "已配对的调用中，各 rank 执行同一操作所需最短时间的平均值。"],
+  "operations.mean_transfer_ns": [
+    "平均数据传输时间",
+    "已配对的调用中，各 rank 执行同一操作所需最短时间的平均值。",
+  ],
   "operations.wait_ns": [
     "同步等待时间",
     "总延迟 − 数据传输时间 − 未配对时间。没有调用被配对时未知。",

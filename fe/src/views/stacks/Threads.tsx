@@ -1,6 +1,6 @@
 /** Of which thread the stacks are. */
 import type { StacksTable } from "../../api";
-import { duration, inSentence } from "../../format";
+import { duration, inSentence, onOneLine } from "../../format";
 import { stacksTexts as text } from "../../i18n";
 
 interface Props {
@@ -16,7 +16,7 @@ export function Threads({ meta: { thread, threads, weight }, onChange }: Props) 
       .map((each) => (
         <option key={each.id} value={each.id}>
           {text.thread.of(
-            inSentence(each.name),
+            onOneLine(inSentence(each.name)),
             duration(weight === "device" ? each.device_ns : each.host_ns),
           )}
         </option>

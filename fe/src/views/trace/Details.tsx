@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from "react";
 import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
-import { bareName, count, duration, exact, parseFrameName } from "../../format";
+import { bareName, count, duration, exact, onOneLine, parseFrameName } from "../../format";
 import { dialogsTexts, ownersTexts, traceTexts as text, timelineTexts } from "../../i18n";
 import { goToView, viewName } from "../../state";
 import type { PickedSlice, RankTiles } from "../../timeline";
@@ -78,9 +78,9 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
     <div className="trace-details">
       <div className="trace-details-main">
         {details.short_name !== null && details.short_name !== details.name && (
-          <p className="trace-details-short">{details.short_name}</p>
+          <p className="trace-details-short">{onOneLine(details.short_name)}</p>
         )}
-        <h3 className="trace-details-name">{details.name}</h3>
+        <h3 className="trace-details-name">{onOneLine(details.name)}</h3>
         <Chain details={details} onPick={pick} />
         <div className="trace-downloads">
           <CopyButton text={details.name} label={dialogsTexts.inspector.copyName} />
