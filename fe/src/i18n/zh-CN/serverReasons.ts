@@ -78,23 +78,30 @@ export const reasons: FirstMessages["reasons"] = {
   snapshot_limits: () => "读取超出了内存或时间的限制",
   rocprofv3: () => "是 rocprofv3 的输出，不是 torch.profiler 的跟踪",
   rocprof: () => "是 rocprof 的输出，不是 torch.profiler 的跟踪：可用 ui.perfetto.dev 打开",
-  rocpd: () => "是 rocprofv3 的数据库，不是 torch.profiler 的跟踪：rocpd convert 可将其转换为 ui.perfetto.dev 的文件",
+  rocpd: () =>
+    "是 rocprofv3 的数据库，不是 torch.profiler 的跟踪：rocpd convert 可将其转换为 ui.perfetto.dev 的文件",
   speedscope: () => "是仅含主机的分析文件（speedscope.app），不是 torch.profiler 的跟踪",
   packed_xz: () => "以 xz 压缩，无法读取：请用 xz -d 解压，或改用 gzip 压缩",
   packed_bzip2: () => "以 bzip2 压缩，无法读取：请用 bunzip2 解压，或改用 gzip 压缩",
   packed_lz4: () => "以 lz4 压缩，无法读取：请用 lz4 -d 解压，或改用 gzip 压缩",
   zip: () => "是 zip 归档：请用 unzip 解压",
   tar: () => "是 tar 归档：请用 tar -xf 解开",
-  nsys_sqlite: () => "是 Nsight Systems 的导出文件，不是 torch.profiler 的跟踪：nsys stats 可汇总其内容",
-  nsys_report: () => "是 Nsight Systems 的报告，不是 torch.profiler 的跟踪：nsys stats 可汇总其内容",
+  nsys_sqlite: () =>
+    "是 Nsight Systems 的导出文件，不是 torch.profiler 的跟踪：nsys stats 可汇总其内容",
+  nsys_report: () =>
+    "是 Nsight Systems 的报告，不是 torch.profiler 的跟踪：nsys stats 可汇总其内容",
   sqlite: () => "是 SQLite 数据库，不是分析文件",
   ncu: () => "是 Nsight Compute 关于单个内核的报告：ncu --import 可显示其内容",
-  xplane: () => "是 JAX 或 XLA 的分析文件（XPlane）：安装 xprof（pip install xprof）后可在 TensorBoard 中查看",
-  chakra_protobuf: () => "是 protobuf 格式的 Chakra 执行跟踪，供模拟器使用，不是 torch.profiler 的跟踪",
+  xplane: () =>
+    "是 JAX 或 XLA 的分析文件（XPlane）：安装 xprof（pip install xprof）后可在 TensorBoard 中查看",
+  chakra_protobuf: () =>
+    "是 protobuf 格式的 Chakra 执行跟踪，供模拟器使用，不是 torch.profiler 的跟踪",
   perfetto: () =>
     "是 Perfetto 自有格式的跟踪，无法读取：可用 ui.perfetto.dev 打开；torch.profiler 也可写出 .json",
-  flight_recorder: () => "是 torch.distributed 飞行记录器的转储：torchfrtrace 可分析所有 rank 的转储",
-  nccl_inspector: () => "是 NCCL Inspector 的日志：含单个 rank 的集合通信，不是 torch.profiler 的跟踪",
+  flight_recorder: () =>
+    "是 torch.distributed 飞行记录器的转储：torchfrtrace 可分析所有 rank 的转储",
+  nccl_inspector: () =>
+    "是 NCCL Inspector 的日志：含单个 rank 的集合通信，不是 torch.profiler 的跟踪",
   torch_trace_log: () => "是 torch.compile 的日志（TORCH_TRACE）：tlparse 可显示其内容",
   metrics: () => "是 Prometheus 格式的指标列表，不是 torch.profiler 的跟踪",
   nvidia_smi: () => "是 nvidia-smi 的表格，不是 torch.profiler 的跟踪",
