@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.attack import (
+    board_damage,
     clock_jumps,
     planted_links,
     slow_clients,
@@ -139,6 +140,13 @@ def in_tensorboard(figures: Figures, seed: int, folder: Path) -> None:
         figures.complain(f"{text} (seed {seed})")
 
 
+def damaged_tensorboard(figures: Figures, seed: int, folder: Path) -> None:
+    outcome = board_damage.attack(folder, seed, 4, time.monotonic() + 120)
+    figures.counts += Counter({f"{what} (TensorBoard)": count for what, count in outcome.done.items()})
+    for text in outcome.complaints:
+        figures.complain(f"damaged TensorBoard (seed {seed}): {text}")
+
+
 def slow(figures: Figures, seed: int, folder: Path) -> None:
     outcome = slow_clients.attack(folder, 60)
     figures.counts["slow connections"] += outcome.clients
@@ -156,6 +164,7 @@ ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
     columns,
     clocks,
     in_tensorboard,
+    damaged_tensorboard,
     slow,
 )
 
