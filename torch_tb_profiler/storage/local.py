@@ -28,6 +28,8 @@ QUIET_SECONDS = 60.0
 READ_AGAIN_SECONDS = 30.0
 #: seconds that pass between two readings of directories that have not changed, for each CPU second of the first
 PAUSE_PER_CPU_SECOND = 60.0
+#: shorter pauses are none: whoever lists more often asks what has just changed
+SHORTEST_PAUSE = 1.0
 
 #: what stands before and behind the path of a file:// address
 _FILE = late_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
@@ -160,10 +162,8 @@ class LocalTree:
         costs = {False: 0.0, True: 0.0}
         for directory in self._directories.values():
             costs[directory.is_quiet(now)] += directory.cost
-        return {
-            False: costs[False] * PAUSE_PER_CPU_SECOND,
-            True: max(READ_AGAIN_SECONDS, costs[True] * PAUSE_PER_CPU_SECOND),
-        }
+        active, quiet = (costs[is_quiet] * PAUSE_PER_CPU_SECOND for is_quiet in (False, True))
+        return {False: active if active >= SHORTEST_PAUSE else 0.0, True: max(READ_AGAIN_SECONDS, quiet)}
 
     def _read(self, url: str, path: str, stamp: _Stamp, now: float) -> _Directory:
         """Raises OSError."""
