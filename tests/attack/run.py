@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tests.attack import (
     agents,
+    board_damage,
     clock_jumps,
     environments,
     histories,
@@ -151,6 +152,13 @@ def in_tensorboard(figures: Figures, seed: int, folder: Path) -> None:
         figures.complain(f"{text} (seed {seed})")
 
 
+def damaged_tensorboard(figures: Figures, seed: int, folder: Path) -> None:
+    outcome = board_damage.attack(folder, seed, 4, time.monotonic() + 120)
+    figures.counts += Counter({f"{what} (TensorBoard)": count for what, count in outcome.done.items()})
+    for text in outcome.complaints:
+        figures.complain(f"damaged TensorBoard (seed {seed}): {text}")
+
+
 def slow(figures: Figures, seed: int, folder: Path) -> None:
     outcome = slow_clients.attack(folder, 60)
     figures.counts["slow connections"] += outcome.clients
@@ -182,6 +190,7 @@ ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (
     clocks,
     names,
     in_tensorboard,
+    damaged_tensorboard,
     slow,
     commands,
 )

@@ -78,14 +78,19 @@ class Pair:
         return inside
 
     def check_board(self) -> None:
-        """TensorBoard itself and its other plugins go on, and nothing is in the log that people would ask about."""
-        for path in OTHERS:
-            reply = self.board.get(path)
-            if reply.status != 200:
-                self.complaints.append(f"TensorBoard answers {reply.status} at /{path}")
-        for word in ("Traceback", "security_validator"):
-            if word in self.board.printed():
-                self.complaints.append(f"{word} in the log of TensorBoard: {self.board.printed()[-2000:]}")
+        self.complaints += wrong_with_board(self.board)
+
+
+def wrong_with_board(board: Server) -> list[str]:
+    """TensorBoard itself and its other plugins go on, and nothing is in the log that people would ask about."""
+    statuses = {path: board.get(path).status for path in OTHERS}
+    printed = board.printed()
+    found = [f"TensorBoard answers {status} at /{path}" for path, status in statuses.items() if status != 200]
+    for word in ("Traceback", "security_validator"):
+        before, at, after = printed.partition(word)
+        if at:
+            found.append(f"in the log of TensorBoard: {before[-300:]}{at}{after[:6000]}")
+    return found
 
 
 def unpacked(reply: Reply) -> bytes:

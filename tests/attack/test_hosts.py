@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attack import slow_clients, tensorboard
+from tests.attack import board_damage, slow_clients, tensorboard
 from tests.attack.tensorboard import both
 from tests.tiny import write_trace
 
@@ -29,6 +29,12 @@ def test_however_it_is_started(arguments: tuple[str, ...], tmp_path: Path) -> No
             pair.ask(path)
         pair.check_board()
     assert pair.complaints == []
+
+
+def test_tensorboard_outlives_damage(tmp_path: Path) -> None:
+    outcome = board_damage.attack(tmp_path, 1, 2)
+    assert outcome.complaints == []
+    assert outcome.done["killed"] == 2
 
 
 def test_slow_clients(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.discovery import Root
+from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.storage import Entry, Problem, local
 from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.workspace import scanner
@@ -19,9 +21,16 @@ class Clock:
 
     def __init__(self) -> None:
         self.now = 1000.0
+        self.cpu = 0.0
+        #: CPU seconds that pass whenever somebody asks for them
+        self.cost = 0.0
 
     def monotonic(self) -> float:
         return self.now
+
+    def thread_time(self) -> float:
+        self.cpu += self.cost
+        return self.cpu
 
 
 @pytest.fixture
@@ -126,3 +135,71 @@ def test_an_unchanged_listing_is_not_gone_through_again(tmp_path: Path, monkeypa
     (tmp_path / "run" / "w.json").write_text('{"a": 1}')
     assert [run.name for run in scans._step().runs] == ["later"]
     assert len(calls) == 3
+
+
+def test_traces_are_shown_before_other_files_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "run" / "w.pt.trace.json")
+    write(tmp_path / "run" / "other.json")
+    shown: list[Found] = []
+    scans = Scanner([Root(str(tmp_path))], 1.0, shown.append, lambda _: None)
+    look, before = scans._heads.look, list[Found]()
+
+    def noted(*given: object, **named: object) -> int:
+        before.extend(shown)
+        return look(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(scans._heads, "look", noted)
+    assert scans._step().complete
+    assert [([run.name for run in found.runs], found.complete) for found in before] == [(["run"], False)]
+
+
+def test_an_unchanged_listing_is_gone_through_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many steps it takes to look at its files."""
+    for number in range(20):
+        write(tmp_path / f"{number}.json")
+    scans = Scanner([Root(str(tmp_path))], 1.0, lambda _: None, lambda _: None)
+    calls: list[int] = []
+    waiting, look = scans._heads.waiting, scans._heads.look
+    monkeypatch.setattr(scans._heads, "waiting", lambda entries: calls.append(1) or waiting(entries))
+    monkeypatch.setattr(scans._heads, "look", lambda entries, seconds: look(entries, most=1, seconds=seconds))
+    steps = 1
+    while not scans._step().complete:
+        steps += 1
+    assert (steps, len(calls)) == (20, 1)
+
+
+def test_listing_takes_a_bounded_share_of_the_processor(tmp_path: Path, clock: Clock, read: list[str]) -> None:
+    write(tmp_path / "w.json")
+    clock.cost = 2.0
+    tree = LocalTree(str(tmp_path))
+    listed(tree)
+    for _ in range(60):
+        clock.now += 5.0
+        listed(tree)
+    assert len(read) <= 1 + 300 / (clock.cost * local.PAUSE_PER_CPU_SECOND)
+    write(tmp_path / "new.json")
+    assert names(listed(tree)) == ["new.json", "w.json"]
+
+
+def test_what_is_gone_before_it_is_read_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a/w.json", "b/v.json", "b/w.json"):
+        write(tmp_path / name)
+    scandir = os.scandir
+
+    @contextmanager
+    def slow(path: str) -> Iterator[list[os.DirEntry[str]]]:
+        with scandir(path) as children:
+            every = list(children)
+        if Path(path) == tmp_path:
+            (tmp_path / "a").rename(tmp_path / "c")
+        elif Path(path).name == "b":
+            (tmp_path / "b" / "w.json").rename(tmp_path / "b" / "x.json")
+        yield every
+
+    problems: list[Problem] = []
+    tree = LocalTree(str(tmp_path))
+    monkeypatch.setattr(local.os, "scandir", slow)
+    assert names(tree.list(problems.append)) == ["b/v.json"]
+    assert problems == []
+    monkeypatch.setattr(local.os, "scandir", scandir)
+    assert names(listed(tree)) == ["b/v.json", "b/x.json", "c/w.json"]

@@ -18,6 +18,8 @@ from tests.workspaces import Opener, settled, traces
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.column_file import ColumnFileError
+from torch_tb_profiler.workspace import worker
+from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
 
 URL = "/api/operators?run=run&worker=w"
@@ -146,3 +148,19 @@ def test_what_is_small_takes_little_memory_whatever_it_says(columns: Path) -> No
                 opened_whole(columns)
             assert tracemalloc.get_traced_memory()[1] < 64 << 20, (kind, seed)
             tracemalloc.stop()
+
+
+def test_damage_is_logged_without_a_traceback(
+    columns: Path, opened: Opener, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Which would look like a fault of the program; also of answers that are being prepared."""
+    workspace = opened()
+    settled(workspace)
+    columns.unlink()
+    client_of(workspace).get(URL)
+    assert [record.exc_info for record in caplog.records if "cannot be used" in record.message] == [None]
+
+    def make() -> bytes:
+        raise ColumnFileError("has a damaged block")
+
+    assert worker._put(AnswerFolder(tmp_path), "name", make) == "the columns cannot be used: has a damaged block"

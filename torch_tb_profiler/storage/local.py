@@ -26,6 +26,10 @@ from torch_tb_profiler.storage.url import printable, scheme_of, shown
 QUIET_SECONDS = 60.0
 #: seconds after which it is read again: what is written into a file of it does not change the times of a directory
 READ_AGAIN_SECONDS = 30.0
+#: seconds that pass between two readings of directories that have not changed, for each CPU second of the first
+PAUSE_PER_CPU_SECOND = 60.0
+#: shorter pauses are none: whoever lists more often asks what has just changed
+SHORTEST_PAUSE = 1.0
 
 #: what stands before and behind the path of a file:// address
 _FILE = late_pattern(r"^file://[^/?#]*|[?#].*", re.IGNORECASE | re.DOTALL)
@@ -77,6 +81,7 @@ class _Directory(msgspec.Struct):
     folders  address and path of each directory in it, and whether that is a link
     read     when it was read (monotonic seconds)
     changed  when it was first read like this
+    cost     CPU seconds that reading took
     """
 
     stamp: _Stamp
@@ -85,11 +90,11 @@ class _Directory(msgspec.Struct):
     problems: list[Problem]
     read: float
     changed: float
+    cost: float = 0.0
 
-    def is_known(self, stamp: _Stamp, now: float) -> bool:
-        """Whether what was read can be taken for what is there now."""
-        is_quiet = now - self.changed >= QUIET_SECONDS and now - self.read < READ_AGAIN_SECONDS
-        return is_quiet and stamp == self.stamp and not self.problems
+    def is_quiet(self, now: float) -> bool:
+        """Whether nothing changes in it; what could not be read may be readable at any time."""
+        return now - self.changed >= QUIET_SECONDS and not self.problems
 
 
 class LocalTree:
@@ -109,6 +114,7 @@ class LocalTree:
     def list(self, report: Callable[[Problem], None]) -> list[Entry]:
         """All wanted files; the same list as last time when nothing of it has changed. Raises StorageError."""
         now = time.monotonic()
+        pauses = self._pauses(now)
         seen: set[tuple[int, int]] = set()
         before, found = self._directories, dict[str, _Directory]()
         is_same = True
@@ -126,8 +132,13 @@ class LocalTree:
                     continue
                 seen.add(identity)
                 stamp = (*identity, status.st_mtime_ns, status.st_ctime_ns)
-                directory = known if known and known.is_known(stamp, now) else self._read(url, path, stamp, now)
+                if known and known.stamp == stamp and now - known.read < pauses[known.is_quiet(now)]:
+                    directory = known
+                else:
+                    directory = self._read(url, path, stamp, now)
             except OSError as error:
+                if path and isinstance(error, FileNotFoundError):
+                    continue  # removed or renamed since its parent was read
                 if not path:
                     raise StorageError(_failed("unlistable", error, printable(self.root))) from error
                 report(Problem(path, _failed("unlistable", error)))
@@ -143,8 +154,20 @@ class LocalTree:
             self._entries = [entry for directory in found.values() for entry in directory.entries]
         return self._entries
 
+    def _pauses(self, now: float) -> dict[bool, float]:
+        """Seconds between two readings of a directory that has not changed, by whether it is quiet.
+
+        Directories that are changing do not wait for all the others, which may be an archive.
+        """
+        costs = {False: 0.0, True: 0.0}
+        for directory in self._directories.values():
+            costs[directory.is_quiet(now)] += directory.cost
+        active, quiet = (costs[is_quiet] * PAUSE_PER_CPU_SECOND for is_quiet in (False, True))
+        return {False: active if active >= SHORTEST_PAUSE else 0.0, True: max(READ_AGAIN_SECONDS, quiet)}
+
     def _read(self, url: str, path: str, stamp: _Stamp, now: float) -> _Directory:
         """Raises OSError."""
+        began = time.thread_time()
         with os.scandir(url) as children:
             by_name = sorted(children, key=lambda child: child.name)
         read = _Directory(stamp, [], [], [], now, now)
@@ -157,6 +180,8 @@ class LocalTree:
                     read.folders.append((child.path, child_path, child.is_symlink()))
                 elif self._wanted(name) and child.is_file():  # opening pipes and devices would block
                     read.entries.append(_entry(child_path, child.path, child.stat()))
+            except FileNotFoundError:
+                pass  # removed or renamed since the directory was read
             except OSError as error:
                 read.problems.append(Problem(child_path, _failed("unreadable", error)))
         known = self._directories.get(url)
@@ -164,6 +189,7 @@ class LocalTree:
             read.entries = known.entries
             if (known.stamp, known.folders) == (stamp, read.folders):
                 read.changed = known.changed
+        read.cost = time.thread_time() - began
         return read
 
 

@@ -182,10 +182,12 @@ class Runs:
         with self._lock:
             trace, _ = self._look_up(opened.run, opened.worker, opened.span)
             is_about = trace.state == "ready" and trace.key == opened.key and began > trace.ready_at
-            if is_about and trace.is_read_here and not isinstance(error, column_file.ColumnFileError):
+            is_foreseen = isinstance(error, column_file.ColumnFileError)
+            if is_about and trace.is_read_here and not is_foreseen:
                 return
             if is_about:
-                log.warning("%s/%s: its columns cannot be used", opened.run, opened.worker, exc_info=error)
+                place, why = f"{opened.run}/{opened.worker}", None if is_foreseen else error
+                log.warning("%s: its columns cannot be used (%s)", place, error, exc_info=why)
                 trace.mend(error, not column_file.is_whole(self._cache.columns(opened.key)))
         if is_about:
             self._forgotten(opened.key)

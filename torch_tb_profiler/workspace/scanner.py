@@ -57,6 +57,8 @@ class Scanner(Background):
         self._first = first
         self._heads = Heads(HeadCache(memory) if memory else None)
         self._listing, self._last = Listing((), ()), Found((), (), complete=False)
+        #: files of the last listing that were not looked at yet
+        self._waiting: list[Entry] = []
         #: seconds of the last step but for looking
         self._aside = 0.0
         super().__init__("torch-profiler-scanner")
@@ -99,20 +101,31 @@ class Scanner(Background):
                 if (known := shared.found(self._roots)).runs:
                     return known
             raise
-        if listing is self._listing and self._last.complete and not self._heads.is_any_due:
+        is_new = listing is not self._listing
+        if not is_new and self._last.complete and not self._heads.is_any_due:
             return self._last
+        if is_new or not self._waiting:
+            self._take_over(listing)
+        before = time.monotonic()
+        # at least as long as all else, which is done for every file: work would grow with the square of their number
+        done = self._heads.look(self._waiting, seconds=max(MOST_SECONDS, self._aside))
+        looked = time.monotonic()
+        del self._waiting[:done]
+        self._last = runs_of(listing, self._heads, complete=not self._waiting)
+        self._aside = time.monotonic() - looked + before - began
+        return self._last
+
+    def _take_over(self, listing: Listing) -> None:
+        """Log what could not be listed; when nothing has been shown yet, show at once what needs no look."""
         logged = set(self._listing.problems)
         for problem in listing.problems:
             if problem not in logged:
                 log.warning("%s: %s", problem.path, problem.reason)
-        waiting = self._heads.waiting(listing.entries())
-        before = time.monotonic()
-        # as long as all else takes in a step, which is done for every file, or the work would grow with its square
-        done = self._heads.look(waiting, seconds=max(MOST_SECONDS, self._aside))
-        looked = time.monotonic()
-        self._listing, self._last = listing, runs_of(listing, self._heads, complete=done == len(waiting))
-        self._aside = time.monotonic() - looked + before - began
-        return self._last
+        self._listing, entries = listing, listing.entries()
+        self._waiting = self._heads.waiting(entries)
+        if not self._last.runs and 0 < len(self._waiting) < len(entries):
+            self._last = runs_of(listing, self._heads, complete=False)
+            self._found(self._last)
 
 
 class Listing(msgspec.Struct, frozen=True):

@@ -205,6 +205,8 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         return Prepared(time.monotonic() - began, _NO_MEMORY)
     except OSError as error:
         return Prepared(time.monotonic() - began, f"what was prepared cannot be kept: {error}")
+    except column_file.ColumnFileError as error:
+        return Prepared(time.monotonic() - began, _unusable(error))
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
         return Prepared(time.monotonic() - began, traceback.format_exc())
     return Prepared(time.monotonic() - began)
@@ -216,9 +218,16 @@ def _put(folder: AnswerFolder, name: str, make: Callable[[], Body | StoredAnswer
         folder.put(name, stored(make()))
     except MemoryError:
         return _NO_MEMORY
+    except column_file.ColumnFileError as error:
+        return _unusable(error)
     except Exception:  # noqa: BLE001 - it is logged by the server
         return traceback.format_exc()
     return ""
+
+
+def _unusable(error: column_file.ColumnFileError) -> str:
+    """A file of the cache may be damaged at any time: no fault of the program, so no traceback."""
+    return f"the columns cannot be used: {error}"
 
 
 def _throttled(send: Callable[[Message], None]) -> Callable[[Progress], None]:
