@@ -18,7 +18,7 @@ import pytest
 from tests.tiny import write_trace
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.discovery.formats import KINDS, other_format
+from torch_tb_profiler.other_formats import KINDS, other_format
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.workspace.heads import examine_stream

@@ -6,8 +6,8 @@ import re
 
 import msgspec
 
-from torch_tb_profiler.discovery.formats import ROCPROF, other_format
 from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.other_formats import ROCPROF, other_format
 from torch_tb_profiler.reason import NUMBERS, Reason, not_json
 
 _BOM = b"\xef\xbb\xbf"

@@ -6,8 +6,8 @@ import re
 
 import msgspec
 
-from torch_tb_profiler.discovery.formats import may_be_other
 from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.other_formats import may_be_other
 from torch_tb_profiler.reason import Reason
 
 #: of a worker that has one recording without a number

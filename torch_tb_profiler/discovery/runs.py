@@ -25,7 +25,6 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.discovery.content import Content
-from torch_tb_profiler.discovery.formats import other_by_name
 from torch_tb_profiler.discovery.guess import Guess, guess, rank_in
 from torch_tb_profiler.discovery.names import (
     DEFAULT_SPAN,
@@ -42,6 +41,7 @@ from torch_tb_profiler.discovery.names import (
 )
 from torch_tb_profiler.discovery.roots import Root, base_name
 from torch_tb_profiler.discovery.snapshots import Snapshot, named_snapshots
+from torch_tb_profiler.other_formats import other_by_name
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
 

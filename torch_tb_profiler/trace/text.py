@@ -12,8 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.discovery.formats import other_format
 from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.other_formats import other_format
 from torch_tb_profiler.reason import NUMBERS, Reason, not_json, reason_of
 from torch_tb_profiler.trace.ahead import Rereadable
 from torch_tb_profiler.trace.chunk import Chunk

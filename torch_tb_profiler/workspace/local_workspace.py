@@ -27,10 +27,10 @@ from torch_tb_profiler.discovery import (
     discover,
     named_roots,
 )
-from torch_tb_profiler.discovery.formats import KINDS, other_by_name
 from torch_tb_profiler.discovery.names import is_candidate
 from torch_tb_profiler.discovery.roots import base_name
 from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.other_formats import KINDS, other_by_name
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for, without_slash
 from torch_tb_profiler.trace.column_file import ColumnFileError
