@@ -53,6 +53,7 @@ def environment(place: Path, dice: random.Random) -> dict[str, str]:
     """The one of this process, with a home of its own, and with odd values of some variables."""
     found = {**os.environ, "HOME": str(place), "TMPDIR": str(place / "temporary")}
     found |= {"XDG_CACHE_HOME": str(place / "cache"), "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path])}
+    found["PYTHONDONTWRITEBYTECODE"] = "1"  # Python keeps compiled modules that a limit has cut off
     found.pop("TORCH_TB_PROFILER_CACHE_DIR", None)
     for name in dice.sample(sorted(VARIABLES), dice.randint(1, 6)):
         found.pop(name, None)

@@ -9,6 +9,7 @@ import os
 import random
 import resource
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -36,12 +37,14 @@ def run(*words: str) -> tuple[int, str, str]:
 @contextlib.contextmanager
 def files_up_to(size: int) -> Iterator[None]:
     """No file may become larger, as on a full disk."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before, compiles = resource.getrlimit(resource.RLIMIT_FSIZE), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True  # Python keeps compiled modules that a limit has cut off
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = compiles
 
 
 def prepared(folder: Path) -> dict[Path, bytes]:

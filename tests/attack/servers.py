@@ -30,7 +30,10 @@ def start(logs: Path, cache: Path, log: Path, *, limits: Mapping[str, int] | Non
     told = ",".join(f"{name}={value}" for name, value in (limits or {}).items())
     command = [sys.executable, "-c", _LIMITED, told, "serve", str(logs), "--port", "0"]
     command += ["--cache-dir", str(cache), "--workers", str(workers)]
-    return Server(command, log, r"PyTorch profiles at (http://\S+)", {"PYTHONFAULTHANDLER": "1"})
+    variables = {"PYTHONFAULTHANDLER": "1"}
+    if limits:
+        variables["PYTHONDONTWRITEBYTECODE"] = "1"  # Python keeps compiled modules that a limit has cut off
+    return Server(command, log, r"PyTorch profiles at (http://\S+)", variables)
 
 
 def getter(server: Server) -> Get:

@@ -29,6 +29,11 @@ CDNA = {
 }
 
 
+def gemm_blocks(m: int, n: int) -> int:
+    """Tiles of 128 × 128; libraries take narrow ones where there are few rows, as in a decode."""
+    return max(-(-m // 128) * -(-n // (128 if m >= 128 else 32)), 1)
+
+
 def gemm_name(s: Machine, dtype: str) -> str:
     if s.gpu.vendor == "hip":
         return CDNA[dtype]
@@ -49,7 +54,7 @@ def product(
     s: Machine, m: int, n: int, k: int, dtype: str, name: str = "aten::mm", slow: float = 1, kernel: str = ""
 ) -> None:
     with s.op(name, [[m, k], [k, n]], TYPE[dtype], cost=8):
-        blocks = max(-(-m // 128) * -(-n // 128), 1)
+        blocks = gemm_blocks(m, n)
         s.kernel(kernel or gemm_name(s, dtype), slow * gemm_us(s, m, n, k, dtype), blocks=blocks)
 
 
@@ -108,7 +113,7 @@ def linear(
             args = {"Sequence number": number} if train else {}
             name, dims = ("aten::addmm", [[n], [m, k], [k, n]]) if bias else ("aten::mm", [[m, k], [k, n]])
             with s.op(name, dims, TYPE[dtype], cost=8, **args):
-                blocks = max(-(-m // 128) * -(-n // 128), 1)
+                blocks = gemm_blocks(m, n)
                 s.kernel(kernel or gemm_name(s, dtype), slow * gemm_us(s, m, n, k, dtype), blocks=blocks)
 
     def back() -> None:

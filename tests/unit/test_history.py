@@ -25,6 +25,7 @@ from torch_tb_profiler.workspace.recordings import RecordingError, append_to_his
 source, target, times, limit = sys.argv[1:]
 found = saved_recordings(source).recordings
 if int(limit):
+    sys.dont_write_bytecode = True  # Python keeps compiled modules that a limit has cut off
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
 for _ in range(int(times)):
     try:
