@@ -72,7 +72,7 @@ REFUSED = {
     "no_events.json": "holds no events: none were recorded, its traceEvents is empty",
     "no_readable_events.json": "holds no events: none of its 2 events can be read",
     "not_a_trace.json": "is not a PyTorch trace: it has no traceEvents",
-    "not_json.json": "is not JSON",
+    "not_json.json": "is a zip archive",
     "truncated_inside_the_header.json": "is not a PyTorch trace",
 }
 

@@ -234,7 +234,7 @@ def test_a_worker_hears_that_it_is_to_go_on_alone() -> None:
     ended: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "_exit", ended.append)
-        worker._listen(BytesIO(encode(Alone(7)) + b"\n" + encode(Job(8, "/x", 1, 1, "/y")) + b"\n"), jobs, alone)
+        worker._listen(BytesIO(encode(Alone(7)) + b"\n" + encode(Job(8, "/x", 1, 1, "/y")) + b"\n"), jobs, alone, [])
     assert alone == {7}
     assert jobs.get_nowait().id == 8
     assert ended == [0]

@@ -16,8 +16,8 @@ from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Events, Phas
 
 #: successors of one stream that cannot all have begun before a piece of work ended
 FEWEST = 10
-#: times the span of all starts in the trace: of a duration that is impossible with any successor
-LONGER = 10
+#: times the span of all starts in the trace, and ns at least: of a duration that is impossible with any successor
+LONGER, LONG_NS = 10, 1_000_000_000
 #: an overlap up to this is rounding, ns: some files give whole microseconds
 ROUNDING_NS = 1000
 #: a stream of which a larger share of the work overlaps its successor runs work side by side: streams of several
@@ -45,7 +45,7 @@ class Overruns(msgspec.Struct, frozen=True):
 
 def overruns(events: Events, work: DeviceWork) -> Overruns:
     """Find work that for most of its duration overlaps its successors, and either overlaps at least `FEWEST` of them or
-    lasts `LONGER` times as long as it takes from the first start in the trace to the last.
+    lasts `LONG_NS` and `LONGER` times as long as it takes from the first start in the trace to the last.
 
     Kernels of one launch, which replays a graph, may run side by side on one stream.
     events   with the durations of the file
@@ -75,7 +75,7 @@ def overruns(events: Events, work: DeviceWork) -> Overruns:
     for at in overlapping[~often[stream[overlapping]]].tolist():
         last = int(first[stream[at]] + many[stream[at]])
         behind = int(np.searchsorted(start[at + 1 : last], start[at] + length[at], side="left"))
-        is_far = 2 * over[at] > length[at] and (behind >= FEWEST or length[at] > LONGER * extent)
+        is_far = 2 * over[at] > length[at] and (behind >= FEWEST or length[at] > max(LONGER * extent, LONG_NS))
         if is_far and not _replayed(launched[at], launched[at + 1 : at + 1 + behind]):
             found.append((at, behind))
     if not found:

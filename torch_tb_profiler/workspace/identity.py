@@ -20,7 +20,17 @@ WHOLE_BYTES = 4 * 1024**2
 _PACKAGE = Path(__file__).parents[1]
 
 #: what of the package determines columns, and what besides how the first bytes of a file are judged
-COLUMNS = ("arrays", "aside.py", "defaults.py", "late_pattern.py", "reason.py", "regular_file.py", "trace", "typed.py")
+COLUMNS = (
+    "arrays",
+    "aside.py",
+    "defaults.py",
+    "late_pattern.py",
+    "other_formats.py",
+    "reason.py",
+    "regular_file.py",
+    "trace",
+    "typed.py",
+)
 CONTENTS = (*COLUMNS, "discovery", "workspace/heads.py", "workspace/head_cache.py")
 #: what does not determine answers: the doors, and where bytes come from
 NOT_ANSWERS = frozenset({"__main__.py", "api", "cli", "ingest", "plugin.py", "plugin_loader.py", "static", "storage"})
