@@ -115,8 +115,9 @@ def test_the_path_of_a_wait_for_an_event(shared_traces: Path) -> None:
     assert found["wake_up"] == 17_000
     # 2947-2953 and 3139-3147
     assert found["blocking"] == 14_000
-    # the copy was launched at 2917, and the kernel before it had ended at 2901: what it waited for was not recorded
-    assert found["unexplained"] == 16_000
+    # the copy was launched at 2917, and the kernel before it had ended at 2901: what it waited for was not recorded; and
+    # a start that is 1 later than any latency is
+    assert found["unexplained"] == 17_000
     graph = graph_of(model)
     waited = np.flatnonzero(graph.edge == Edge.SYNC)
     names = model.trace.events.name[graph.items.row[graph.item[waited]]]
@@ -143,8 +144,9 @@ def test_the_path_of_streams_that_wait(shared_traces: Path) -> None:
     work, items = model.trace.device_work, graph.items
     assert int(work.correlation[items.work[graph.item[wait]]]) == 27
     assert int(work.correlation[items.work[graph.reference[graph.target[wait]]]]) == 1411
-    assert what_if(model, [scale("allocator", 0)]).saved_ns == 692_000
-    assert what_if(model, [scale("allocator", 0, rows=rows(model, "cudaMalloc")[:1])]).saved_ns == 284_000
+    # of 19.9 ms the host shows nothing for 18.6: no saving is told
+    told = what_if(model, [scale("allocator", 0)])
+    assert (told.saved_ns, [each.id for each in told.refused]) == (None, ["unexplained"])
 
 
 def test_the_path_of_a_small_step_on_another_machine(shared_traces: Path) -> None:
