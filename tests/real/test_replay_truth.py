@@ -115,8 +115,8 @@ def test_the_path_of_a_wait_for_an_event(shared_traces: Path) -> None:
     assert found["wake_up"] == 17_000
     # 2947-2953 and 3139-3147
     assert found["blocking"] == 14_000
-    # the copy was launched at 2917, and the kernel before it had ended at 2901: what it waited for was not recorded; and
-    # a start that is 1 later than any latency is
+    # the copy was launched at 2917, and the kernel before it had ended at 2901: what it waited for was not recorded;
+    # and a start that is 1 later than any latency is
     assert found["unexplained"] == 17_000
     graph = graph_of(model)
     waited = np.flatnonzero(graph.edge == Edge.SYNC)
