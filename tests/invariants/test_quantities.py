@@ -42,6 +42,7 @@ from torch_tb_profiler.analysis.shared.quantities import (
     UNCOVERED_COMMUNICATION,
     Role,
 )
+from torch_tb_profiler.analysis.shared.residency import known_occupancy
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.insights.question import OVERVIEW
@@ -123,12 +124,13 @@ def check_kernels(model: Model) -> None:
         assert uses[0].tensor_cores == found
         assert (uses[0].achieved_occupancy, uses[0].occupancy_known_share) == (warps.mean, warps.known_share)
     work, duration = model.device_work, durations(model)
-    unknown = chosen & (work.occupancy == 0) & (work.shared_memory > 49_152)
+    percent = known_occupancy(model.trace, work)  # of the file, or computed
+    unknown = chosen & np.isnan(percent)
     known_ns = (warps.known_share or 0) * duration[chosen].sum()
     assert known_ns <= duration[chosen & ~unknown].sum() * (1 + 1e-9)
     if warps.mean is not None:
-        kept = chosen & ~unknown & (work.occupancy >= 0)
-        mean = (work.occupancy[kept] * duration[kept]).sum() / duration[kept].sum() / 100
+        kept = chosen & ~unknown
+        mean = (percent[kept] * duration[kept]).sum() / duration[kept].sum() / 100
         assert warps.mean == pytest.approx(mean)
 
 
