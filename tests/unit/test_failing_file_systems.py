@@ -17,8 +17,8 @@ from torch_tb_profiler.discovery import named_roots, parse_logdir
 from torch_tb_profiler.storage import Entry, Problem, StorageError
 from torch_tb_profiler.storage.local import LocalTree
 from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.workspace import Workspace, open_workspace, scanner
 from torch_tb_profiler.workspace import cache as caches
-from torch_tb_profiler.workspace import open_workspace, scanner
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.scanner import Lister
 
@@ -78,14 +78,20 @@ def test_one_listing_at_a_time_waits(tmp_path: Path, silent: Callable[[str], thr
     assert len(lister.list().entries()) == 1
 
 
-@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.EACCES])
-def test_a_log_directory_that_fails_later_keeps_what_was_read(
-    number: int, logs: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def read(logs: Path, opened: Opener) -> Workspace:
+    """A workspace that has read the trace of `URL`."""
     write_trace(logs / "run" / "w.pt.trace.json")
     workspace = opened()
     settled(workspace)
-    client = client_of(workspace)
+    return workspace
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.EACCES])
+def test_a_log_directory_that_fails_later_keeps_what_was_read(
+    number: int, read: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = client_of(read)
     good = get(client, URL)
 
     def fail(*_: object) -> None:
@@ -93,20 +99,15 @@ def test_a_log_directory_that_fails_later_keeps_what_was_read(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "scandir", fail)
-        wait_until(lambda: workspace.status().error is not None, "a listing has failed")
+        wait_until(lambda: read.status().error is not None, "a listing has failed")
         assert os.strerror(number) in get(client, "/api/status")["error"]
         assert get(client, URL) == good
-    wait_until(lambda: workspace.status().error is None, "it is listed again")
+    wait_until(lambda: read.status().error is None, "it is listed again")
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ESTALE, errno.EACCES])
-def test_a_cache_that_fails_later_is_read_around(
-    number: int, logs: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_trace(logs / "run" / "w.pt.trace.json")
-    workspace = opened()
-    settled(workspace)
-    client = client_of(workspace)
+def test_a_cache_that_fails_later_is_read_around(number: int, read: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = client_of(read)
     get(client, URL)
 
     def fail(*_: object, **__: object) -> int:
@@ -117,8 +118,8 @@ def test_a_cache_that_fails_later_is_read_around(
             patch.setattr(os, name, fail)
         patch.setattr("torch_tb_profiler.workspace.own_files.OwnFolder.names", fail)
         patch.setattr("torch_tb_profiler.workspace.sealed.open_file", fail)
-        workspace._cache.sweep()
-        workspace._cache.clear()
+        read._cache.sweep()
+        read._cache.clear()
         assert get(client, "/api/kernels?run=run&worker=w")
         assert get(client, "/api/status")["error"] is None
     assert get(client, URL)

@@ -87,14 +87,14 @@ def flow_ids(trace: Trace) -> tuple[Int64, Int64]:
     used = np.flatnonzero(events.category[flows.row] == Category.FLOW_LAUNCH)
     number = distinct_places(flows.id[used])[1] + 1
     phase = events.phase[flows.row[used]]
-    found = []
+    ids_of_ends = []
     for rows, wanted in ((trace.launches.row, Phase.FLOW_START), (trace.device_work.row, Phase.FLOW_END)):
         at = np.flatnonzero(phase == wanted)
         place = _same_moment(trace, rows, flows.row[used[at]])
         ids = np.zeros(len(rows), np.int64)
         ids[place[place >= 0]] = number[at[place >= 0]]
-        found.append(ids)
-    return found[0], found[1]
+        ids_of_ends.append(ids)
+    return ids_of_ends[0], ids_of_ends[1]
 
 
 def _with_flow(trace: Trace, pieces: Int64) -> Int64:
@@ -132,9 +132,9 @@ def _same_moment(trace: Trace, rows: Int32, ends: Int32) -> Int64:
     key = moment[order] * size + count
     place = find(key[~is_end][np.argsort(key[~is_end], kind="stable")], key[is_end])
     by_key = order[~is_end][np.argsort(key[~is_end], kind="stable")]
-    found = np.full(len(ends), -1, np.int64)
-    found[order[is_end] - len(rows)] = take_known(by_key, place)
-    return found
+    place_of_end = np.full(len(ends), -1, np.int64)
+    place_of_end[order[is_end] - len(rows)] = take_known(by_key, place)
+    return place_of_end
 
 
 def _without_ambiguous(launch: Int32, known: Link) -> tuple[Int32, UInt8]:
@@ -157,15 +157,15 @@ def _joined(
     call, which the program made, is taken.
     """
     work, launches, events = trace.device_work, trace.launches, trace.events
-    found = np.full(len(work), -1, dtype=np.int32)
+    launch = np.full(len(work), -1, dtype=np.int32)
     usable = np.flatnonzero(id_of_launch > 0)
     if not len(usable) or not (id_of_work > 0).any():
-        return found, None
+        return launch, None
     processes = processes_of(trace, id_of_launch, id_of_work)
     if processes is not None and processes.collide:
         of_launch, of_work = processes.of_launch, processes.of_work
-        asked = (id_of_work > 0) & among(id_of_work, id_of_launch[usable])
-        found[asked & (of_work < 0)] = _AMBIGUOUS
+        shared_id = (id_of_work > 0) & among(id_of_work, id_of_launch[usable])
+        launch[shared_id & (of_work < 0)] = _AMBIGUOUS
         ids = distinct_places(np.concatenate([id_of_launch, id_of_work]))[1] * processes.count + 1
         id_of_launch = np.where((id_of_launch > 0) & (of_launch >= 0), ids[: len(launches)] + of_launch, -1)
         id_of_work = np.where((id_of_work > 0) & (of_work >= 0), ids[len(launches) :] + of_work, -1)
@@ -178,11 +178,11 @@ def _joined(
     after = np.searchsorted(keys, id_of_work, side="right")
     known = (after > first) & (id_of_work > 0)
     single = known & (after == first + 1)
-    found[single] = order[first[single]]
+    launch[single] = order[first[single]]
     several = np.flatnonzero(known & ~single)
     if len(several):
-        found[several] = _of_several(trace, order, keys, first[several], several, unique)
-    return found, processes
+        launch[several] = _of_several(trace, order, keys, first[several], several, unique)
+    return launch, processes
 
 
 def _of_several(trace: Trace, order: Int64, keys: Int64, first: Int64, several: Int64, unique: bool) -> Int64:
@@ -198,21 +198,21 @@ def _of_several(trace: Trace, order: Int64, keys: Int64, first: Int64, several: 
     is_runtime = events.category[trace.launches.row[order]] == Category.RUNTIME
     with_runtime = np.bincount(of[is_runtime], minlength=len(begins)) > 0
     kept = np.flatnonzero(is_runtime | ~with_runtime[of])
-    lane, asked = of[kept], of[first]
+    lane, lane_of_piece = of[kept], of[first]
     start, began = events.start[trace.launches.row[order[kept]]], events.start[work.row[several]]
     moments = Moments(lane, start)
-    last = moments.last(asked, began)
-    earliest = moments.first(asked, np.full(len(asked), np.iinfo(np.int64).min // 2))
-    found = order[kept[np.where(last >= 0, last, earliest)]]
+    last = moments.last(lane_of_piece, began)
+    earliest = moments.first(lane_of_piece, np.full(len(lane_of_piece), np.iinfo(np.int64).min // 2))
+    launch = order[kept[np.where(last >= 0, last, earliest)]]
 
     # as many calls as pieces: each started one, in their order; on several streams only if no two calls were waiting
-    calls, pieces = np.bincount(lane, minlength=len(begins)), np.bincount(asked, minlength=len(begins))
+    calls, pieces = np.bincount(lane, minlength=len(begins)), np.bincount(lane_of_piece, minlength=len(begins))
     even = (calls == pieces) & (calls > 1)
     if not even.any():
-        return found
-    mine, own = np.flatnonzero(even[asked]), np.flatnonzero(even[lane])
-    mine, own = mine[np.lexsort((began[mine], asked[mine]))], own[np.lexsort((start[own], lane[own]))]
-    pair, turn = lane[own], asked[mine]
+        return launch
+    mine, own = np.flatnonzero(even[lane_of_piece]), np.flatnonzero(even[lane])
+    mine, own = mine[np.lexsort((began[mine], lane_of_piece[mine]))], own[np.lexsort((start[own], lane[own]))]
+    pair, turn = lane[own], lane_of_piece[mine]
     late = np.bincount(turn, start[own] > began[mine], len(begins)) > 0
     apart = np.append((began[mine][:-1] < start[own][1:]) | (pair[1:] != pair[:-1]), True)
     place = group([work.device[several[mine]], work.stream[several[mine]]]).of
@@ -222,10 +222,10 @@ def _of_several(trace: Trace, order: Int64, keys: Int64, first: Int64, several: 
     other = np.append((one_track[1:] != one_track[:-1]) & (pair[1:] == pair[:-1]), False)
     foreign = np.bincount(turn, other, len(begins)) > 0
     sure = ~(late | foreign | (mixed & unique))[turn]
-    found[mine[sure]] = order[kept[own[sure]]]
+    launch[mine[sure]] = order[kept[own[sure]]]
     if unique:
-        found[mine[mixed[turn]]] = _AMBIGUOUS
-    return found
+        launch[mine[mixed[turn]]] = _AMBIGUOUS
+    return launch
 
 
 def _operator_of(trace: Trace) -> Int32:

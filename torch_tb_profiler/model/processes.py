@@ -70,21 +70,21 @@ def processes_of(trace: Trace, id_of_launch: Int64, id_of_work: Int64) -> Proces
     number = np.full(pids, -1, np.int64)
     number[pid] = np.arange(len(pid))
     of_launch = number[launched_by]
-    found = _by_name(trace, pid_of_track, pid)[ran_on]
-    open_ = np.flatnonzero(is_work & (found < 0))
+    of_work = _by_name(trace, pid_of_track, pid)[ran_on]
+    open_ = np.flatnonzero(is_work & (of_work < 0))
     if len(open_):
-        found[open_] = _by_place(trace, pid_of_track, number, len(pid), of_launch, open_)
-    open_ = np.flatnonzero(is_work & (found < 0))
+        of_work[open_] = _by_place(trace, pid_of_track, number, len(pid), of_launch, open_)
+    open_ = np.flatnonzero(is_work & (of_work < 0))
     if len(open_):
-        found[open_] = _by_memory(trace, number[pid_of_track], work.device[open_])
+        of_work[open_] = _by_memory(trace, number[pid_of_track], work.device[open_])
     ids = _Ids(trace, id_of_launch, of_launch, len(pid))
     lane = group([ran_on, work.device]).of
-    open_ = np.flatnonzero(is_work & (found < 0) & (id_of_work > 0))
+    open_ = np.flatnonzero(is_work & (of_work < 0) & (id_of_work > 0))
     if len(open_) and len(pid) <= _MOST_COMPARED:
-        found[open_] = _by_ids(ids, lane[open_], open_, id_of_work)
-    open_ = open_[found[open_] < 0]
-    found[open_] = ids.only_process(id_of_work[open_])
-    return Processes(of_launch, np.where(is_work, found, -1), len(pid), ids.collide)
+        of_work[open_] = _by_ids(ids, lane[open_], open_, id_of_work)
+    open_ = open_[of_work[open_] < 0]
+    of_work[open_] = ids.only_process(id_of_work[open_])
+    return Processes(of_launch, np.where(is_work, of_work, -1), len(pid), ids.collide)
 
 
 def _pids(trace: Trace) -> Int64:
@@ -99,11 +99,11 @@ def _by_name(trace: Trace, pid_of_track: Int64, pid: Int64) -> Int64:
     A pid that cannot be the number of a device is that of its process.
     """
     names = dict(zip(pid_of_track.tolist(), (track.pid for track in trace.tracks), strict=True))
-    found = np.full(len(names), -1, np.int64)
+    process_of_name = np.full(len(names), -1, np.int64)
     for number, code in enumerate(pid.tolist()):
         name = names[code]
         if isinstance(name, str) or name >= MAX_DEVICE_NUMBER:
-            found[code] = number
+            process_of_name[code] = number
     texts = {code: name for code, name in names.items() if isinstance(name, str)}
     for ends in (-1, 0):
         keys = {code: _without_number(text, ends) for code, text in texts.items()}
@@ -112,9 +112,9 @@ def _by_name(trace: Trace, pid_of_track: Int64, pid: Int64) -> Int64:
             if key := keys.get(code):
                 owners.setdefault(key, set()).add(number)
         for code, key in keys.items():
-            if key and found[code] < 0 and len(owners.get(key, ())) == 1:
-                (found[code],) = owners[key]
-    return found
+            if key and process_of_name[code] < 0 and len(owners.get(key, ())) == 1:
+                (process_of_name[code],) = owners[key]
+    return process_of_name
 
 
 def _without_number(text: str, which: int) -> str:
@@ -139,10 +139,10 @@ def _by_place(trace: Trace, pid_of_track: Int64, number: Int64, count: int, of_l
     if (last[order][:-1] > first[order][1:]).any():
         return nothing
     place = np.searchsorted(first[order], trace.device_work.row[chosen], side="right") - 1
-    found = order[np.maximum(place, 0)]
+    nearest_process = order[np.maximum(place, 0)]
     # files that hold all of the hosts before all of the devices are not told apart so
-    every = len(distinct(found)) == len(distinct(of_launch[of_launch >= 0]))
-    return found if every else nothing
+    every = len(distinct(nearest_process)) == len(distinct(of_launch[of_launch >= 0]))
+    return nearest_process if every else nothing
 
 
 def _by_memory(trace: Trace, process_of_track: Int64, device: Int32) -> Int64:
@@ -207,7 +207,7 @@ def _by_ids(ids: _Ids, lane: Int64, work: Int64, id_of_work: Int64) -> Int64:
 
     What one lane has is not there for the next, so lanes that are clear may make others clear.
     """
-    found = np.full(len(work), -1, np.int64)
+    process_of_piece = np.full(len(work), -1, np.int64)
     order = np.argsort(lane, kind="stable")
     open_ = np.split(order, np.flatnonzero(begins_run(lane[order]))[1:])
     before = len(open_) + 1
@@ -220,9 +220,9 @@ def _by_ids(ids: _Ids, lane: Int64, work: Int64, id_of_work: Int64) -> Int64:
             fitting = fits.sum(axis=1)
             next_, best = np.sort(fitting)[-2:].tolist()
             if best - next_ > _MARGIN * len(sample) and best >= _ALMOST_ALL * np.count_nonzero(fits.any(axis=0)):
-                found[mine] = int(np.argmax(fitting))
+                process_of_piece[mine] = int(np.argmax(fitting))
                 ids.take(id_of_work[work[mine]], int(np.argmax(fitting)))
             else:
                 left.append(mine)
         open_ = left
-    return found
+    return process_of_piece

@@ -71,16 +71,16 @@ def overruns(events: Events, work: DeviceWork) -> Overruns:
     first = np.cumsum(many) - many
     complete = np.flatnonzero(events.phase == Phase.COMPLETE)
     extent = int(events.start[complete].max() - events.start[complete].min())
-    found: list[tuple[int, int]] = []
+    cut: list[tuple[int, int]] = []
     for at in overlapping[~often[stream[overlapping]]].tolist():
         last = int(first[stream[at]] + many[stream[at]])
         behind = int(np.searchsorted(start[at + 1 : last], start[at] + length[at], side="left"))
         is_far = 2 * over[at] > length[at] and (behind >= FEWEST or length[at] > max(LONGER * extent, LONG_NS))
         if is_far and not _replayed(launched[at], launched[at + 1 : at + 1 + behind]):
-            found.append((at, behind))
-    if not found:
+            cut.append((at, behind))
+    if not cut:
         return _none()
-    at, behind = np.array(sorted(found, key=lambda each: row[each[0]]), np.int64).T
+    at, behind = np.array(sorted(cut, key=lambda each: row[each[0]]), np.int64).T
     return Overruns(row[at], length[at], start[at + 1] - start[at], behind)
 
 

@@ -278,14 +278,14 @@ def _launched(model: Model, nested: _Nested, row: Int32, amount: Int64) -> Int64
     """
     events = model.trace.events
     track, time = events.track[row], events.start[row]
-    found = nested.add_up(track, time, amount)
+    total = nested.add_up(track, time, amount)
     caller = backward_callers(model).at(track, time)
     other = np.flatnonzero(caller >= 0)
-    found += nested.add_up(caller[other], time[other], amount[other])
+    total += nested.add_up(caller[other], time[other], amount[other])
     if (caller == UNKNOWN).any():
         waited, since = possible_callers(model, time[caller == UNKNOWN])
-        found[nested.add_up(waited, since, np.ones(len(since), np.int64)) > 0] = -1
-    return found
+        total[nested.add_up(waited, since, np.ones(len(since), np.int64)) > 0] = -1
+    return total
 
 
 def _exposed(model: Model, nested: _Nested) -> Int64:

@@ -129,7 +129,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
         spread = np.where(mean > 0, np.sqrt(squares) / mean, 0.0)
     owners = model.structure.owners
     owner = owners.row[lead]
-    said = np.where(owners.how[lead] == How.ANNOTATED, trace.device_work.annotation[lead], 0)
+    annotated = np.where(owners.how[lead] == How.ANNOTATED, trace.device_work.annotation[lead], 0)
     total = float(mean.sum())
     names = trace.strings.texts(trace.events.name[trace.device_work.row[lead]])
     return GraphNodes(
@@ -141,7 +141,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
         share=mean / total if total else np.zeros(count),
         owner=tuple(
             named_by(annotation) or (trace.strings[int(trace.events.name[each])] if each >= 0 else None)
-            for annotation, each in zip(trace.strings.texts(said), owner.tolist(), strict=True)
+            for annotation, each in zip(trace.strings.texts(annotated), owner.tolist(), strict=True)
         ),
         row=trace.device_work.row[lead].astype(np.int64),
     )

@@ -49,9 +49,9 @@ class Shown(msgspec.Struct, frozen=True):
     def on(self, lane: int) -> Spans:
         """When a thread, or one that it waits for, shows something."""
         at = np.flatnonzero(among(self.spans.lane, [lane, *self.instead(lane)]))
-        found = _with_breaks(np.zeros(len(at), np.int64), self.spans.start[at], self.spans.end[at])
+        alive = _with_breaks(np.zeros(len(at), np.int64), self.spans.start[at], self.spans.end[at])
         mine = self.unknown.lane == lane
-        return subtraction(Spans(found.start, found.end), Spans(self.unknown.start[mine], self.unknown.end[mine]))
+        return subtraction(Spans(alive.start, alive.end), Spans(self.unknown.start[mine], self.unknown.end[mine]))
 
 
 @remembered
@@ -60,15 +60,15 @@ def shown(model: Model) -> Shown:
     tree, frames, calls, main = model.structure.tree, model.structure.frames, calls_of(model), main_lane(model)
     is_mark = around_a_step(model.steps, tree)
     marks, roots = np.flatnonzero(is_mark), np.flatnonzero(frames.parent < 0)
-    told = np.flatnonzero(~is_mark & ((tree.parent < 0) | np.append(is_mark, False)[tree.parent]))
+    outermost = np.flatnonzero(~is_mark & ((tree.parent < 0) | np.append(is_mark, False)[tree.parent]))
     moments = np.concatenate((tree.start[marks], tree.end[marks]))
-    lanes = (tree.track[told], frames.track[roots], calls.lane, tree.track[marks], tree.track[marks])
+    lanes = (tree.track[outermost], frames.track[roots], calls.lane, tree.track[marks], tree.track[marks])
     spans = _with_breaks(
         np.concatenate(lanes).astype(np.int64),
-        np.concatenate((tree.start[told], frames.start[roots], calls.start, moments)),
-        np.concatenate((tree.end[told], frames.end[roots], calls.end, moments)),
+        np.concatenate((tree.start[outermost], frames.start[roots], calls.start, moments)),
+        np.concatenate((tree.end[outermost], frames.end[roots], calls.end, moments)),
     )
-    is_recorded = len(told) > 0 or len(roots) > 0
+    is_recorded = len(outermost) > 0 or len(roots) > 0
     unknown = merged(*(np.empty((3, 0), np.int64) if is_recorded else _after_waits(model.trace, calls)))
     return Shown(spans, unknown, is_mark, main, helpers(model, calls))
 
@@ -84,12 +84,12 @@ def _after_waits(trace: Trace, calls: Calls) -> tuple[Int64, Int64, Int64]:
 
 def silences(model: Model, host: HostTime) -> Stretches:
     """When threads show nothing for longer than `SILENT_NS` between two of their events, nor those they wait for."""
-    found = shown(model)
-    in_mark = among(np.append(host.row, -1)[host.node], model.structure.tree.row[found.marks])
-    least = LONGEST_LATENCY_NS if len(found.unknown) else SILENT_NS
+    signs = shown(model)
+    in_mark = among(np.append(host.row, -1)[host.node], model.structure.tree.row[signs.marks])
+    least = LONGEST_LATENCY_NS if len(signs.unknown) else SILENT_NS
     at = np.flatnonzero((host.length > least) & ((host.node < 0) | in_mark))
     lane, start, end = host.lane[at].astype(np.int64), host.start[at], host.start[at] + host.length[at]
-    there = [(on, found.on(on)) for on in distinct(lane).tolist()]
+    there = [(on, signs.on(on)) for on in distinct(lane).tolist()]
     return less(
         merged(lane, start, end),
         Stretches(
@@ -103,8 +103,8 @@ def around_a_step(steps: Steps, tree: CallTree) -> Bool:
     """Annotations that hold a whole step: they mark it, or say no more than that the program runs."""
     place = np.searchsorted(steps.host_start, tree.start, side="left")
     end = np.append(steps.host_end, np.iinfo(np.int64).max)[place]
-    found: Bool = (tree.category == Category.USER_ANNOTATION) & (tree.end >= end - ROUNDING_NS)
-    return found
+    is_mark: Bool = (tree.category == Category.USER_ANNOTATION) & (tree.end >= end - ROUNDING_NS)
+    return is_mark
 
 
 def _with_breaks(lane: Int64, start: Int64, end: Int64) -> Stretches:

@@ -137,10 +137,10 @@ def step_flops(model: Model) -> StepFlops:
     again = computed_again(model)
     model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
     flops = np.nan_to_num(found.calls.numbers("flops"))
-    said = coverage(model, inside)
+    covered = coverage(model, inside)
     needs, does = (_Limits.of(found.calls, weight, again, part) for part in ("model", "all"))
     usage = {
-        name: _utilization(model, found, inside, of_calls, weight * values, limits, span, said)
+        name: _utilization(model, found, inside, of_calls, weight * values, limits, span, covered)
         for name, values, limits, span in (
             ("mfu", model_flops, needs, time),
             ("hfu", flops, does, time),
@@ -160,7 +160,7 @@ def step_flops(model: Model) -> StepFlops:
         busy_mfu=usage["busy"],
         elements=_by_element(found, of_calls, weight, each),
         phases=_by_phase(model, found, inside, weight * flops, each),
-        coverage=said,
+        coverage=covered,
     )
 
 

@@ -172,9 +172,9 @@ def _from_neighbours(track: Int32, caller: Int64) -> Int64:
 
 def _only_waiting(trace: Trace, waiting: Waiting, track: Int32, time: Int64) -> Int64:
     """The thread of the same process that alone waits at each time; ITSELF where none does, else UNKNOWN."""
-    found = np.full(len(time), ITSELF, np.int64)
+    caller = np.full(len(time), ITSELF, np.int64)
     if not len(time):
-        return found
+        return caller
     pid = [each.pid for each in trace.tracks]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(pid))}
     process = np.array([numbers[name] for name in pid], np.int64)
@@ -188,8 +188,8 @@ def _only_waiting(trace: Trace, waiting: Waiting, track: Int32, time: Int64) -> 
             passed = np.searchsorted(edges[order], time[at], side="right")
             many += sign * passed
             tracks += sign * np.append(0, np.cumsum(lane[mine][order]))[passed]
-        found[at] = np.where(many == 1, tracks, np.where(many > 1, UNKNOWN, ITSELF))
-    return found
+        caller[at] = np.where(many == 1, tracks, np.where(many > 1, UNKNOWN, ITSELF))
+    return caller
 
 
 def possible_callers(model: Model, time: Int64) -> tuple[Int32, Int64]:

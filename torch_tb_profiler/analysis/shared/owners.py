@@ -108,10 +108,10 @@ def owner_names(model: Model) -> OwnerNames:
     launched = np.where(owners.how == How.INFERRED, -1, take_known(events.name, _launch_rows(model)))
     track = np.where(category == Category.RUNTIME, take_known(events.track, owners.row), -1)
     track = np.where(category == Category.DRIVER, take_known(events.track, owners.row), track)
-    said = _said(model)
-    name, category, track = (np.where(said > 0, -1, key) for key in (name, category, track))
-    groups = group([owners.how, owners.reason, name + 1, category + 1, launched + 1, track + 1, said])
-    parts = owners.how, owners.reason, owners.row, launched, said
+    annotated = _annotations(model)
+    name, category, track = (np.where(annotated > 0, -1, key) for key in (name, category, track))
+    groups = group([owners.how, owners.reason, name + 1, category + 1, launched + 1, track + 1, annotated])
+    parts = owners.how, owners.reason, owners.row, launched, annotated
     names = tuple(
         name_owner(model.trace, How(how), Why(why), *numbers)
         for how, why, *numbers in zip(*(each[groups.first].tolist() for each in parts), strict=True)
@@ -119,14 +119,16 @@ def owner_names(model: Model) -> OwnerNames:
     return OwnerNames(groups.of, names)
 
 
-def _said(model: Model) -> Int64:
+def _annotations(model: Model) -> Int64:
     """The annotation of each piece of device work whose owner it names, a string code; one for all with this owner."""
-    said = np.where(model.owners.how == How.ANNOTATED, model.device_work.annotation, 0).astype(np.int64)
-    if said.any():
+    annotated = np.where(model.owners.how == How.ANNOTATED, model.device_work.annotation, 0).astype(np.int64)
+    if annotated.any():
         first: dict[str | None, int] = {}
-        codes = {code: first.setdefault(named_by(model.trace.strings[code]), code) for code in distinct(said).tolist()}
-        said = np.array([codes[code] for code in said.tolist()], np.int64)
-    return said
+        codes = {
+            code: first.setdefault(named_by(model.trace.strings[code]), code) for code in distinct(annotated).tolist()
+        }
+        annotated = np.array([codes[code] for code in annotated.tolist()], np.int64)
+    return annotated
 
 
 def _launch_rows(model: Model) -> Int64:
@@ -149,8 +151,8 @@ def name_owner(trace: Trace, how: How, why: Why, row: int, launched: int, annota
     if how == How.NONE:
         return OwnerName("none", None, why.name.lower(), launcher, REASONS.get(why, "no device work"))
     if how == How.ANNOTATED:
-        said = named_by(trace.strings[annotation]) or ""
-        return OwnerName(how.name.lower(), said, None, launcher, f"annotated: {said}")
+        named = named_by(trace.strings[annotation]) or ""
+        return OwnerName(how.name.lower(), named, None, launcher, f"annotated: {named}")
     name, words = _words(trace, row)
     if how == How.GRAPH_NODE:
         words = f"graph replay of {words}"

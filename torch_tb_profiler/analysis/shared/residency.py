@@ -74,7 +74,7 @@ def resident_blocks(device: Mapping[str, Any], threads: int, registers: int, sha
     capability = nvidia_capability(device)
     if capability is None or threads <= 0 or registers < 0 or shared < 0:
         return 0, 0
-    most = _KNOWN.get(capability) or _said_of(device)
+    most = _KNOWN.get(capability) or _multiprocessor_of(device)
     if most is None:
         return 0, 0
     warps = -(-threads // WARP)
@@ -90,7 +90,7 @@ def resident_blocks(device: Mapping[str, Any], threads: int, registers: int, sha
     return least, counts.index(least)
 
 
-def _said_of(device: Mapping[str, Any]) -> _Multiprocessor | None:
+def _multiprocessor_of(device: Mapping[str, Any]) -> _Multiprocessor | None:
     """What the file says of a device; it does not say how many blocks there may be."""
     sizes = [device.get(f"{name}PerMultiprocessor") for name in ("maxThreads", "regs", "sharedMem")]
     threads, registers, shared = (each if isinstance(each, int) and each > 0 else 0 for each in sizes)
@@ -131,7 +131,7 @@ def _completed(recorded: Float64, missing: Bool, trace: Trace, work: DeviceWork,
         return recorded
     launch = [each[wanted] for each in (work.device, work.grid, work.block, work.registers, work.shared_memory)]
     groups = group(launch)
-    found = [
+    computed = [
         compute(
             trace.header.device(device) or {},
             _volume(trace.strings, grid),
@@ -143,7 +143,7 @@ def _completed(recorded: Float64, missing: Bool, trace: Trace, work: DeviceWork,
             *(each[groups.first].tolist() for each in launch), strict=True
         )
     ]
-    recorded[wanted] = np.array(found, np.float64)[groups.of]
+    recorded[wanted] = np.array(computed, np.float64)[groups.of]
     return recorded
 
 
