@@ -2,7 +2,7 @@
 
 A comment above a table says whose columns it has, and which of them where it has not all:
 
-    <!-- columns: OPERATORS -->
+    <!-- columns: kernels -->
     <!-- columns: MEMORY name calls, OVERVIEW busy -->
 
 The words of the table's head say what stands in each of its columns.
@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import torch_tb_profiler  # noqa: E402
+import torch_tb_profiler.questions  # noqa: E402 - all results are loaded
 from torch_tb_profiler.analysis.definition import Definition  # noqa: E402
+from torch_tb_profiler.analysis.result import Result  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,8 +50,19 @@ def column_modules() -> list[str]:
 
 
 def all_definitions() -> dict[str, dict[str, Definition]]:
-    """By the name of the constant, such as OPERATORS."""
-    return {name: defined for module in column_modules() for name, defined in _definitions_in(module).items()}
+    """By the group of a result, such as `kernels`, or the name of the constant, such as OPERATORS."""
+    constants = {name: defined for module in column_modules() for name, defined in _definitions_in(module).items()}
+    results: dict[str, dict[str, Definition]] = {}
+    for result in _results(Result):
+        if result.group:
+            results.setdefault(result.group, {}).update(result.definitions)
+    return constants | results
+
+
+def _results(kind: type[Result]) -> Iterator[type[Result]]:
+    for result in kind.__subclasses__():
+        yield result
+        yield from _results(result)
 
 
 def _definitions_in(module: str) -> dict[str, dict[str, Definition]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.api_calls.question import API_CALLS
+from torch_tb_profiler.analysis.api_calls import API_CALLS
 from torch_tb_profiler.analysis.category_time import CATEGORY
 from torch_tb_profiler.analysis.change.question import CHANGE
 from torch_tb_profiler.analysis.change.trend_question import RECORDING, TRENDS
@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.compare.question import COMPARE
 from torch_tb_profiler.analysis.compare.roofline import COMPARE_ROOFLINES
 from torch_tb_profiler.analysis.critical_path import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
 from torch_tb_profiler.analysis.health.question import HEALTH
-from torch_tb_profiler.analysis.kernels.question import KERNELS
+from torch_tb_profiler.analysis.kernels.table import KERNELS
 from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIES
 from torch_tb_profiler.analysis.memory.failure_question import MEMORY_ERROR_TEXT, MEMORY_FAILURES
 from torch_tb_profiler.analysis.memory.module_question import MEMORY_BY_MODULE

@@ -17,8 +17,7 @@ from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
 from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.idle import idle_gaps
-from torch_tb_profiler.analysis.kernels.question import KERNELS
-from torch_tb_profiler.analysis.kernels.table import kernel_totals
+from torch_tb_profiler.analysis.kernels.table import KERNELS, kernels
 from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview.overview import average_step, step_times
 from torch_tb_profiler.analysis.program.kinds import Phase
@@ -107,7 +106,7 @@ def check_steps(model: Model) -> None:
 
 def check_kernels(model: Model) -> None:
     """Tensor cores and occupancy are of compute kernels, the same of a device, of all, in the table and in a row."""
-    summary, totals, row = device_summary(model), kernel_totals(model), figures(model)
+    summary, totals, row = device_summary(model), kernels(model), figures(model)
     meta, shown = asked(model, KERNELS).meta, asked(model, OVERVIEW).device
     assert summary.tensor_cores == totals.tensor_cores == meta.tensor_cores == shown.tensor_cores
     assert summary.occupancy == totals.occupancy == meta.occupancy == shown.occupancy

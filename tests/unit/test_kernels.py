@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from tests.events import US, Event, annotation, copy, fill, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.kernels.sums import kernel_sums
-from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels, kernels_by_call
+from torch_tb_profiler.analysis.kernels.table import Transfers, kernels, kernels_by_call
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
 
@@ -111,24 +111,27 @@ def test_copies_and_fills() -> None:
 
 def test_annotations_on_the_device_are_no_kernels() -> None:
     events = [annotation("a", 0, 10), {**kernel(0, 10, 1, "a"), "cat": "gpu_user_annotation"}]
-    assert kernel_totals(model_of(events)) == KernelTotals(0, 0, TensorCores(None, None, None), Occupancy(None, None))
+    totals = kernels(model_of(events))
+    assert (totals.kernel_ns, totals.compute_ns) == (0, 0)
+    assert (totals.tensor_cores, totals.occupancy) == (TensorCores(None, None, None), Occupancy(None, None))
 
 
 def test_tensor_core_time() -> None:
     events = [kernel(0, 10, 1, "volta_h884gemm"), kernel(20, 5, 2, "relu"), kernel(30, 3, 3, "triton_poi_fused_add")]
-    totals = kernel_totals(model_of(events))
-    assert totals == KernelTotals(18 * US, 18 * US, TensorCores(10 / 18, 3 / 18, 5 / 18), Occupancy(None, 0.0))
+    totals = kernels(model_of(events))
+    assert (totals.kernel_ns, totals.compute_ns) == (18 * US, 18 * US)
+    assert (totals.tensor_cores, totals.occupancy) == (TensorCores(10 / 18, 3 / 18, 5 / 18), Occupancy(None, 0.0))
     assert sum(asdict(totals.tensor_cores).values()) == pytest.approx(1)
 
 
 def test_without_a_name_that_says_it_the_use_of_tensor_cores_is_not_known() -> None:
     """Not 0: the kernels may use them. What is known of a part is known to be so much at least."""
     events = [kernel(0, 10, 1, "my_own"), kernel(20, 5, 2, "my_other")]
-    assert kernel_totals(model_of(events)).tensor_cores == TensorCores(None, None, 1)
+    assert kernels(model_of(events)).tensor_cores == TensorCores(None, None, 1)
     no_time = kernel(30, 0, 3, "volta_h884gemm")
-    assert kernel_totals(model_of([*events, no_time])).tensor_cores == TensorCores(None, None, 1)
+    assert kernels(model_of([*events, no_time])).tensor_cores == TensorCores(None, None, 1)
     known = kernel(30, 5, 3, "triton_poi_fused_relu_0")
-    assert kernel_totals(model_of([*events, known])).tensor_cores == TensorCores(0, 5 / 20, 15 / 20)
+    assert kernels(model_of([*events, known])).tensor_cores == TensorCores(0, 5 / 20, 15 / 20)
 
 
 def test_communication_is_no_part_of_the_time_of_compute_kernels() -> None:
@@ -138,7 +141,7 @@ def test_communication_is_no_part_of_the_time_of_compute_kernels() -> None:
         kernel(0, 10, 1, "volta_h884gemm", **{"est. achieved occupancy %": 40}),
         kernel(20, 20, 2, "triton_poi_fused_relu_0", **{"est. achieved occupancy %": 70}),
     ]
-    totals = kernel_totals(model_of([*computes, reduced]))
+    totals = kernels(model_of([*computes, reduced]))
     assert (totals.kernel_ns, totals.compute_ns) == (100 * US, 30 * US)
     assert totals.tensor_cores == TensorCores(10 / 30, 20 / 30, 0)
     assert totals.occupancy.mean == pytest.approx((0.4 * 10 + 0.7 * 20) / 30)
@@ -166,12 +169,12 @@ def test_an_occupancy_of_0_with_much_shared_memory_is_not_known() -> None:
     assert of["attention"][1] == 0
     assert of["small"] == (0, 1), "really 0: few blocks"
     assert of["relu"] == (90, 1)
-    assert table.totals.occupancy == Occupancy((0.6 + 0 + 0.9) / 3, 3 / 5)
+    assert table.occupancy == Occupancy((0.6 + 0 + 0.9) / 3, 3 / 5)
 
 
 def test_where_no_occupancy_is_recorded_its_share_is_0() -> None:
     table = kernels(model_of([kernel(0, 10, 1, "a")]))
-    assert table.totals.occupancy == Occupancy(None, 0.0)
+    assert table.occupancy == Occupancy(None, 0.0)
     assert (table.mean_achieved_occupancy, table.occupancy_known_share) == (None, None)
 
 
@@ -190,7 +193,7 @@ def test_waits_of_mtia_are_no_kernels() -> None:
     )
     table = kernels(model)
     assert table.name == ("pe_exe",)
-    assert table.totals.kernel_ns == 20 * US
+    assert table.kernel_ns == 20 * US
     assert table.waits == (Transfers("event_wait", 1, 50 * US, None), Transfers("event_record", 1, 5 * US, None))
     (device,) = device_use(model)
     assert (device.busy, device.computing) == (0.2, 0.2)
@@ -297,7 +300,7 @@ def test_kernels_of_one_name_that_differ_are_unknown() -> None:
         events += [kernel(at + 20, 5, at + 1, "my_own")]
     model = model_of(events, deviceProperties=[V100])
     assert kernels(model).tensor_cores_used == (None,)
-    totals = kernel_totals(model)
+    totals = kernels(model)
     assert totals.tensor_cores == TensorCores(0, 0.5, 0.5)
 
 

@@ -31,8 +31,8 @@ def test_a_trace_with_every_name_has_the_verdict_of_each() -> None:
     assert rows(table) == {name: (None if kind == "?" else kind, VERDICTS[verdict]) for kind, verdict, name in work}
     assert {wait.name for wait in table.waits} == waits != set()
     verdicts = [verdict for kind, verdict, _ in work if not kind.startswith("communication")]
-    assert (table.totals.kernel_ns, table.totals.compute_ns) == (len(work) * 10 * US, len(verdicts) * 10 * US)
-    shares = table.totals.tensor_cores
+    assert (table.kernel_ns, table.compute_ns) == (len(work) * 10 * US, len(verdicts) * 10 * US)
+    shares = table.tensor_cores
     assert shares is not None
     assert (shares.yes, shares.no, shares.unknown) == pytest.approx(
         tuple(verdicts.count(verdict) / len(verdicts) for verdict in ("yes", "no", "?"))

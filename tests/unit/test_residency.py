@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.events import kernel, model_of
-from torch_tb_profiler.analysis.kernels.table import kernel_totals, kernels
+from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy, resident_blocks
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.sql.tables.device import COPIES
@@ -117,10 +117,10 @@ def test_a_recorded_0_with_much_shared_memory_is_computed(shared: int, percent: 
 
 def test_kernels_have_what_is_computed() -> None:
     model = model_with(launched(grid=(216, 1, 1)))
-    table, totals = kernels(model), kernel_totals(model)
+    table = kernels(model)
     assert table.mean_blocks_per_sm is not None
     assert table.mean_blocks_per_sm.tolist() == [2.0]
-    assert (totals.occupancy.mean, totals.occupancy.known_share) == (0.25, 1.0)
+    assert (table.occupancy.mean, table.occupancy.known_share) == (0.25, 1.0)
 
 
 def test_details_say_what_is_computed() -> None:

@@ -20,7 +20,7 @@ from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until
 from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.kernels import question as kernels_question
+from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.table import WHOLE
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.web.http import dumps
@@ -205,7 +205,7 @@ def test_a_small_answer_is_whole(client: Client) -> None:
 def test_the_table_is_made_once(client: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     route = f"/api/kernels?{WHERE}&group_by=name_op_launch"
     get(client, f"{route}&limit=2")  # the first page may have been prepared, which makes no table here
-    monkeypatch.setattr(kernels_question, "kernels", lambda *_: pytest.fail("it was made again"))
+    monkeypatch.setattr(KernelTable, "answer", lambda *_: pytest.fail("it was made again"))
     get(client, f"{route}&filter=gemm&limit=1")
     get(client, f"{route}&sort=name&limit=1")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
-from torch_tb_profiler.analysis.kernels.columns import KERNELS
+from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.memory.columns import MEMORY, MEMORY_MODULES
 from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
@@ -98,7 +98,7 @@ _COPIES = (
 COLUMNS: Mapping[str, Mapping[str, Definition]] = {
     "steps": OVERVIEW,
     "operators": OPERATORS,
-    "kernels": KERNELS,
+    "kernels": KernelTable.columns,
     "roofline": ROOFLINE,
     "modules": MODULES,
     "hooks": HOOKS,

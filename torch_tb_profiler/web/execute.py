@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from torch_tb_profiler.analysis.question import (
     TracesQuestion,
 )
 from torch_tb_profiler.analysis.remember import Kept
+from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.aside import put_aside, watched
 from torch_tb_profiler.model import Model, StepChoice
@@ -181,13 +182,14 @@ def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -
 
 
 def _is_table(question: AnyQuestion) -> bool:
-    return get_origin(question.answer) is Table
+    return meta_of(question.answer) is not None
 
 
 def _sent_as(question: AnyQuestion) -> Any:
     """The type of the JSON."""
     page: Any = Page
-    return page[get_args(question.answer)] if _is_table(question) else question.answer
+    meta = meta_of(question.answer)
+    return question.answer if meta is None else page[meta]
 
 
 def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Any:

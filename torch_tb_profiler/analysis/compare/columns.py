@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
-from torch_tb_profiler.analysis.kernels.columns import KERNELS
+from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.roofline.columns import ROOFLINE
 
@@ -85,9 +85,9 @@ COMPARE_OPERATORS = {
 }
 
 COMPARE_KERNELS = {
-    "name": KERNELS["name"],
-    "short_name": KERNELS["short_name"],
-    **_of_both(KERNELS["calls"], KERNELS["total_ns"]),
+    "name": KernelTable.columns["name"],
+    "short_name": KernelTable.columns["short_name"],
+    **_of_both(KernelTable.columns["calls"], KernelTable.columns["total_ns"]),
 }
 
 COMPARE_ROOFLINE = {

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Ns
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
-from torch_tb_profiler.analysis.kernels.columns import KERNELS
-from torch_tb_profiler.analysis.remember import remembered, remembered_by
+from torch_tb_profiler.analysis.health.recording import NO_KERNELS
+from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.result import Result, column, fact, result_question
 from torch_tb_profiler.analysis.shared.kernel_use import (
     Occupancy,
     TensorCores,
@@ -25,7 +28,6 @@ from torch_tb_profiler.analysis.shared.launchers import launchers
 from torch_tb_profiler.analysis.shared.owners import OwnerName, owner_names
 from torch_tb_profiler.analysis.shared.residency import blocks_per_sm, known_occupancy
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
@@ -54,74 +56,99 @@ class Transfers(msgspec.Struct, frozen=True):
     bytes: int | None
 
 
-class KernelTotals(msgspec.Struct, frozen=True):
-    """Σ durations in ns of all kernels and of compute kernels; how these used tensor cores and what occupancy they had.
+class KernelTable(Result, group="kernels"):
+    """Kernels grouped, by total time, descending.
 
-    tensor_cores  of compute kernels
+    Columns from `operator` to `operator_tensor_core_eligible` are None if grouped by name alone; occupancy and blocks
+    per SM if the trace tells neither, `flop_rate` and `byte_rate` if shapes tell neither. The means and rates are NaN
+    for groups of which they are not known.
     """
 
-    kernel_ns: int
-    compute_ns: int
-    tensor_cores: TensorCores
-    occupancy: Occupancy
-
-
-class KernelTable(Tabular, frozen=True):
-    """Kernels grouped; parallel columns, by total time, descending.
-
-    Keys, units and definitions of the columns: `columns.KERNELS`. Columns from `operator` to
-    `operator_tensor_core_eligible` are None if grouped by name alone; `mean_blocks_per_sm`,
-    `mean_achieved_occupancy` and `occupancy_known_share` are None if the trace records no such value, `flop_rate` and
-    `byte_rate` when shapes tell neither; the means and rates are NaN for groups of which it is not known.
-    Missing registers or shared memory: -1. `kind` and `library` are None if the name is of no known family, and
-    `library` where several have such kernels.
-    """
-
-    missing_below_zero: ClassVar = ("registers_per_thread", "shared_memory_bytes")
-
-    group_by: _Grouping
-    name: tuple[str, ...]
-    short_name: tuple[str, ...]
-    kind: tuple[str | None, ...]
-    library: tuple[str | None, ...]
-    operator: tuple[str, ...] | None
-    grid: tuple[str, ...] | None
-    block: tuple[str, ...] | None
-    registers_per_thread: Int64 | None
-    shared_memory_bytes: Int64 | None
-    operator_tensor_core_eligible: Bool | None
-    tensor_cores_used: tuple[bool | None, ...]
-    calls: Int64
-    total_ns: Int64
-    mean_ns: Float64
-    max_ns: Int64
-    min_ns: Int64
-    mean_blocks_per_sm: Float64 | None
-    mean_achieved_occupancy: Float64 | None
-    occupancy_known_share: Float64 | None
-    flop_rate: Float64 | None
-    byte_rate: Float64 | None
-    totals: KernelTotals
-    memcpy: tuple[Transfers, ...]
-    memset: tuple[Transfers, ...]
-    waits: tuple[Transfers, ...]
-
-    defined = KERNELS
-
-    def __len__(self) -> int:
-        return len(self.name)
-
-
-@remembered
-def kernel_totals(model: Model) -> KernelTotals:
-    """Kernel time, with the use of compute kernels."""
-    duration, computes = durations(model), is_compute(model)
-    return KernelTotals(
-        kernel_ns=int(duration[model.device_category == Category.KERNEL].sum()),
-        compute_ns=int(duration[computes].sum()),
-        tensor_cores=tensor_cores(model, computes),
-        occupancy=occupancy(model, computes),
+    name: tuple[str, ...] = column("Name", "Name of the kernel.")
+    short_name: tuple[str, ...] = column(
+        "Short name",
+        "The name without parameters and most template arguments. The parts that show what the kernel does are kept: "
+        "functor, tile, element type.",
     )
+    kind: tuple[str | None, ...] = column(
+        "Kind",
+        "Kind of work, by the kernel's name: gemm, conv, attention, communication, norm, pointwise and others. A "
+        "helper prepares or finishes the work of another kernel. Empty if the name is not known.",
+    )
+    library: tuple[str | None, ...] = column(
+        "Library",
+        "The library that the kernel comes from, by its name; several if their kernels have the same names. Empty if "
+        "the name does not show it.",
+    )
+    operator: tuple[str, ...] | None = column(
+        "Operator",
+        "The innermost operator that launched it; in parentheses another owner: what captured it into a graph, an "
+        "annotation, a module, a Python frame, a thread.",
+    )
+    grid: tuple[str, ...] | None = column("Grid", "Blocks of the launch, [x, y, z].")
+    block: tuple[str, ...] | None = column("Block", "Threads of a block, [x, y, z].")
+    registers_per_thread: Int64 | None = column(
+        "Registers per thread",
+        "Registers each thread uses.",
+        missing_below_zero=True,
+    )
+    shared_memory_bytes: Int64 | None = column(
+        "Shared memory",
+        "Shared memory each block uses.",
+        missing_below_zero=True,
+    )
+    operator_tensor_core_eligible: Bool | None = column(
+        "Operator eligible",
+        "Whether the operator that launched it multiplies matrices or convolves, by its name.",
+    )
+    tensor_cores_used: tuple[bool | None, ...] = column(
+        "Tensor cores used",
+        "Whether the kernel uses tensor cores, judged by its name. If the name does not show it: no, if the device "
+        "has none for the types of the operator's inputs, otherwise unknown.",
+    )
+    calls: Int64 = column("Calls", "How often it ran.")
+    total_ns: Int64 = column("Total", "Σ durations of its calls.", total=True)
+    mean_ns: Float64 = column("Mean", "Total ÷ calls.")
+    max_ns: Int64 = column("Max", "Longest call.")
+    min_ns: Int64 = column("Min", "Shortest call.")
+    mean_blocks_per_sm: Float64 | None = column(
+        "Mean blocks per SM",
+        "Blocks of the launch ÷ multiprocessors (SMs) of the device; below 1 some SMs stay empty. Mean over the "
+        "calls, weighted by duration.",
+        unit=None,
+    )
+    mean_achieved_occupancy: Float64 | None = column(
+        "Mean est. achieved occupancy",
+        "Active warps ÷ the maximum number of warps of an SM, as estimated by the profiler, otherwise computed from "
+        "the launch (compute capabilities 7.0, 7.5, 8.0 and 9.0). Mean over the calls for which it is known, weighted "
+        "by duration. Empty if it is known for none.",
+        unit="percent",
+    )
+    occupancy_known_share: Float64 | None = column(
+        "Occupancy known",
+        "Duration of the calls whose occupancy is known ÷ duration of all its calls.",
+    )
+    flop_rate: Float64 | None = column(
+        "FLOP/s",
+        "Its share, by time, of the matrix FLOP of the calls that launched it ÷ its time. Empty for kernels without "
+        "FLOP, or if the shapes do not determine them.",
+    )
+    byte_rate: Float64 | None = column(
+        "Bytes/s",
+        "Its share, by time, of the minimum that the calls that launched it read and write ÷ its time. Empty if the "
+        "shapes do not determine it.",
+    )
+
+    group_by: str = fact("what makes a row: name or name_op_launch")
+    device_ns: Ns = fact("Σ durations of kernels, copies and fills")
+    host_ns: None = fact("always null: kernels have no time on the host")
+    kernel_ns: Ns = fact("Σ durations of kernels")
+    compute_ns: Ns = fact("Σ durations of kernels that are not communication's")
+    tensor_cores: TensorCores = fact("parts of compute_ns")
+    occupancy: Occupancy = fact("of compute kernels")
+    memcpy: Sequence[Transfers] = fact("copies by kind")
+    memset: Sequence[Transfers] = fact("fills by kind")
+    waits: Sequence[Transfers] = fact("of devices for each other, for events and for the host, by kind: no work")
 
 
 def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
@@ -164,8 +191,9 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     names = texts(name)
     families = tuple(map(family_of, names))
     operators = tuple(text(code) for code in operator[lead].tolist())
+    computes = is_compute(model)
+    copied, filled = transfers(model, Category.MEMCPY), transfers(model, Category.MEMSET)
     return KernelTable(
-        group_by=group_by,
         name=names,
         short_name=tuple(map(short_name, names)),
         kind=tuple(None if family is None else family.label for family in families),
@@ -191,9 +219,15 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
         else None,
         flop_rate=rates.flop_rate[order] if has_work else None,
         byte_rate=rates.byte_rate[order] if has_work else None,
-        totals=kernel_totals(model),
-        memcpy=transfers(model, Category.MEMCPY),
-        memset=transfers(model, Category.MEMSET),
+        group_by=group_by,
+        device_ns=int(duration.sum()) + sum(each.total_ns for each in (*copied, *filled)),
+        host_ns=None,
+        kernel_ns=int(duration.sum()),
+        compute_ns=int(durations(model)[computes].sum()),
+        tensor_cores=tensor_cores(model, computes),
+        occupancy=occupancy(model, computes),
+        memcpy=copied,
+        memset=filled,
         waits=transfers(model, Category.SYNC),
     )
 
@@ -254,3 +288,21 @@ def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
         )
         for g in descending(total).tolist()
     )
+
+
+class Grouped(msgspec.Struct, frozen=True):
+    """How kernels are grouped."""
+
+    group_by: Annotated[KernelGrouping, Meta(description="What makes a row.")] = "name"
+
+
+KERNELS = result_question(
+    "kernels",
+    "Kernels",
+    kernels,
+    answer=KernelTable,
+    parameters=Grouped,
+    notes=lambda table: () if len(table) else (NO_KERNELS,),
+    first=(Grouped("name"), Grouped("name_op_launch")),
+    report=({"group_by": "name"}, {"group_by": "name_op_launch"}),
+)

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Fraction, Ns, TraceMeta
 from torch_tb_profiler.analysis.device_use import device_use, mean_known
-from torch_tb_profiler.analysis.kernels.columns import KERNELS
+from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as COLUMNS
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
@@ -123,7 +123,7 @@ def _table(
 def _launched(known: KnownOperators, asked: OneOperator) -> Table[LaunchedMeta]:
     found = known.details.kernels_of(asked.name, asked.input_shape)
     meta = LaunchedMeta(**msgspec.structs.asdict(known.about), group_by="name", device_ns=int(found.total_ns.sum()))
-    return table_of(meta, found, _LAUNCHED_COLUMNS, KERNELS, {"total_ns": meta.device_ns})
+    return table_of(meta, found, _LAUNCHED_COLUMNS, KernelTable.columns, {"total_ns": meta.device_ns})
 
 
 OPERATORS = TraceQuestion(

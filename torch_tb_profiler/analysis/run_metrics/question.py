@@ -12,9 +12,8 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.absent import absent_traces
 from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta, columns_of
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.kernels.columns import KERNELS as KERNEL_COLUMNS
-from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.kernels.sums import kernel_sums
+from torch_tb_profiler.analysis.kernels.table import KERNELS, KernelTable
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as OPERATOR_COLUMNS
 from torch_tb_profiler.analysis.operators.question import OPERATORS
 from torch_tb_profiler.analysis.operators.sums import operator_sums
@@ -41,7 +40,7 @@ QuestionOfEach = tuple[TraceQuestion[Any, Any], msgspec.Struct]
 #: what can be set side by side, which of its numbers, and what they mean
 _SIDE_BY_SIDE: dict[str, tuple[TraceQuestion[Any, Any], tuple[str, ...], Mapping[str, Definition]]] = {
     "operators": (OPERATORS, ("host_self_ns", "device_self_ns", "calls"), OPERATOR_COLUMNS),
-    "kernels": (KERNELS, ("total_ns", "calls"), KERNEL_COLUMNS),
+    "kernels": (KERNELS, ("total_ns", "calls"), KernelTable.columns),
 }
 _MEASURES = list(dict.fromkeys(measure for _, measures, _ in _SIDE_BY_SIDE.values() for measure in measures))
 

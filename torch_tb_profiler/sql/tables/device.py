@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.copies import copy_kinds
 from torch_tb_profiler.analysis.idle import CAUSES, idle_gaps
-from torch_tb_profiler.analysis.kernels.columns import KERNELS as DEFINED
+from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.shared.device_roles import device_roles, device_spans, work_by_device
 from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION, EXPOSED_COPY, Quantity, Role
 from torch_tb_profiler.analysis.shared.residency import known_occupancy
@@ -117,8 +117,13 @@ KERNELS = SqlTable(
     "kernels",
     "a kernel that ran on a device, of communication or not",
     (
-        *(ROW, NAME, of_definition(DEFINED["short_name"]), of_definition(DEFINED["kind"], "the name is not known")),
-        *(of_definition(DEFINED["library"], "the name does not tell"), _IS_COMMUNICATION),
+        *(
+            ROW,
+            NAME,
+            of_definition(KernelTable.columns["short_name"]),
+            of_definition(KernelTable.columns["kind"], "the name is not known"),
+        ),
+        *(of_definition(KernelTable.columns["library"], "the name does not tell"), _IS_COMMUNICATION),
         *(_DEVICE, _STREAM, *TIMES, _EXPOSED, LAUNCH_ROW, OPERATOR_ROW, OPERATOR, STEP),
         *(of_schema(DeviceWork, name) for name in _OF_KERNELS),
         of_schema(DeviceWork, "occupancy").called("occupancy", "neither in the file nor computed"),

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
@@ -117,7 +116,7 @@ def kernel_table(model: Model, group_by: str | None) -> Json | None:
         ("mean_achieved_occupancy", "Mean Est. Achieved Occupancy (%)", table.mean_achieved_occupancy),
     ):
         if values is not None:
-            columns.append(_column("number", label, KERNELS[key].help))
+            columns.append(_column("number", label, KernelTable.columns[key].help))
             cells.append([0 if math.isnan(value) else round(value, 2) for value in values.tolist()])
     rows = [list(row) for row in zip(*cells, strict=True)]
     return {"metadata": {"sort": "Total Duration (us)"}, "data": {"columns": columns, "rows": rows}}
@@ -227,7 +226,7 @@ def _operator_row(table: OperatorTable, i: int) -> Json:
 def _kernels_by_name(table: KernelTable) -> tuple[list[Json], list[list[Any]]]:
     columns = [
         _column("string", "Name"),
-        _column("string", "Tensor Cores Used", KERNELS["tensor_cores_used"].help),
+        _column("string", "Tensor Cores Used", KernelTable.columns["tensor_cores_used"].help),
         *_duration_columns(),
     ]
     cells: list[list[Any]] = [
@@ -250,8 +249,8 @@ def _kernels_by_launch(table: KernelTable) -> tuple[list[Json], list[list[Any]]]
         _column("string", "Block"),
         _column("number", "Register Per Thread"),
         _column("number", "Shared Memory"),
-        _column("string", "Kernel Uses Tensor Cores", KERNELS["tensor_cores_used"].help),
-        _column("string", "Op is Tensor Cores eligible", KERNELS["operator_tensor_core_eligible"].help),
+        _column("string", "Kernel Uses Tensor Cores", KernelTable.columns["tensor_cores_used"].help),
+        _column("string", "Op is Tensor Cores eligible", KernelTable.columns["operator_tensor_core_eligible"].help),
         *_duration_columns(),
     ]
     cells: list[list[Any]] = [

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect as python_inspect
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, get_args, get_origin
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, inspect
 
 from torch_tb_profiler.analysis.field_texts import field_texts, own_docstring
 from torch_tb_profiler.analysis.question import JsonShape, Question
-from torch_tb_profiler.analysis.table import Column, Table
+from torch_tb_profiler.analysis.result import meta_of
+from torch_tb_profiler.analysis.table import Column
 from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, described, list_of, map_of, ref
 
 _TEMPLATE = COMPONENT.format(kind="schemas", name="{name}")
@@ -23,7 +24,7 @@ ROWS: Json = map_of(list_of(_CELL), "By column key: a list each, all of the same
 def types_of(questions: Iterable[Question[Any, Any]]) -> list[Any]:
     """The types of all answers; of a table that of what stands beside it."""
     found = [question.answer for question in questions if _is_typed(question.answer)]
-    return [Column, *dict.fromkeys(get_args(each)[0] if get_origin(each) is Table else each for each in found)]
+    return [Column, *dict.fromkeys(meta_of(each) or each for each in found)]
 
 
 def _is_typed(answer: Any) -> bool:
@@ -34,9 +35,9 @@ def schema_of(answer: Any) -> Json:
     """The schema of an answer, which refers to its component."""
     if isinstance(answer, JsonShape):
         return dict(answer.schema)
-    if get_origin(answer) is not Table:
+    meta = meta_of(answer)
+    if meta is None:
         return ref(answer.__name__)
-    (meta,) = get_args(answer)
     return closed(
         {
             "meta": described(ref(meta.__name__), "the metadata of the table"),

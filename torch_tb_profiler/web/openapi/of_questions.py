@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import get_origin
 
 from torch_tb_profiler.analysis.question import AnyQuestion, PairQuestion, RunQuestion, TracesQuestion
-from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import LISTING, OF_TRACE, Operation
@@ -34,7 +33,7 @@ def operations(questions: Iterable[AnyQuestion]) -> dict[str, Operation]:
 def operation(question: AnyQuestion) -> Operation:
     own = query_parameters(question.parameters)
     named = {each["name"] for each in own}
-    pages = PAGE if get_origin(question.answer) is Table else []
+    pages = PAGE if meta_of(question.answer) else []
     common = [each for each in _common(question) if _NAMES[each["$ref"]] not in named]
     return Operation(
         question.tag,

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.question import NoParameters
+from torch_tb_profiler.analysis.result import Result, column, result_question
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
 
 
-class ApiCalls(Tabular, frozen=True):
-    """One row per function and caller, by total_ns, descending. Arrays of shape (rows,), times in ns.
+class ApiCalls(Result, group="api_calls"):
+    """A row per function and caller, by total time, descending."""
 
-    Columns as in `columns.API_CALLS`.
-    """
-
-    name: tuple[str, ...]
-    caller: tuple[str, ...]
-    by_operator: Bool
-    calls: Int64
-    total_ns: Int64
-    mean_ns: Float64
-    max_ns: Int64
-    longest_row: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
+    name: tuple[str, ...] = column("Call", "Function of the device's runtime or driver API.")
+    caller: tuple[str, ...] = column(
+        "Caller",
+        "The innermost operator around the call, otherwise the innermost annotation; empty if there is neither.",
+    )
+    by_operator: Bool = column("By an operator", "Whether the caller is an operator.")
+    calls: Int64 = column(
+        "Calls",
+        "How often it was called. A call inside another call of the API is part of that call.",
+    )
+    total_ns: Int64 = column(
+        "Total",
+        "Σ durations within the caller. Long calls wait for the device, for memory, or for room in its queue.",
+        total=True,
+    )
+    mean_ns: Float64 = column("Average", "Total ÷ calls.")
+    max_ns: Int64 = column("Longest", "The longest call.")
+    longest_row: Int64 = column("Longest call", "Number of the longest call's event in the file.")
 
 
 def api_calls(model: Model) -> ApiCalls:
@@ -54,3 +59,14 @@ def api_calls(model: Model) -> ApiCalls:
         max_ns=links.duration[at[first]],
         longest_row=longest.astype(np.int64),
     )
+
+
+API_CALLS = result_question(
+    "api_calls",
+    "Calls of the device's API, by function and caller",
+    api_calls,
+    answer=ApiCalls,
+    view="operators",
+    first=(NoParameters(),),
+    report=({},),
+)

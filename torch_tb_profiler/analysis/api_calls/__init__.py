@@ -1,1 +1,0 @@
-"""Calls of the device's API: by what they are called and who called them."""

@@ -1,0 +1,269 @@
+"""Results of analyses: parallel columns and the facts beside them, each declared once.
+
+    class ApiCalls(Result, group="api_calls"):
+        calls: Int64 = column("Calls", "How often it was called.")
+
+A column's annotation gives its type, the end of its name its unit. JSON, the OpenAPI document, commands, agents, SQL,
+data frames, notebooks, the report, translations and the tables of docs/views read `Result.columns`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from inspect import get_annotations
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, UnsetType
+
+from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
+from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.shown import Grid, Shown
+from torch_tb_profiler.analysis.shown.table_html import table_markdown
+from torch_tb_profiler.analysis.table import WHOLE, Table, TableMeta
+from torch_tb_profiler.trace import Note
+from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: the unit that the end of a name says; numbers of other names are counts
+_UNITS: tuple[tuple[str, Unit], ...] = (
+    ("_ns", "ns"),
+    ("bytes", "bytes"),
+    ("share", "fraction"),
+    ("flop_rate", "flop_per_second"),
+    ("byte_rate", "bytes_per_second"),
+)
+
+
+def column(
+    label: str,
+    text: str,
+    *,
+    unit: Unit | UnsetType | None = UNSET,
+    total: bool = False,
+    average: bool = False,
+    missing_below_zero: bool = False,
+    id: str = "",  # noqa: A002 - as `Definition` calls it
+) -> Any:
+    """Declare a column; its annotation is its type.
+
+    label               what a page calls it
+    text                definition and formula
+    unit                of numbers, where the end of the name does not say it; None for numbers without
+    total               shares of its sum make sense
+    average             it makes sense divided by `calls`
+    missing_below_zero  an integer below zero says that the trace does not tell
+    id                  of label and text in translations, where it is not the group and the name
+    """
+    return Declared(
+        {
+            "column": True,
+            "label": label,
+            "text": text,
+            "unit": unit,
+            "total": total,
+            "average": average,
+            "missing_below_zero": missing_below_zero,
+            "id": id,
+        }
+    )
+
+
+def column_of(result: type[Result], name: str, **changed: Any) -> Any:
+    """Declare a column as another result declares it, translations included; changed: arguments of `column`."""
+    return Declared({**result.declared[name], "id": result.definitions[name].id, **changed})
+
+
+def fact(text: str = "", label: str = "", unit: Unit | UnsetType | None = UNSET) -> Any:
+    """Declare a value beside the rows; its annotation is its type.
+
+    text   what it is
+    label  what a page calls it, if it has a definition, with `unit`
+    """
+    return Declared({"column": False, "label": label, "text": text, "unit": unit, "id": ""})
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(column, column_of, fact))
+class Result(Shown, LateFields):
+    """Parallel columns, and facts. A subclass declares them, and is made of their values by name.
+
+    A column that is None is not in this trace.
+    """
+
+    #: of each column by name, in order
+    columns: ClassVar[Mapping[str, Definition]] = {}
+    #: those of the columns and of the facts that have a label
+    definitions: ClassVar[Mapping[str, Definition]] = {}
+    #: what each fact is
+    facts: ClassVar[Mapping[str, str]] = {}
+    missing_below_zero: ClassVar[tuple[str, ...]] = ()
+    #: what ids of its columns begin with; empty if they are not translated
+    group: ClassVar[str] = ""
+
+    def __init_subclass__(cls, group: str = "") -> None:
+        """Read the declarations."""
+        super().__init_subclass__()
+        cls.group = group
+        written = {name: str(hint) for kind in cls.__mro__ for name, hint in get_annotations(kind).items()}
+        declared = cls.declared
+        cls.definitions = {
+            name: _definition(group, name, written[name], known) for name, known in declared.items() if known["label"]
+        }
+        cls.columns = {name: each for name, each in cls.definitions.items() if declared[name]["column"]}
+        cls.facts = {name: known["text"] for name, known in declared.items() if not known["column"]}
+        cls.missing_below_zero = tuple(name for name in cls.columns if declared[name]["missing_below_zero"])
+
+    def __len__(self) -> int:
+        return len(getattr(self, next(iter(self.columns))))
+
+    def __repr__(self) -> str:
+        return table_markdown(self.as_grid())
+
+    def to_columns(self) -> dict[str, Any]:
+        """The columns that this trace has, by name: arrays, and sequences of plain values."""
+        return {name: values for name in self.columns if (values := getattr(self, name)) is not None}
+
+    def as_grid(self) -> Grid:
+        """Its rows and columns, with their definitions; what the trace does not tell is masked."""
+        values = self.to_columns()
+        for key in self._below_zero(values):
+            values[key] = np.ma.masked_less(values[key], 0)
+        title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
+        return Grid(title, [self.columns[key] for key in values], values, len(self))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per entry. Missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""
+        import pandas as pd  # noqa: PLC0415 - not a dependency
+
+        frame = pd.DataFrame({name: list(v) if isinstance(v, tuple) else v for name, v in self.to_columns().items()})
+        for name in self.missing_below_zero:
+            if name in frame:
+                frame[name] = frame[name].astype("Int64").mask(frame[name] < 0)
+        return frame
+
+    def table(
+        self,
+        meta: TableMeta,
+        *,
+        without: Sequence[str] = (),
+        totals: Mapping[str, int | None] | None = None,
+        whole: int = WHOLE,
+    ) -> Table[Any]:
+        """The columns that this trace has, as an answer.
+
+        meta     what stands beside it
+        without  columns that are not sent
+        totals   what shares of columns refer to, where it is not the sum of the column
+        whole    with more rows than this it is sent in pages
+        """
+        values = {name: values for name, values in self.to_columns().items() if name not in without}
+        sums = {name: int(values[name].sum()) for name in values if self.declared[name]["total"]}
+        return Table(
+            meta,
+            [self.columns[name] for name in values],
+            values,
+            sums | dict(totals or {}),
+            tuple(name for name in values if self.declared[name]["average"]),
+            whole,
+            self._below_zero(values),
+        )
+
+    def answer(self, about: Mapping[str, Any]) -> Table[Any]:
+        """The same with its facts. about: the fields of `TraceMeta`."""
+        return self.table(self.meta_type()(**about, **{name: getattr(self, name) for name in self.facts}))
+
+    def _below_zero(self, values: Mapping[str, Any]) -> list[str]:
+        return [key for key in self.missing_below_zero if key in values and (values[key] < 0).any()]
+
+    @classmethod
+    def meta_type(cls) -> type[TableMeta]:
+        """What stands beside a page of it: `TableMeta` and its facts."""
+        if not cls.facts:
+            return TableMeta
+        known = _META_TYPES.get(cls)
+        if known is None:
+            known = _META_TYPES[cls] = _meta_type(cls)
+        return known
+
+
+_META_TYPES: dict[type[Result], type[TableMeta]] = {}
+
+
+def _meta_type(result: type[Result]) -> type[TableMeta]:
+    hints = get_type_hints(result, include_extras=True)
+    name = "".join(word.capitalize() for word in result.group.split("_"))
+    texts = "\n".join(f"{fact}  {text}" for fact, text in result.facts.items())
+    made = msgspec.defstruct(
+        f"{name}Meta",
+        [(fact, hints[fact]) for fact in result.facts],
+        bases=(TableMeta,),
+        namespace={"__doc__": f"Beside a table of {result.group.replace('_', ' ')}.\n\n{texts}"},
+        module=result.__module__,
+        frozen=True,
+        kw_only=True,
+    )
+    return cast("type[TableMeta]", made)
+
+
+def _definition(group: str, name: str, annotation: str, known: Mapping[str, Any]) -> Definition:
+    kind: ColumnType = "string" if "str" in annotation else "bool" if "ool" in annotation else "number"
+    unit = known["unit"]
+    if unit is UNSET:
+        unit = next((unit for end, unit in _UNITS if name.endswith(end)), "count") if kind == "number" else None
+    return Definition(
+        name, known["label"], kind, unit, known["text"], known["id"] or (f"{group}.{name}" if group else "")
+    )
+
+
+def meta_of(answer: Any) -> Any:
+    """The type of what stands beside a page of an answer; None where the answer is no table."""
+    if isinstance(answer, type) and issubclass(answer, Result):
+        return answer.meta_type()
+    return get_args(answer)[0] if get_origin(answer) is Table else None
+
+
+R = TypeVar("R", bound=Result)
+
+
+def no_notes(_: Result) -> Sequence[Note]:
+    """Of a result that needs none."""
+    return ()
+
+
+def result_question(
+    name: str,
+    summary: str,
+    compute: Callable[..., R],
+    *,
+    answer: type[R],
+    view: str = "",
+    parameters: type[msgspec.Struct] = NoParameters,
+    notes: Callable[[R], Sequence[Note]] = no_notes,
+    first: Sequence[msgspec.Struct] = (),
+    report: Sequence[Mapping[str, str]] = (),
+) -> TraceQuestion[Any, Any]:
+    """Make the question that a result answers.
+
+    compute  the result of a model, given the values of the parameters in order
+    view     whose notes are sent with it, where it is not the name
+    notes    what a person should know of this result
+    The others: see `TraceQuestion`.
+    """
+
+    def answered(subject: Subject, asked: msgspec.Struct) -> Table[Any]:
+        result = compute(subject.model, *msgspec.structs.astuple(asked))
+        return result.answer(subject.about(view or name, *notes(result)))
+
+    return TraceQuestion(
+        name=name,
+        summary=summary,
+        answer=answer,
+        parameters=parameters,
+        compute=answered,
+        first=first,
+        report=report,
+    )
