@@ -1,4 +1,4 @@
-"""Writes the tables of columns of docs/views from the definitions: python _build/columns.py. What `make columns` does.
+"""Writes the tables of columns of docs/views from the declarations: python _build/columns.py. What `make columns` does.
 
 A comment above a table says whose columns it has, and which of them where it has not all:
 
@@ -44,25 +44,24 @@ _CELLS: dict[str, Callable[[Definition], str]] = {
 
 
 def column_modules() -> list[str]:
-    """The modules that hold definitions: `columns.py` of each question, and what several of them share."""
+    """The modules that hold definitions of what is in no result."""
     names = [info.name for info in walk_packages(torch_tb_profiler.__path__, "torch_tb_profiler.")]
     return [name for name in names if name.endswith("columns") and _definitions_in(name)]
 
 
 def all_definitions() -> dict[str, dict[str, Definition]]:
     """By the group of a result, such as `kernels`, or the name of the constant, such as OPERATORS."""
-    constants = {name: defined for module in column_modules() for name, defined in _definitions_in(module).items()}
-    results: dict[str, dict[str, Definition]] = {}
-    for result in _results(Result):
-        if result.group:
-            results.setdefault(result.group, {}).update(result.definitions)
-    return constants | results
+    found = {name: defined for module in column_modules() for name, defined in _definitions_in(module).items()}
+    for result in results():
+        sent = {key: each for key, each in result.definitions.items() if not result.declared[key]["api_only"]}
+        if sent and result.id_prefix:
+            found.setdefault(result.id_prefix, {}).update(sent)
+    return found
 
 
-def _results(kind: type[Result]) -> Iterator[type[Result]]:
-    for result in kind.__subclasses__():
-        yield result
-        yield from _results(result)
+def results(kind: type[Result] = Result) -> list[type[Result]]:
+    """Of all analyses."""
+    return [each for below in kind.__subclasses__() for each in (below, *results(below))]
 
 
 def _definitions_in(module: str) -> dict[str, dict[str, Definition]]:

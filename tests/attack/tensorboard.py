@@ -68,6 +68,8 @@ class Pair:
         wrong = wrong_with(inside.status, inside.headers.get("Content-Type", ""), inside.body)
         if wrong and method == "GET":
             self.complaints.append(f"TensorBoard: {wrong}: {where}")
+        if path.startswith("api/report") and inside.status == outside.status:
+            return inside  # it says when it was made
         if (inside.status, inside.body) != (outside.status, outside.body):
             told = [f"{reply.status} {reply.body[:200]!r}" for reply in (inside, outside)]
             self.complaints.append(f"TensorBoard says {told[0]}, the stand-alone server {told[1]}: {where}")

@@ -25,21 +25,6 @@ from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.timeline import series
 
 CHINESE = Path(__file__).parents[2] / "fe/src/i18n/zh-CN"
-# Sums and curves: numbers of answers, not columns of tables.
-NO_COLUMNS = {
-    "OPERATORS": {"unattributed_device_ns"},
-    "MEMORY": {
-        "unattributed",
-        "time_ns",
-        "allocated",
-        "reserved",
-        "device_bytes",
-        "peak",
-        "baseline",
-        "unrecorded",
-        "unknown_bytes",
-    },
-}
 
 
 def source(name: str) -> str:
@@ -61,7 +46,7 @@ SIDES = ("baseline", "experiment", "delta")
 @pytest.mark.parametrize("group", sorted(DEFINED))
 def test_every_column_has_chinese_words(group: str) -> None:
     known = known_columns()
-    shown = [d for key, d in DEFINED[group].items() if key not in NO_COLUMNS.get(group, ())]
+    shown = [d for d in DEFINED[group].values() if d.id]  # the page has words of its own for facts
     ids = [d.id.split(" ") for d in shown]
     assert [d.key for d, of in zip(shown, ids, strict=True) if of[-1] not in known] == []
     assert {side for side, *more in ids if more} <= keys("serverMessages", "const sides") == set(SIDES)
@@ -77,7 +62,7 @@ def test_one_id_has_the_same_words_wherever_it_is() -> None:
     """Baseline, experiment and change are put together of them, so these are not compared."""
     words: dict[str, set[tuple[str, str]]] = {}
     for defined in DEFINED.values():
-        for d in defined.values():
+        for d in filter(lambda each: each.id, defined.values()):
             words.setdefault(d.id, set()).add((d.label, d.help))
     assert [name for name, said in words.items() if len(said) > 1] == []
 

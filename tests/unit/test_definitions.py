@@ -12,24 +12,16 @@ import columns
 from columns import all_definitions
 from torch_tb_profiler.analysis.definition import Definition, Unit, by_key
 from torch_tb_profiler.analysis.device_use import DeviceUse, StepUse
-from torch_tb_profiler.analysis.memory.blocks import BlockTable
-from torch_tb_profiler.analysis.memory.columns import MEMORY
-from torch_tb_profiler.analysis.memory.operators import MemoryOperators
-from torch_tb_profiler.analysis.operators.columns import OPERATORS
-from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.overlap import StepOverlap
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES
 from torch_tb_profiler.analysis.run_metrics.columns import TRACES
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures
 from torch_tb_profiler.analysis.shared.kernel_use import TensorCores
-from torch_tb_profiler.analysis.slices.columns import SLICES
-from torch_tb_profiler.analysis.slices.table import SliceTable
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
-from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS, RANGE_OF_RANKS, RANK_RANGES
-from torch_tb_profiler.ranks.distributed import OperationTable, Waits
-from torch_tb_profiler.ranks.ranges import RangeRankTable, RankRangeTable
+from torch_tb_profiler.ranks.columns import DISTRIBUTED
+from torch_tb_profiler.ranks.distributed import Waits
 
 UNITS: tuple[tuple[str, Unit | None], ...] = (("x", "ns"), ("y", None))
 
@@ -37,46 +29,46 @@ UNITS: tuple[tuple[str, Unit | None], ...] = (("x", "ns"), ("y", None))
 VIEWS = {
     "OVERVIEW": "overview",
     "api_calls": "operators",
-    "OPERATORS": "operators",
+    "operators": "operators",
     "kernels": "kernels",
-    "ROOFLINE": "roofline",
-    "MEMORY": "memory",
-    "MEMORY_MODULES": "memory",
+    "roofline": "roofline",
+    "memory": "memory",
+    "memory.modules": "memory",
     "OVERLAP": "distributed",
     "DISTRIBUTED": "distributed",
-    "DISTRIBUTED_OPERATIONS": "distributed",
-    "RANK_RANGES": "distributed",
-    "RANGE_OF_RANKS": "distributed",
-    "SLICES": "trace",
+    "operations": "distributed",
+    "rank_ranges": "distributed",
+    "range_of_ranks": "distributed",
+    "slices": "trace",
     "TRACES": "compare",
     "TRACES_BY_NAME": "compare",
     "COMPARE_PARTS": "compare",
     "COMPARE_OPERATORS": "compare",
     "COMPARE_KERNELS": "compare",
     "COMPARE_ROOFLINE": "compare",
-    "MODULES": "modules",
-    "HOOKS": "modules",
-    "STACKS": "stacks",
-    "SNAPSHOT": "snapshot",
-    "SNAPSHOT_LIFETIMES": "snapshot",
-    "SNAPSHOT_STACKS": "snapshot",
-    "SNAPSHOT_AGAINST": "snapshot",
-    "SNAPSHOT_RANKS": "snapshot",
-    "PATH_PIECES": "critical-path",
-    "MICRO_BATCHES": "program",
-    "OPTIMIZERS": "program",
-    "RANGES": "program",
-    "CALLS_OF_RANGE": "program",
-    "ENGINE_STEPS": "program",
-    "REGIONS": "program",
-    "COMPILATIONS": "program",
-    "GENERATED": "program",
-    "GRAPHS": "program",
-    "GRAPH_NODES": "program",
-    "CAPTURES": "program",
-    "EAGER": "program",
-    "GRAPH_GAPS": "program",
-    "OUTSIDE_GRAPHS": "program",
+    "modules": "modules",
+    "hooks": "modules",
+    "stacks": "stacks",
+    "snapshot": "snapshot",
+    "snapshot.lifetimes": "snapshot",
+    "snapshot.stacks": "snapshot",
+    "snapshot.against": "snapshot",
+    "snapshot.ranks": "snapshot",
+    "path": "critical-path",
+    "micro_batches": "program",
+    "optimizers": "program",
+    "ranges": "program",
+    "range_calls": "program",
+    "engine_steps": "program",
+    "regions": "program",
+    "compilations": "program",
+    "generated": "program",
+    "graphs": "program",
+    "graph_nodes": "program",
+    "captures": "program",
+    "eager": "program",
+    "graph_gaps": "program",
+    "outside_graphs": "program",
 }
 
 
@@ -116,16 +108,7 @@ def test_the_docs_name_every_rule(repository: Path) -> None:
     assert {(rule.number, rule.id) for rule in (*RULES, *RUN_RULES)} == said
 
 
-def test_every_column_is_defined() -> None:
-    about_the_table = {"group_by", "has_device_work", "device_ns", "host_ns"}
-    assert {f.name for f in fields(OperatorTable)} - about_the_table == OPERATORS.keys()
-    assert {f.name for f in fields(MemoryOperators)} - {"device", "unattributed", "all"} <= MEMORY.keys()
-    about_the_page = {"alloc_row", "release_row", "total", "reason"}
-    assert {f.name for f in fields(BlockTable)} - about_the_page <= MEMORY.keys()
-    assert {f.name for f in fields(SliceTable)} - {"total"} == SLICES.keys()
-    assert {f.name for f in fields(RankRangeTable)} - {"left_out"} == RANK_RANGES.keys()
-    assert {f.name for f in fields(RangeRankTable)} == RANGE_OF_RANKS.keys()
-    assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
+def test_every_figure_is_defined() -> None:
     of_steps = {name for kind in (StepOverlap, StepUse, Waits) for name in kind.__struct_fields__}
     assert of_steps >= DISTRIBUTED.keys()
     assert {f.name for f in fields(Figures)} == TRACES.keys() - {"trace", "run", "worker", "span"}

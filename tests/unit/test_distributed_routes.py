@@ -10,7 +10,8 @@ from werkzeug.test import Client
 from tests.served import everything_read, get
 from tests.tiny import write_trace
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
+from torch_tb_profiler.ranks.columns import DISTRIBUTED
+from torch_tb_profiler.ranks.distributed import OperationTable
 from torch_tb_profiler.workspace import Workspace
 
 RANKS = 3
@@ -51,7 +52,7 @@ def test_the_answer(client: Client) -> None:
     (group,) = answer["groups"]
     assert group == {"name": "0", "description": "default_pg", "ranks": [0, 1, 2], "size": RANKS, "present": RANKS}
     table = answer["operations"]
-    assert [column["key"] for column in table["columns"]] == list(table["rows"]) == list(DISTRIBUTED_OPERATIONS)
+    assert [column["key"] for column in table["columns"]] == list(table["rows"]) == list(OperationTable.columns)
     rows = table["rows"]
     assert rows["kind"] == ["all_reduce"] * RANKS
     assert rows["busbw"] == pytest.approx([of * 4 / 3 for of in rows["algbw"]])

@@ -14,7 +14,6 @@ from tests.unit.test_program import deep, module, training
 from torch_tb_profiler.analysis.compare.columns import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules import table as module_table
-from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
 from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.web.old_plugin import modules as old_modules
@@ -256,7 +255,7 @@ def test_a_tree_too_large_loses_its_deepest_levels(monkeypatch: pytest.MonkeyPat
 
 def test_the_docs_repeat_the_definitions(repository: Path) -> None:
     for view, tables in (
-        ("modules", (MODULES, HOOKS)),
+        ("modules", (ModuleTable.columns, HookTable.columns)),
         ("compare", (COMPARE_PARTS, COMPARE_OPERATORS, COMPARE_KERNELS)),
     ):
         text = (repository / "docs" / "views" / f"{view}.md").read_text()
@@ -265,8 +264,8 @@ def test_the_docs_repeat_the_definitions(repository: Path) -> None:
 
 
 def test_every_column_is_defined() -> None:
-    assert [f.name for f in fields(ModuleTable) if f.name != "source"] == list(MODULES)
-    assert [f.name for f in fields(HookTable)] == list(HOOKS)
+    assert [f.name for f in fields(ModuleTable) if f.name != "source"] == list(ModuleTable.columns)
+    assert [f.name for f in fields(HookTable)] == list(HookTable.columns)
 
 
 def test_nested_json() -> None:

@@ -11,8 +11,7 @@ from werkzeug.test import Client
 
 from tests.events import US, Event, annotation, event, kernel, launch, memory, model_of, op
 from tests.served import client_of, everything_read, get
-from torch_tb_profiler.analysis.slices.columns import SLICES
-from torch_tb_profiler.analysis.slices.table import slice_categories, slices, track_name
+from torch_tb_profiler.analysis.slices.table import SliceTable, slice_categories, slices, track_name
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.store import Track
@@ -126,7 +125,7 @@ WHERE = "/api/trace/slices?run=logs&worker=w"
 
 def test_the_answer(client: Client) -> None:
     answer = get(client, f"{WHERE}&name=aten&limit=2&offset=1")
-    assert [column["key"] for column in answer["columns"]] == list(answer["rows"]) == list(SLICES)
+    assert [column["key"] for column in answer["columns"]] == list(answer["rows"]) == list(SliceTable.columns)
     assert answer["rows"]["name"] == ["aten::addmm", "aten::add"]
     assert answer["rows"]["duration_ns"] == [50 * US, 20 * US]
     meta = answer["meta"]

@@ -92,7 +92,7 @@ from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.web.table_query import Query, TableAnswer
 number = Definition("n", "N", "number", None, "")
-table = Table(PageMeta(), [number], {"n": np.array([3, -1, 2])}, totals={"n": 5}, missing_below_zero=["n"])
+table = Table(PageMeta(), [number], {"n": np.array([3, -1, 2])}, totals={"n": 5}, unknown_below_zero=["n"])
 answer = TableAnswer(table)
 print(*answer.page().rows["n"], *answer.page(Query(sort="-n")).rows["n"], *answer.page(Query(filter="n>0")).rows["n"])
 print("numpy.ma" in sys.modules, table.values["n"].tolist()[1], "numpy.ma" in sys.modules)

@@ -13,7 +13,7 @@ import torch_tb_profiler
 from tests.many import write_many_launches
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
-from torch_tb_profiler.analysis.operators.columns import OPERATORS
+from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.run_metrics.side_by_side import side_by_side
 from torch_tb_profiler.analysis.table import WHOLE
 from torch_tb_profiler.trace import column_file
@@ -146,7 +146,9 @@ def test_names_side_by_side_are_those_of_each_trace(client: Client, what: str, m
 
 
 def test_side_by_side() -> None:
-    defined, values = side_by_side(["a", "b"], [{"x": 1.0, "y": 5.0}, {"x": 1.0, "z": 7.0}], OPERATORS["host_self_ns"])
+    defined, values = side_by_side(
+        ["a", "b"], [{"x": 1.0, "y": 5.0}, {"x": 1.0, "z": 7.0}], OperatorTable.columns["host_self_ns"]
+    )
     assert [d.key for d in defined] == ["name", "t0", "t1", "spread"]
     assert [d.label for d in defined][1:3] == ["a", "b"]
     assert values["name"] == ["z", "y", "x"]
@@ -157,7 +159,7 @@ def test_side_by_side() -> None:
 
 def test_nothing_side_by_side() -> None:
     for sums in ([], [{}]):
-        _, values = side_by_side(["a"][: len(sums)], sums, OPERATORS["calls"])
+        _, values = side_by_side(["a"][: len(sums)], sums, OperatorTable.columns["calls"])
         assert values["name"] == []
         assert len(values["spread"]) == 0
 

@@ -29,7 +29,7 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     "torch_tb_profiler/api/notebook/notebook.py": ("0.6 MB or more",),
     "torch_tb_profiler/snapshot/harvest.py": ("a file of 100 MB",),
     # 64e6 bytes
-    "torch_tb_profiler/analysis/roofline/columns.py": ("above 64 MB",),
+    "torch_tb_profiler/analysis/roofline/table.py": ("above 64 MB",),
     "torch_tb_profiler/analysis/roofline/reached.py": ("more than 64 MB",),
     "fe/src/i18n/zh-CN/serverRoofline.ts": ("超过 64 MB",),
     # 4 * 1000³

@@ -73,14 +73,3 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
 def plain(values: Any) -> list[Any]:
     """A column as Python values."""
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
-
-
-def columns_of(found: Any, columns: Sequence[Definition], unknown_below_zero: Sequence[str] = ()) -> Columns:
-    """The attributes of `found` that the columns name.
-
-    unknown_below_zero: keys of columns that are null if they are below zero
-    """
-    rows = {d.key: plain(getattr(found, d.key)) for d in columns}
-    for key in unknown_below_zero:
-        rows[key] = [None if value < 0 else value for value in rows[key]]
-    return Columns(columns=list(columns), rows=rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -18,30 +18,22 @@ from torch_tb_profiler.trace import Category
 _KIND = late_pattern(r"(?:Memcpy|Copy) ?\w+|Memset")
 
 
-class Copies(Tabular, frozen=True):
-    """One row per device and kind, by active time, descending; parallel columns.
+class Copies(Result):
+    """One row per device and kind, by active time, descending; parallel columns."""
 
-    kind              first words of the name: `Memcpy HtoD`, `Memset`
-    bytes             Σ bytes of those that say how many
-    total_ns          Σ durations
-    active_ns         time with at least one running
-    bandwidth         bytes ÷ durations of those that say how many, in bytes per ns (= GB/s); NaN when none does
-    max_bandwidth     the largest sum of the bandwidths of copies that ran at the same time; NaN when unknown
-    pageable          how many of them copied from or to memory that is not pinned
-    """
-
-    device: Int64
-    kind: tuple[str, ...]
-    calls: Int64
-    bytes: Int64
-    total_ns: Int64
-    active_ns: Int64
-    bandwidth: Float64
-    max_bandwidth: Float64
-    pageable: Int64
-
-    def __len__(self) -> int:
-        return len(self.kind)
+    device: Int64 = column("Device", "Number of the device.", unit=None)
+    kind: tuple[str, ...] = column("Kind", "Kind and direction of the copies.")
+    calls: Int64 = column("Calls", "How many copies or fills.")
+    bytes: Int64 = column("Bytes", "Σ bytes of those that say how many.")
+    total_ns: Int64 = column("Total", "Σ durations.")
+    active_ns: Int64 = column("Active", "Time with at least one running.")
+    bandwidth: Float64 = column("Bandwidth", "Bytes ÷ durations of those that say how many.", unit="bytes_per_second")
+    max_bandwidth: Float64 = column(
+        "Max bandwidth",
+        "The largest sum of the bandwidths of copies that ran at the same time.",
+        unit="bytes_per_second",
+    )
+    pageable: Int64 = column("Pageable", "How many copied from or to memory that is not pinned.")
 
 
 class CopyKinds(msgspec.Struct, frozen=True):

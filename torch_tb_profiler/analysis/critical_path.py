@@ -33,7 +33,6 @@ from torch_tb_profiler.analysis.replay.change_texts import (
     parse_changes,
 )
 from torch_tb_profiler.analysis.replay.changes import ScaleWork
-from torch_tb_profiler.analysis.replay.columns import PATH_PIECES
 from torch_tb_profiler.analysis.replay.on_path import OnPath, names_on_path
 from torch_tb_profiler.analysis.replay.path import PARTS
 from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces, recorded_quality
@@ -49,9 +48,9 @@ from torch_tb_profiler.analysis.replay.resources import (
     on_path,
 )
 from torch_tb_profiler.analysis.replay.savings import what_if
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.slices.table import track_name
-from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -193,21 +192,20 @@ class WhichPieces(msgspec.Struct, frozen=True):
     step: Annotated[str | None, Meta(description="Only of this step; without it of all that are chosen.")] = None
 
 
-class Pieces(Tabular, frozen=True):
+class Pieces(Result, group="path"):
     """The path piece by piece, by step and start. Parallel."""
 
-    missing_below_zero = ("row",)
-
-    step: list[str]
-    name: list[str | None]
-    part: list[str]
-    start_ns: Int64
-    duration_ns: Int64
-    track: list[str | None]
-    row: Int64
-
-    def __len__(self) -> int:
-        return len(self.row)
+    step: list[str] = column("Step", "The step whose path the piece is on.")
+    name: list[str | None] = column(
+        "Name",
+        "What ran: the kernel or copy; on the host the innermost operator, annotation or call, or the Python function "
+        "while the interpreter runs; for a delay, what came after it.",
+    )
+    part: list[str] = column("Part", "What the time of the path is spent on there.")
+    start_ns: Int64 = column("Start", "Time since the start of the trace.")
+    duration_ns: Int64 = column("Duration", "How long the path stays there.", total=True)
+    track: list[str | None] = column("Track", "Thread of the host, or stream of the device; empty for delays.")
+    row: Int64 = column("Event", "Number of the event in the file, counted from 0.", unit=None, missing_below_zero=True)
 
 
 def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
@@ -233,8 +231,7 @@ def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
         track=[tracks.get(track) for track in found.track[at].tolist()],
         row=row,
     )
-    totals = {"duration_ns": int(pieces.duration_ns.sum())}
-    return table_of(TableMeta(**subject.about("criticalpath")), pieces, PATH_PIECES, PATH_PIECES, totals)
+    return pieces.table(TableMeta(**subject.about("criticalpath")))
 
 
 PATH_PIECES_OF_STEP = TraceQuestion(

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.device_roles import device_spans, work_by_device
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
@@ -19,7 +20,6 @@ from torch_tb_profiler.analysis.shared.quantities import (
     Role,
     idle_ns,
 )
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.types import Float64, Int64
@@ -31,7 +31,7 @@ Window = Literal["work", "steps"]
 _COMPUTE, _COMMUNICATION, _COPY = (1 << role for role in Role)
 
 
-class DeviceTime(Tabular, frozen=True, dict=True):
+class DeviceTime(Result):
     """One row per device and window; parallel columns, times in ns.
 
     The eight columns from `compute_only_ns` to `idle_ns` exclude each other and add up to `window_ns` exactly: what
@@ -39,21 +39,22 @@ class DeviceTime(Tabular, frozen=True, dict=True):
     the name of the step, empty for the window "work".
     """
 
-    device: Int64
-    step: tuple[str, ...]
-    start_ns: Int64
-    window_ns: Int64
-    compute_only_ns: Int64
-    communication_only_ns: Int64
-    copy_only_ns: Int64
-    compute_communication_ns: Int64
-    compute_copy_ns: Int64
-    communication_copy_ns: Int64
-    compute_communication_copy_ns: Int64
-    idle_ns: Int64
-
-    def __len__(self) -> int:
-        return len(self.step)
+    device: Int64 = column("Device", "Number of the device.", unit=None)
+    step: tuple[str, ...] = column("Step", 'Name of the step; empty for the window "work".')
+    start_ns: Int64 = column("Start", "From the start of the trace.")
+    window_ns: Int64 = column("Window", "Length of the window.")
+    compute_only_ns: Int64 = column("Compute only", "Compute kernels ran, nothing else did.")
+    communication_only_ns: Int64 = column("Communication only", "Communication kernels ran, nothing else did.")
+    copy_only_ns: Int64 = column("Copy only", "Copies or fills ran, nothing else did.")
+    compute_communication_ns: Int64 = column(
+        "Compute communication", "Compute and communication kernels ran, no copies."
+    )
+    compute_copy_ns: Int64 = column("Compute copy", "Compute kernels and copies ran, no communication.")
+    communication_copy_ns: Int64 = column(
+        "Communication copy", "Communication kernels and copies ran, no compute kernels."
+    )
+    compute_communication_copy_ns: Int64 = column("Compute communication copy", "All three ran.")
+    idle_ns: Int64 = column("Idle", "Nothing ran.")
 
     def to_columns(self) -> dict[str, object]:
         return {

@@ -10,8 +10,8 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.inputs import items_of
 from torch_tb_profiler.analysis.replay.lags import LONGEST_LATENCY_NS
 from torch_tb_profiler.analysis.replay.stream_edges import stream_waits
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.distribution import distribution
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import among, begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
@@ -36,50 +36,42 @@ class Cause(IntEnum):
 CAUSES = tuple(cause.name.lower() for cause in Cause)
 
 
-class IdleGaps(Tabular, frozen=True):
-    """Every gap, by device, stream and time; parallel columns, times in ns from the start of the trace.
+class IdleGaps(Result):
+    """Every gap, by device, stream and time."""
 
-    stream    -1 for gaps of a whole device
-    cause     Cause
-    before    index into Model.device_work: the work that ended last before the gap
-    after     index into Model.device_work: the work that ends the gap
-    """
-
-    device: Int64
-    stream: Int64
-    start_ns: Int64
-    duration_ns: Int64
-    cause: UInt8
-    before: Int64
-    after: Int64
-
-    def __len__(self) -> int:
-        return len(self.cause)
+    device: Int64 = column("Device", "Number of the device.", unit=None)
+    stream: Int64 = column("Stream", "Number of the stream; -1 for gaps of a whole device.", unit=None)
+    start_ns: Int64 = column("Start", "From the start of the trace.")
+    duration_ns: Int64 = column("Duration", "From the end of the work before to the start of the work after.")
+    cause: UInt8 = column("Cause", "A `Cause`.", unit=None)
+    before: Int64 = column(
+        "Before", "Index into Model.device_work: the work that ended last before the gap.", unit=None
+    )
+    after: Int64 = column("After", "Index into Model.device_work: the work that ends the gap.", unit=None)
 
     def largest(self, count: int) -> IdleGaps:
         """The longest gaps, descending."""
         chosen = np.argsort(-self.duration_ns, kind="stable")[:count]
-        return IdleGaps(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
+        return IdleGaps(**{name: getattr(self, name)[chosen] for name in self.columns})
 
 
-class IdleTimes(Tabular, frozen=True):
-    """One row per device (and stream) and cause that occurs; parallel columns.
+class IdleTimes(Result):
+    """One row per device (and stream) and cause that occurs."""
 
-    share    of the idle time of the lane, 0…1
-    """
-
-    device: Int64
-    stream: Int64
-    cause: tuple[str, ...]
-    gaps: Int64
-    total_ns: Int64
-    share: Float64
-    mean_ns: Float64
-    median_ns: Float64
-    max_ns: Float64
-
-    def __len__(self) -> int:
-        return len(self.cause)
+    device: Int64 = column("Device", "Number of the device.", unit=None)
+    stream: Int64 = column("Stream", "Number of the stream; missing for gaps of a whole device.", unit=None)
+    cause: tuple[str, ...] = column(
+        "Cause",
+        "host_wait (the next work was launched late), kernel_wait (it was queued and began soon), other (it was "
+        "queued, and something else delayed it), unknown (its launch is not in the trace, or nothing tells why it "
+        "began so late).",
+    )
+    gaps: Int64 = column("Gaps", "How many gaps of this cause.")
+    total_ns: Int64 = column("Total", "Σ durations of the gaps.")
+    share: Float64 = column("Share", "Total ÷ all idle time of the device or stream.")
+    mean_ns: Float64 = column("Mean", "Total ÷ gaps.")
+    median_ns: Float64 = column("Median", "Median of the durations.")
+    max_ns: Float64 = column("Max", "Longest gap.")
 
 
 def idle_gaps(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_WAIT_NS) -> IdleGaps:

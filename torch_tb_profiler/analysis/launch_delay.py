@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.distribution import distribution
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
@@ -48,36 +48,27 @@ class Launched(msgspec.Struct, frozen=True):
         return len(self.launch)
 
 
-class LaunchStats(Tabular, frozen=True):
-    """Launches grouped, by host time, descending; parallel columns, times in ns.
+class LaunchStats(Result):
+    """Launches grouped, by host time, descending; parallel columns, times in ns."""
 
-    name      of the call, or of the innermost operator around it; empty for calls outside operators
-    calls     calls that started something; `pieces` is what they started
-    short     calls that took longer than the one piece of work they started, and are not slow
-    slow      calls longer than SLOW_CALL_NS
-    late      calls whose work waited longer than LONG_DELAY_NS
-    """
+    name: tuple[str, ...] = column("Name", "The call, or the innermost operator around it; empty outside operators.")
+    calls: Int64 = column("Calls", "Calls that started device work.")
+    pieces: Int64 = column("Pieces", "Kernels, copies and fills that they started.")
+    host_ns: Int64 = column("Host", "Σ durations of the calls.")
+    host_mean_ns: Float64 = column("Host mean", "Mean duration of a call.")
+    host_median_ns: Float64 = column("Host median", "Median duration of a call.")
+    host_p99_ns: Float64 = column("Host p99", "99th percentile of the durations of calls.")
+    host_max_ns: Float64 = column("Host max", "Longest call.")
+    device_ns: Int64 = column("Device", "Σ durations of the work they started.")
+    delay_mean_ns: Float64 = column("Delay mean", "Mean time from the end of the call to the start of its first work.")
+    delay_median_ns: Float64 = column("Delay median", "Median of the same.")
+    delay_p99_ns: Float64 = column("Delay p99", "99th percentile of the same.")
+    delay_max_ns: Float64 = column("Delay max", "Longest of the same.")
+    short: Int64 = column("Short", "Calls that took longer than the one piece of work they started.")
+    slow: Int64 = column("Slow", "Calls longer than 50 µs.")
+    late: Int64 = column("Late", "Calls whose work waited longer than 100 µs.")
 
-    group_by: LaunchGrouping
-    name: tuple[str, ...]
-    calls: Int64
-    pieces: Int64
-    host_ns: Int64
-    host_mean_ns: Float64
-    host_median_ns: Float64
-    host_p99_ns: Float64
-    host_max_ns: Float64
-    device_ns: Int64
-    delay_mean_ns: Float64
-    delay_median_ns: Float64
-    delay_p99_ns: Float64
-    delay_max_ns: Float64
-    short: Int64
-    slow: Int64
-    late: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
+    group_by: LaunchGrouping = fact("what makes a row")
 
 
 @remembered

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Float64, Int64
@@ -38,23 +38,18 @@ class StreamQueue(msgspec.Struct, frozen=True):
         return int((self.end_ns[kept] - self.start_ns[kept]).sum())
 
 
-class QueueLengths(Tabular, frozen=True):
-    """One row per device and stream with a known launch; parallel columns, times in ns.
+class QueueLengths(Result):
+    """One row per device and stream with a known launch."""
 
-    mean_length     over time, from the first launch for the stream to the start of its last piece
-    full_ns         time with FULL_QUEUE or more waiting: the host could not launch more
-    """
-
-    device: Int64
-    stream: Int64
-    pieces: Int64
-    max_length: Int64
-    mean_length: Float64
-    waiting_ns: Int64
-    full_ns: Int64
-
-    def __len__(self) -> int:
-        return len(self.stream)
+    device: Int64 = column("Device", "Number of the device.", unit=None)
+    stream: Int64 = column("Stream", "Number of the stream.", unit=None)
+    pieces: Int64 = column("Pieces", "Kernels, copies and fills with a known launch.")
+    max_length: Int64 = column("Max length", "Most that waited at the same time.")
+    mean_length: Float64 = column(
+        "Mean length", "Over time, from the first launch for the stream to the start of its last piece."
+    )
+    waiting_ns: Int64 = column("Waiting", "Time with at least one waiting.")
+    full_ns: Int64 = column("Full", f"Time with {FULL_QUEUE:,} or more waiting: the host could not launch more.")
 
 
 @remembered

@@ -9,25 +9,23 @@ data frames, notebooks, the report, translations and the tables of docs/views re
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
 from msgspec import UNSET, UnsetType
 
+from torch_tb_profiler.analysis.answer import Columns
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.shown import Grid, Shown
+from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.analysis.shown.table_html import table_markdown
-from torch_tb_profiler.analysis.table import WHOLE, Table, TableMeta
+from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table, TableMeta
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: the unit that the end of a name says; numbers of other names are counts
 _UNITS: tuple[tuple[str, Unit], ...] = (
@@ -38,6 +36,11 @@ _UNITS: tuple[tuple[str, Unit], ...] = (
     ("byte_rate", "bytes_per_second"),
 )
 
+R = TypeVar("R", bound="Result")
+
+#: in annotations of columns of numbers
+_NUMBERS = late_pattern(r"\b(?:U?Int\d+|Float\d+|int|float)\b")
+
 
 def column(
     label: str,
@@ -47,6 +50,7 @@ def column(
     total: bool = False,
     average: bool = False,
     missing_below_zero: bool = False,
+    api_only: bool = False,
     id: str = "",  # noqa: A002 - as `Definition` calls it
 ) -> Any:
     """Declare a column; its annotation is its type.
@@ -57,6 +61,7 @@ def column(
     total               shares of its sum make sense
     average             it makes sense divided by `calls`
     missing_below_zero  an integer below zero says that the trace does not tell
+    api_only            it is not sent: only the Python API has it
     id                  of label and text in translations, where it is not the group and the name
     """
     return Declared(
@@ -68,6 +73,7 @@ def column(
             "total": total,
             "average": average,
             "missing_below_zero": missing_below_zero,
+            "api_only": api_only,
             "id": id,
         }
     )
@@ -84,7 +90,7 @@ def fact(text: str = "", label: str = "", unit: Unit | UnsetType | None = UNSET)
     text   what it is
     label  what a page calls it, if it has a definition, with `unit`
     """
-    return Declared({"column": False, "label": label, "text": text, "unit": unit, "id": ""})
+    return Declared({"column": False, "label": label, "text": text, "unit": unit, "api_only": False, "id": ""})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(column, column_of, fact))
@@ -100,20 +106,20 @@ class Result(Shown, LateFields):
     definitions: ClassVar[Mapping[str, Definition]] = {}
     #: what each fact is
     facts: ClassVar[Mapping[str, str]] = {}
-    missing_below_zero: ClassVar[tuple[str, ...]] = ()
     #: what ids of its columns begin with; empty if they are not translated
-    group: ClassVar[str] = ""
+    id_prefix: ClassVar[str] = ""
 
     def __init_subclass__(cls, group: str = "") -> None:
         """Read the declarations."""
         super().__init_subclass__()
-        cls.group = group
+        cls.id_prefix = group
         written = {name: str(hint) for kind in cls.__mro__ for name, hint in get_annotations(kind).items()}
         declared = cls.declared
         cls.definitions = {
             name: _definition(group, name, written[name], known) for name, known in declared.items() if known["label"]
         }
         cls.columns = {name: each for name, each in cls.definitions.items() if declared[name]["column"]}
+        cls.defined = cls.columns
         cls.facts = {name: known["text"] for name, known in declared.items() if not known["column"]}
         cls.missing_below_zero = tuple(name for name in cls.columns if declared[name]["missing_below_zero"])
 
@@ -127,27 +133,9 @@ class Result(Shown, LateFields):
         """The columns that this trace has, by name: arrays, and sequences of plain values."""
         return {name: values for name in self.columns if (values := getattr(self, name)) is not None}
 
-    def as_grid(self) -> Grid:
-        """Its rows and columns, with their definitions; what the trace does not tell is masked."""
-        values = self.to_columns()
-        for key in self._below_zero(values):
-            values[key] = np.ma.masked_less(values[key], 0)
-        title = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
-        return Grid(title, [self.columns[key] for key in values], values, len(self))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """One row per entry. Missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""
-        import pandas as pd  # noqa: PLC0415 - not a dependency
-
-        frame = pd.DataFrame({name: list(v) if isinstance(v, tuple) else v for name, v in self.to_columns().items()})
-        for name in self.missing_below_zero:
-            if name in frame:
-                frame[name] = frame[name].astype("Int64").mask(frame[name] < 0)
-        return frame
-
     def table(
         self,
-        meta: TableMeta,
+        meta: TableMeta | PageMeta,
         *,
         without: Sequence[str] = (),
         totals: Mapping[str, int | None] | None = None,
@@ -160,7 +148,7 @@ class Result(Shown, LateFields):
         totals   what shares of columns refer to, where it is not the sum of the column
         whole    with more rows than this it is sent in pages
         """
-        values = {name: values for name, values in self.to_columns().items() if name not in without}
+        values = self._sent(without)
         sums = {name: int(values[name].sum()) for name in values if self.declared[name]["total"]}
         return Table(
             meta,
@@ -172,9 +160,35 @@ class Result(Shown, LateFields):
             self._below_zero(values),
         )
 
+    def as_columns(self, *, without: Sequence[str] = (), nulls: bool = True, most: int | None = None) -> Columns:
+        """The columns that this trace has as lists, for an answer.
+
+        without  columns that are not sent
+        nulls    whether integers that are missing are null; else they are below zero
+        most     rows at most
+        """
+        values = {name: values[:most] for name, values in self._sent(without).items()}
+        rows = {
+            name: values.tolist() if isinstance(values, np.ndarray) else list(values) for name, values in values.items()
+        }
+        for key in self._below_zero(values) if nulls else ():
+            rows[key] = [None if value < 0 else value for value in rows[key]]
+        return Columns(columns=[self.columns[name] for name in values], rows=rows)
+
+    def replace(self: R, **values: Any) -> R:
+        """The same with other values of some columns and facts."""
+        return type(self)(**{**{name: getattr(self, name) for name in self.declared}, **values})
+
     def answer(self, about: Mapping[str, Any]) -> Table[Any]:
         """The same with its facts. about: the fields of `TraceMeta`."""
         return self.table(self.meta_type()(**about, **{name: getattr(self, name) for name in self.facts}))
+
+    def _sent(self, without: Sequence[str]) -> dict[str, Any]:
+        return {
+            name: values
+            for name, values in self.to_columns().items()
+            if name not in without and not self.declared[name]["api_only"]
+        }
 
     def _below_zero(self, values: Mapping[str, Any]) -> list[str]:
         return [key for key in self.missing_below_zero if key in values and (values[key] < 0).any()]
@@ -195,13 +209,13 @@ _META_TYPES: dict[type[Result], type[TableMeta]] = {}
 
 def _meta_type(result: type[Result]) -> type[TableMeta]:
     hints = get_type_hints(result, include_extras=True)
-    name = "".join(word.capitalize() for word in result.group.split("_"))
+    name = "".join(word.capitalize() for word in result.id_prefix.split("_"))
     texts = "\n".join(f"{fact}  {text}" for fact, text in result.facts.items())
     made = msgspec.defstruct(
         f"{name}Meta",
         [(fact, hints[fact]) for fact in result.facts],
         bases=(TableMeta,),
-        namespace={"__doc__": f"Beside a table of {result.group.replace('_', ' ')}.\n\n{texts}"},
+        namespace={"__doc__": f"Beside a table of {result.id_prefix.replace('_', ' ')}.\n\n{texts}"},
         module=result.__module__,
         frozen=True,
         kw_only=True,
@@ -210,12 +224,14 @@ def _meta_type(result: type[Result]) -> type[TableMeta]:
 
 
 def _definition(group: str, name: str, annotation: str, known: Mapping[str, Any]) -> Definition:
-    kind: ColumnType = "string" if "str" in annotation else "bool" if "ool" in annotation else "number"
+    kind: ColumnType = "number" if _NUMBERS.search(annotation) else "bool" if "ool" in annotation else "string"
     unit = known["unit"]
     if unit is UNSET:
         unit = next((unit for end, unit in _UNITS if name.endswith(end)), "count") if kind == "number" else None
+    # pages have words of their own for facts
+    is_translated = group and known["column"] and not known["api_only"]
     return Definition(
-        name, known["label"], kind, unit, known["text"], known["id"] or (f"{group}.{name}" if group else "")
+        name, known["label"], kind, unit, known["text"], known["id"] or (f"{group}.{name}" if is_translated else "")
     )
 
 
@@ -224,9 +240,6 @@ def meta_of(answer: Any) -> Any:
     if isinstance(answer, type) and issubclass(answer, Result):
         return answer.meta_type()
     return get_args(answer)[0] if get_origin(answer) is Table else None
-
-
-R = TypeVar("R", bound=Result)
 
 
 def no_notes(_: Result) -> Sequence[Note]:

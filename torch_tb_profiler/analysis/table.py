@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
@@ -58,7 +58,7 @@ class Table(Shown, msgspec.Struct, Generic[M], frozen=True):
     totals              column → the sum that its percentages refer to; such columns have shares
     averages            columns that make sense divided by `calls`
     whole               with more rows than this it is sent in pages
-    missing_below_zero  columns of integers in which a number below zero is a missing one
+    unknown_below_zero  columns of integers in which a number below zero is a missing one
     """
 
     meta: M
@@ -67,7 +67,7 @@ class Table(Shown, msgspec.Struct, Generic[M], frozen=True):
     totals: Mapping[str, int | None] = msgspec.field(default_factory=dict)
     averages: Sequence[str] = ()
     whole: int = WHOLE
-    missing_below_zero: Sequence[str] = ()
+    unknown_below_zero: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.given[self.columns[0].key]) if self.columns else 0
@@ -75,7 +75,7 @@ class Table(Shown, msgspec.Struct, Generic[M], frozen=True):
     @property
     def values(self) -> Mapping[str, Any]:
         """Of each column by key: an array, masked where values are missing, or a sequence with None."""
-        below = self.missing_below_zero  # what answers pages asks for `given`: numpy.ma takes 10 ms to load
+        below = self.unknown_below_zero  # what answers pages asks for `given`: numpy.ma takes 10 ms to load
         return {**self.given, **{key: np.ma.masked_less(self.given[key], 0) for key in below}}
 
     def as_grid(self) -> Grid:
@@ -125,26 +125,6 @@ class Page(msgspec.Struct, Generic[M], frozen=True, kw_only=True):
     meta: M
     columns: Sequence[Column]
     rows: Rows
-
-
-def table_of(
-    meta: M,
-    found: Any,
-    keys: Iterable[str],
-    defined: Mapping[str, Definition],
-    totals: Mapping[str, int | None] | None = None,
-    averages: Iterable[str] = (),
-    whole: int = WHOLE,
-) -> Table[M]:
-    """The columns `keys` of a result; `defined` says what they mean. The rest: see `Table`.
-
-    Columns that `found.missing_below_zero` names have no value where they are below zero.
-    """
-    columns = [defined[key] for key in keys]
-    values = {column.key: getattr(found, column.key) for column in columns}
-    missing = getattr(found, "missing_below_zero", ())
-    below_zero = [key for key in missing if key in values and (values[key] < 0).any()]
-    return Table(meta, columns, values, totals or {}, tuple(averages), whole, below_zero)
 
 
 def _series(values: Any) -> Any:

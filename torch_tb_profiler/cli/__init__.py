@@ -80,6 +80,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         drop_output()
         return BAD_INPUT
     except Exception as error:  # noqa: BLE001 - a crash must not read as a result
+        from torch_tb_profiler.reason import ErrorWithReason
+
+        if isinstance(error, ErrorWithReason):
+            _say(str(error))
+            return BAD_INPUT
         if any(sign in str(error) for sign in _NO_ROOM_FOR):
             _say(_NO_MEMORY)
             return BAD_INPUT

@@ -29,7 +29,7 @@ class NamedTable(msgspec.Struct, frozen=True):
     help    what a row is, in our words
     ask     the table of a trace: how it is grouped (None: as usual), and from which step to which
     groups  how it can be grouped
-    defined what its columns mean, by key; empty if the Python API alone says it
+    defined what its columns mean, by key
     """
 
     help: str
@@ -56,7 +56,7 @@ def _ask(of: ListedTable, agents: Agents, trace: TraceProfile, group: str | None
 
 
 TABLES: Mapping[str, NamedTable] = {
-    name: NamedTable(agents.row, partial(_ask, of, agents), of.groups, COLUMNS[name] if agents.explained else {})
+    name: NamedTable(agents.row, partial(_ask, of, agents), of.groups, COLUMNS[name])
     for name, (of, agents) in FOR_AGENTS.items()
 }
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
@@ -46,35 +45,73 @@ class Waits(msgspec.Struct, frozen=True):
         return self.wait_ns >= 0
 
 
-class OperationTable(Tabular, frozen=True):
-    """Operations grouped; parallel columns. Keys, units and definitions: `columns.DISTRIBUTED_OPERATIONS`.
+class OperationTable(Result, group="operations"):
+    """Operations grouped; parallel columns.
 
     Sizes and bandwidths are NaN, times that are not known -1.
     """
 
-    missing_below_zero: ClassVar = ("transfer_ns", "wait_ns")
-
-    worker: tuple[str, ...]
-    name: tuple[str, ...]
-    kind: tuple[str, ...]
-    group: tuple[str, ...]
-    dtype: tuple[str, ...]
-    calls: Int64
-    matched: Int64
-    total_bytes: Float64
-    mean_bytes: Float64
-    latency_ns: Int64
-    mean_latency_ns: Float64
-    transfer_ns: Int64
-    mean_transfer_ns: Float64
-    wait_ns: Int64
-    unmatched_ns: Int64
-    algbw: Float64
-    busbw: Float64
-    recognised: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.name)
+    worker: tuple[str, ...] = column("Worker", "The rank whose trace it is.")
+    name: tuple[str, ...] = column("Name", "Library and collective, as called on the host or by the kernel.")
+    kind: tuple[str, ...] = column("Kind", "What it does, independent of the name that the library uses.")
+    group: tuple[str, ...] = column("Process group", "Description and name; empty if they are not in the trace.")
+    dtype: tuple[str, ...] = column("Data type", "Type of the elements, as the trace writes it.")
+    calls: Int64 = column("Calls", "How often the rank took part in it.")
+    matched: Int64 = column(
+        "Matched calls",
+        "Calls that are also in the trace of another rank, so that waiting and transfer can be distinguished.",
+    )
+    total_bytes: Float64 = column(
+        "Total size", "Σ bytes of the rank's input: elements × bytes of an element. Calls of unknown size are left out."
+    )
+    mean_bytes: Float64 = column("Average size", "Total size ÷ calls of known size.")
+    latency_ns: Int64 = column(
+        "Total latency",
+        "Time in which at least one of the calls ran: its kernels, or, for libraries without kernels, the call on the "
+        "host.",
+    )
+    mean_latency_ns: Float64 = column(
+        "Average latency",
+        "Mean duration of a call. Calls that overlap count in full, so that it can exceed total latency ÷ calls.",
+    )
+    transfer_ns: Int64 = column(
+        "Data transfer time",
+        "The part of the latency that was not waiting: for each call its last part, as long as the shortest time that "
+        "any rank needed for the same operation. Unknown if no call was matched.",
+        missing_below_zero=True,
+    )
+    mean_transfer_ns: Float64 = column(
+        "Average data transfer time",
+        "Mean over matched calls of the shortest time that any rank needed for the same operation.",
+    )
+    wait_ns: Int64 = column(
+        "Synchronizing time",
+        "Total latency − data transfer time − unmatched time. Unknown if no call was matched.",
+        missing_below_zero=True,
+    )
+    unmatched_ns: Int64 = column(
+        "Unmatched time",
+        "The part of the latency in which calls ran that were not matched, and no matched one moved data.",
+    )
+    algbw: Float64 = column(
+        "Algorithm bandwidth",
+        "Σ S ÷ Σ data transfer time, over matched calls whose size and time are known. If there are none, over the "
+        "whole time of the other calls, which may include waiting, so that it is a lower bound. S is the size as "
+        "nccl-tests counts it: of all ranks together for all-gather, reduce-scatter, gather and scatter, otherwise of "
+        "one rank.",
+        unit="bytes_per_second",
+    )
+    busbw: Float64 = column(
+        "Bus bandwidth",
+        "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for reduce-scatter, all-gather, all-to-all, gather "
+        "and scatter, × 1 for the others; n is the size of the process group. Comparable with the speed of the link.",
+        unit="bytes_per_second",
+    )
+    recognised: tuple[str, ...] = column(
+        "Recognized by",
+        "How it was recognized as communication: by arguments of the collective on the kernel or on the host, by a "
+        "range on the host, or only by the name of the kernel.",
+    )
 
 
 class GroupUse(msgspec.Struct, frozen=True):

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 import msgspec
 
 from torch_tb_profiler.analysis.absent import absent_of_span
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, MeanNs, Ns, columns_of, plain
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, MeanNs, Ns, plain
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
 from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
-from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import (
     Distributed,
     GroupUse,
-    OperationTable,
     Waits,
     distributed,
     operation_table,
@@ -177,9 +175,7 @@ def _distributed(subject: RunSubject[Rank], _: NoParameters) -> DistributedAnswe
         workers=[_rank(*of) for of in zip(found.ranks, found.places, found.waits, strict=True)],
         groups=[_group(use) for use in found.groups],
         definitions=list(COLUMNS.values()),
-        operations=columns_of(
-            operation_table(found), list(DISTRIBUTED_OPERATIONS.values()), OperationTable.missing_below_zero
-        ),
+        operations=operation_table(found).as_columns(),
     )
 
 

@@ -7,9 +7,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, columns_of
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count
 from torch_tb_profiler.analysis.question import RunQuestion, RunSubject
-from torch_tb_profiler.ranks.columns import RANGE_OF_RANKS, RANK_RANGES
 from torch_tb_profiler.ranks.ranges import range_of_ranks, ranges_of_ranks
 from torch_tb_profiler.ranks.run_questions import SUMMARY
 from torch_tb_profiler.ranks.summary import RankSummary
@@ -49,13 +48,12 @@ class RangeOfRanks(Answer, frozen=True, kw_only=True):
 
 def _ranges(subject: RunSubject[RankSummary], asked: OfStep) -> RangesOfRanks:
     found = ranges_of_ranks(subject.parts, asked.step)
-    names = columns_of(found, list(RANK_RANGES.values()), found.missing_below_zero)
-    return RangesOfRanks(names=names, left_out=found.left_out)
+    return RangesOfRanks(names=found.as_columns(), left_out=found.left_out)
 
 
 def _range(subject: RunSubject[RankSummary], asked: OneRange) -> RangeOfRanks:
     found = range_of_ranks(subject.parts, asked.name, asked.step)
-    return RangeOfRanks(ranks=columns_of(found, list(RANGE_OF_RANKS.values()), found.missing_below_zero))
+    return RangeOfRanks(ranks=found.as_columns())
 
 
 RUN_RANGES = RunQuestion(

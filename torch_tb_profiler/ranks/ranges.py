@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.ranks.columns import RANGE_OF_RANKS, RANK_RANGES
 from torch_tb_profiler.ranks.robust import deviations, middle
 from torch_tb_profiler.ranks.run_notes import chosen_ranks
 from torch_tb_profiler.ranks.summary import RankHead, RankSummary
@@ -26,57 +24,72 @@ MOST_NAMES = 500
 TIMES = ("host", "device", "exposed")
 
 
-class RankRangeTable(Tabular, frozen=True):
-    """One row per name, the longest first. Keys, units and definitions: `columns.RANK_RANGES`.
+class RankRangeTable(Result, group="rank_ranges"):
+    """One row per name, the longest first.
 
     left_out: names that are not in it
     """
 
-    missing_below_zero: ClassVar = ("device_ns", "exposed_ns")
-    defined: ClassVar = RANK_RANGES
+    name: tuple[str, ...] = column("Range", "Name; digits, addresses and keys that differ are shown as ….")
+    ranks: Int64 = column("Ranks", "How many ranks call it.")
+    lacking: Int64 = column("Ranks without", "How many ranks certainly do not call it.")
+    calls: Float64 = column("Calls", "Calls in all steps, as the median of the ranks.")
+    host_ns: Int64 = column(
+        "Host",
+        "Σ durations in a step that calls it: median of the steps, then of the ranks. Calls inside calls of the same "
+        "name count once.",
+    )
+    host_least_ns: Int64 = column("Shortest on the host", "The same for the rank where it is shortest.")
+    host_most_ns: Int64 = column("Longest on the host", "The same for the rank where it is longest.")
+    most_worker: tuple[str, ...] = column("Longest on", "The rank where it takes the longest time on the host.")
+    device_ns: Int64 = column(
+        "Device",
+        "Σ durations of device work launched inside: median of the steps, then of the ranks.",
+        missing_below_zero=True,
+    )
+    exposed_ns: Int64 = column(
+        "Exposed",
+        "Time of the step that it delays, as in Program: median of the steps, then of the ranks.",
+        missing_below_zero=True,
+    )
+    far_worker: tuple[str | None, ...] = column(
+        "Outlier",
+        "The rank that differs most from the others: by 8 robust deviations, 10 % of the median and 0.1 % of a step, "
+        "among at least four ranks. In a range that waits for other ranks, the late rank takes the shortest time.",
+    )
+    far_rank: tuple[int | None, ...] = column(
+        "Its number", "Number of that rank; empty if it is not in its trace.", unit=None
+    )
+    far_time: tuple[str | None, ...] = column("Outlier in", "Which time differs: host, device or exposed.")
+    far_ns: tuple[int | None, ...] = column("Difference", "This time on the rank − the median of the ranks.")
+    far_z: tuple[float | None, ...] = column(
+        "Deviations", "The difference in robust deviations of the ranks.", unit=None
+    )
 
-    name: tuple[str, ...]
-    ranks: Int64
-    lacking: Int64
-    calls: Float64
-    host_ns: Int64
-    host_least_ns: Int64
-    host_most_ns: Int64
-    most_worker: tuple[str, ...]
-    device_ns: Int64
-    exposed_ns: Int64
-    far_worker: tuple[str | None, ...]
-    far_rank: tuple[int | None, ...]
-    far_time: tuple[str | None, ...]
-    far_ns: tuple[int | None, ...]
-    far_z: tuple[float | None, ...]
-    left_out: int
-
-    def __len__(self) -> int:
-        return len(self.name)
+    left_out: int = fact("how many names are no rows: of each rank the longest are kept")
 
 
-class RangeRankTable(Tabular, frozen=True):
-    """One range, a row for each rank that calls it, in order of rank. Definitions: `columns.RANGE_OF_RANKS`."""
+class RangeRankTable(Result, group="range_of_ranks"):
+    """One range, a row for each rank that calls it, in order of rank."""
 
-    missing_below_zero: ClassVar = ("device_ns", "exposed_ns")
-    defined: ClassVar = RANGE_OF_RANKS
-
-    worker: tuple[str, ...]
-    rank: tuple[int | None, ...]
-    host: tuple[str | None, ...]
-    steps: Int64
-    calls: Int64
-    host_ns: Int64
-    host_least_ns: Int64
-    host_most_ns: Int64
-    device_ns: Int64
-    exposed_ns: Int64
-    difference_ns: Int64
-    z: tuple[float | None, ...]
-
-    def __len__(self) -> int:
-        return len(self.worker)
+    worker: tuple[str, ...] = column("Worker", "The rank whose trace it is.")
+    rank: tuple[int | None, ...] = column("Rank", "Its number; empty if it is not in the trace.", unit=None)
+    host: tuple[str | None, ...] = column("On", "Name of the host that it ran on.")
+    steps: Int64 = column("Steps", "In how many steps it is called.")
+    calls: Int64 = column("Calls", "Calls in these steps.")
+    host_ns: Int64 = column("Host", "Σ durations in a step that calls it, median of the steps.")
+    host_least_ns: Int64 = column("Host, shortest step", "The same for the step where it is shortest.")
+    host_most_ns: Int64 = column("Host, longest step", "The same for the step where it is longest.")
+    device_ns: Int64 = column(
+        "Device", "Σ durations of device work launched inside, median of the steps.", missing_below_zero=True
+    )
+    exposed_ns: Int64 = column(
+        "Exposed", "Time of the step that it delays, median of the steps.", missing_below_zero=True
+    )
+    difference_ns: Int64 = column("To the median", "Host − that of the median rank.")
+    z: tuple[float | None, ...] = column(
+        "Deviations", "The difference in robust deviations of the ranks; empty with fewer than four ranks.", unit=None
+    )
 
 
 class OfRank(msgspec.Struct, frozen=True):

@@ -90,7 +90,7 @@ class RankRanges(Table):
     calls: Int64 = column("count")
     host: Int64 = column("ns", "Σ")
     device: Int64 = column("ns", "Σ of what was launched inside")
-    exposed: Int64 = column("ns", "see `analysis.program.columns.RANGES`")
+    exposed: Int64 = column("ns", "see `analysis.program.ranges.RangeTable`")
 
 
 class RankHead(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.reason import OTHER, Reason, Value
+from torch_tb_profiler.reason import ErrorWithReason, Reason, Value
 
 ErrorKind = Literal[
     "credentials",
@@ -72,7 +72,7 @@ def install(extra: str) -> str:
     return f"Install it with: pip install 'torch-tb-profiler[{extra}]'"
 
 
-class StorageError(Exception):
+class StorageError(ErrorWithReason):
     """Something cannot be listed or opened; the message is a sentence for a user.
 
     kind: what sort of trouble it is
@@ -80,8 +80,7 @@ class StorageError(Exception):
     """
 
     def __init__(self, message: str | Reason, kind: ErrorKind = "failed", wait: float = 0.0) -> None:
-        super().__init__(str(message))
-        self.reason = message if isinstance(message, Reason) else Reason(OTHER, message)
+        super().__init__(message)
         self.kind: ErrorKind = kind
         self.wait = wait
 

@@ -43,7 +43,7 @@ class LocalStorage:
     def resolve(self, url: str) -> str:
         path = unquote(_FILE.sub("", url)) if scheme_of(url) == "file" else url
         if not path:  # a variable of the shell that is not set, not the directory where the command is
-            raise StorageError("the path is empty", "missing")
+            raise StorageError(f"{url}: the path is empty" if url else "the path is empty", "missing")
         if "\0" in path:
             raise StorageError(f"{shown(url)}: no file has such a name", "missing")
         return os.path.abspath(os.path.expanduser(os.path.expandvars(path)))  # noqa: PTH100, PTH111

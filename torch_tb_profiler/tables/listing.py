@@ -42,14 +42,12 @@ class Command(NamedTuple):
 class Agents(NamedTuple):
     """What agents are told of a table.
 
-    row        what a row is, in few words: they are in every list of tools
-    own        options of the table, where agents have others than its defaults
-    explained  its columns have the definitions of `columns.py`; else those of the Python API
+    row  what a row is, in few words: they are in every list of tools
+    own  options of the table, where agents have others than its defaults
     """
 
     row: str
     own: Mapping[str, str] = {}
-    explained: bool = True
 
 
 class ListedTable(NamedTuple):
@@ -179,7 +177,7 @@ _ALL = (
             "device stream gaps total_ns share mean_ns median_ns max_ns cause",
             sort="device,stream,-total_ns",
         ),
-        agents=Agents("idle time of a device by cause", explained=False),
+        agents=Agents("idle time of a device by cause"),
     ),
     ListedTable(
         "gaps",
@@ -200,9 +198,9 @@ _ALL = (
             sort="-host_ns",
             view="kernels",
         ),
-        agents=Agents("calls that launch device work", explained=False),
+        agents=Agents("calls that launch device work"),
     ),
-    ListedTable("queues", agents=Agents("work that waited for a stream", explained=False)),
+    ListedTable("queues", agents=Agents("work that waited for a stream")),
     ListedTable(
         "copies",
         command=Command(
@@ -211,7 +209,7 @@ _ALL = (
             sort="-active_ns",
             view="kernels",
         ),
-        agents=Agents("copies and fills of a kind", explained=False),
+        agents=Agents("copies and fills of a kind"),
     ),
     ListedTable(
         "path",
@@ -221,7 +219,7 @@ _ALL = (
             "duration_ns start_ns step part track name",
             sort="-duration_ns",
         ),
-        agents=Agents("a piece of the critical path", explained=False),
+        agents=Agents("a piece of the critical path"),
     ),
     ListedTable(
         "communication",

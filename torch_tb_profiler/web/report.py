@@ -126,7 +126,7 @@ def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
     safe = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII)
     disposition = f'attachment; filename="{safe}.html"'
     # What stands in a report is for those it is sent to: it must not run as a page of this server.
-    headers = (("Content-Disposition", disposition), ("Content-Security-Policy", "sandbox"))
+    headers = (("Content-Disposition", disposition), ("Content-Security-Policy", "default-src 'none'; sandbox"))
     return Answer(report(workspace, run, traces), "text/html; charset=utf-8", headers=headers)
 
 

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.kernels.table import KernelTable
-from torch_tb_profiler.analysis.operators.columns import OPERATORS
-from torch_tb_profiler.analysis.roofline.columns import ROOFLINE
+from torch_tb_profiler.analysis.operators.table import OperatorTable
+from torch_tb_profiler.analysis.roofline.table import RooflineTable
 
 _PARTS = "parts"
 
@@ -78,9 +78,12 @@ COMPARE_PARTS = {
 }
 
 COMPARE_OPERATORS = {
-    "name": OPERATORS["name"],
+    "name": OperatorTable.columns["name"],
     **_of_both(
-        *(OPERATORS[key] for key in ("calls", "host_self_ns", "host_total_ns", "device_self_ns", "device_total_ns"))
+        *(
+            OperatorTable.columns[key]
+            for key in ("calls", "host_self_ns", "host_total_ns", "device_self_ns", "device_total_ns")
+        )
     ),
 }
 
@@ -91,9 +94,9 @@ COMPARE_KERNELS = {
 }
 
 COMPARE_ROOFLINE = {
-    "name": ROOFLINE["name"],
-    "input_shape": ROOFLINE["input_shape"],
-    **_of_both(*(ROOFLINE[key] for key in ("calls", "time_ns", "flops", "roof_share", "lost_ns"))),
+    "name": RooflineTable.columns["name"],
+    "input_shape": RooflineTable.columns["input_shape"],
+    **_of_both(*(RooflineTable.columns[key] for key in ("calls", "time_ns", "flops", "roof_share", "lost_ns"))),
     **by_key(
         "compare_roofline",
         Definition(

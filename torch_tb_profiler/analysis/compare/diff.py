@@ -16,7 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.compare.alignment import align
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
@@ -46,8 +46,8 @@ class Times(msgspec.Struct, frozen=True):
     total_ns: int
 
 
-class OperatorSums(Tabular, frozen=True):
-    """Operators by name, in the order in which they first returned. Times in ns."""
+class OperatorSums(msgspec.Struct, frozen=True):
+    """Operators by name, in the order in which they first returned; parallel, times in ns."""
 
     name: tuple[str, ...]
     calls: Int64
@@ -56,23 +56,17 @@ class OperatorSums(Tabular, frozen=True):
     host_self_ns: Int64
     device_self_ns: Int64
 
-    def __len__(self) -> int:
-        return len(self.name)
-
 
 #: its columns but the name
-SUMS = ("calls", "host_total_ns", "device_total_ns", "host_self_ns", "device_self_ns")
+SUMS = OperatorSums.__struct_fields__[1:]
 
 
-class KernelSums(Tabular, frozen=True):
-    """Kernels by name. Times in ns."""
+class KernelSums(msgspec.Struct, frozen=True):
+    """Kernels by name; parallel, times in ns."""
 
     name: tuple[str, ...]
     calls: Int64
     total_ns: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
 
 
 @dataclass(frozen=True)
@@ -329,7 +323,7 @@ def below(timed: TimedProgram, nodes: Int64) -> tuple[Int64, Int64]:
 # tables -----------------------------------------------------------------------------------------------------
 
 
-class Delta(Tabular, frozen=True):
+class Delta(Shown, msgspec.Struct, frozen=True):
     """A table of both sides by name: of each column its left and right values; by the largest change, descending.
 
     A name that a side does not have counts 0 there.
@@ -353,7 +347,7 @@ class Delta(Tabular, frozen=True):
 def delta(left: Any, right: Any, by: tuple[str, ...]) -> Delta:
     """Join two tables of sums; `by` names the columns whose change decides the order, the first that changed counts."""
     names = list(dict.fromkeys([*left.name, *right.name]))
-    columns = [c for c in left.to_columns() if c != "name"]
+    columns = [c for c in left.__struct_fields__ if c != "name"]
     sides = [_spread(table, names, columns) for table in (left, right)]
     changes = [np.abs(sides[1][c] - sides[0][c]) for c in by]
     changed = next((c for c in changes if c.any()), None)

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.question import NoParameters, PairQuestion, Subj
 from torch_tb_profiler.analysis.roofline.question import Flop
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, Utilization, step_flops
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.model import Model
 
@@ -41,7 +41,7 @@ class UtilizationChange(msgspec.Struct, frozen=True):
     kernels: FractionChange
 
 
-class RooflineDelta(Tabular, frozen=True):
+class RooflineDelta(Shown, msgspec.Struct, frozen=True):
     """Operators by their shapes on both sides, by the change of lost time per step, then of time, descending.
 
     left, right   the columns `BOTH`; NaN where a side does not have it, or does not know it

@@ -142,7 +142,7 @@ class Operators:
             Side(self._siblings.program, nodes[sides.first[each] : sides.after[each]]).operators()
             for each in apart.tolist()
         ]
-        of = np.concatenate([found.range_of, np.repeat(apart, [len(table) for table in tables])])
+        of = np.concatenate([found.range_of, np.repeat(apart, [len(table.name) for table in tables])])
         order = stable_order(of)
         names = [*names, *(name for table in tables for name in table.name)]
         columns = {key: np.concatenate([getattr(each, key) for each in (sums, *tables)])[order] for key in SUMS}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import nearest
@@ -15,25 +15,15 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 
-class KernelSequences(Tabular, frozen=True):
-    """One row per operator and sequence of kernels, by calls, descending; parallel columns, times in ns.
+class KernelSequences(Result):
+    """One row per operator and sequence of kernels, by calls, descending."""
 
-    kernels             names of the kernels in the order of their launches
-    calls               calls of the operator that launched exactly these
-    device_ns           Σ durations of the kernels
-    launch_delay_ns     mean: start of the first launch − start of the operator
-    queue_delay_ns      mean: start of the first kernel − start of its launch
-    """
-
-    operator: tuple[str, ...]
-    kernels: tuple[tuple[str, ...], ...]
-    calls: Int64
-    device_ns: Int64
-    launch_delay_ns: Float64
-    queue_delay_ns: Float64
-
-    def __len__(self) -> int:
-        return len(self.operator)
+    operator: tuple[str, ...] = column("Operator", "The innermost operator around the launches.")
+    kernels: tuple[tuple[str, ...], ...] = column("Kernels", "Names of the kernels in the order of their launches.")
+    calls: Int64 = column("Calls", "Calls of the operator that launched exactly these.")
+    device_ns: Int64 = column("Device", "Σ durations of the kernels.")
+    launch_delay_ns: Float64 = column("Launch delay", "Mean of start of the first launch − start of the operator.")
+    queue_delay_ns: Float64 = column("Queue delay", "Mean of start of the first kernel − start of its launch.")
 
     def to_columns(self) -> dict[str, object]:
         return {**super().to_columns(), "kernels": [list(names) for names in self.kernels]}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.memory.records import (
     NO_ADDRESSES,
@@ -18,7 +17,8 @@ from torch_tb_profiler.analysis.memory.records import (
     operator_names,
 )
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column, fact
+from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.arrays.distinct import among, distinct, distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import inverse
@@ -56,30 +56,51 @@ class MemoryBlocks(msgspec.Struct, frozen=True):
         )
 
 
-class BlockTable(Tabular, frozen=True):
-    """Blocks as they are shown; parallel columns. Keys, units and definitions: `columns.MEMORY`.
+NO_BLOCKS = MemoryBlocks(*[np.empty(0, np.int64)] * 5)
 
-    Times in ns; -1 when that end was not recorded. `total`: how many there are, of which these are the first.
-    """
 
-    missing_below_zero: ClassVar = ("alloc_ns", "release_ns", "duration_ns", "alloc_row", "release_row")
+class BlockTable(Result, group="memory"):
+    """Blocks as they are shown. Times in ns; -1 when that end was not recorded."""
 
-    device: tuple[str, ...]
-    operator: tuple[str, ...]
-    parent: tuple[str, ...]
-    bytes: Int64
-    alloc_ns: Int64
-    release_ns: Int64
-    duration_ns: Int64
-    alloc_row: Int64
-    release_row: Int64
-    total: int
-    reason: str | None
+    device: tuple[str, ...] = column("Device", "Where the memory is: CPU, or type and number of the device.")
+    operator: tuple[str, ...] = column(
+        "Operator",
+        "The innermost operator that made the allocation; empty if it was made outside operators, or before the "
+        "recording began.",
+    )
+    parent: tuple[str, ...] = column(
+        "Called by", "The operator or annotation that encloses that operator; it shows what an aten::empty was for."
+    )
+    bytes: Int64 = column("Size", "Bytes of the allocation, as the allocator counts them.")
+    alloc_ns: Int64 = column(
+        "Allocated at",
+        "Time of the allocation since the start of the trace; empty if it was before the recording began.",
+        missing_below_zero=True,
+    )
+    release_ns: Int64 = column(
+        "Released at",
+        "Time of the release since the start of the trace; empty if it was not recorded. The allocator may keep "
+        "released memory as reserved memory.",
+        missing_below_zero=True,
+    )
+    duration_ns: Int64 = column("Lifetime", "Released at − allocated at.", missing_below_zero=True)
+    alloc_row: Int64 = column(
+        "Alloc row",
+        "Number of the event of the allocation in the file.",
+        unit=None,
+        missing_below_zero=True,
+        api_only=True,
+    )
+    release_row: Int64 = column(
+        "Release row",
+        "Number of the event of the release in the file.",
+        unit=None,
+        missing_below_zero=True,
+        api_only=True,
+    )
 
-    defined = MEMORY
-
-    def __len__(self) -> int:
-        return len(self.operator)
+    total: int = fact("how many there are, also those that are no rows")
+    reason: str | None = fact("why something is missing")
 
 
 class BlockFilter(msgspec.Struct, frozen=True):
@@ -94,14 +115,11 @@ class BlockFilter(msgspec.Struct, frozen=True):
     max_bytes: int | None = None
 
 
-class AliveTable(Tabular, frozen=True):
-    """What was in use at a time, the largest blocks first.
+class AliveTable(Shown, msgspec.Struct, frozen=True):
+    """What was in use at a time, the largest blocks first; its data frame is the blocks.
 
-    known_bytes + unknown_bytes = at.allocated: unknown is what was allocated before the recording began. Without
-    totals in the trace `at.allocated` is what is known.
+    known_bytes + unknown_bytes = at.allocated. Without totals in the trace `at.allocated` is what is known.
     """
-
-    missing_below_zero: ClassVar = BlockTable.missing_below_zero
 
     device: str
     at: MemoryAt
@@ -112,8 +130,11 @@ class AliveTable(Tabular, frozen=True):
     def __len__(self) -> int:
         return len(self.blocks)
 
-    def to_columns(self) -> dict[str, object]:
-        return {**self.blocks.to_columns()}
+    def to_columns(self) -> dict[str, Any]:
+        return self.blocks.to_columns()
+
+    defined = BlockTable.columns
+    missing_below_zero = BlockTable.missing_below_zero
 
 
 @remembered

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.memory.records import (
     memory_records,
 )
 from torch_tb_profiler.analysis.remember import pinned
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
@@ -29,28 +29,46 @@ class MemoryAt(msgspec.Struct, frozen=True):
     reserved: int
 
 
-class MemoryCurve(Tabular, frozen=True):
-    """The memory of one device: a step function, in bytes; parallel arrays in time order.
+class MemoryCurve(Result, group="memory"):
+    """The memory of one device: a step function, in time order."""
 
-    position   index into `MemoryRecords`
-    baseline   in use before the first record
-    unrecorded what changed without a record: allocated[-1] = baseline + Σ bytes + unrecorded, exactly
-    peak       most memory in use, and when it was first reached
-    device_bytes   what the device has, None if the file does not contain it and on the CPU
-    """
+    position: Int64 = column("Position", "Index into `MemoryRecords`.", unit=None, api_only=True)
+    time_ns: Int64 = column("Time", "Time since the start of the trace.")
+    allocated: Int64 = column(
+        "Allocated",
+        "Memory in use by tensors, as the device's allocator counts it; on the CPU plus shared memory, which "
+        "DataLoader workers use and the allocator does not count.",
+        unit="bytes",
+    )
+    reserved: Int64 = column(
+        "Reserved",
+        "Memory that the caching allocator has reserved on the device, in use or not; 0 on the CPU, which has no "
+        "caching allocator.",
+        unit="bytes",
+    )
 
-    device: MemoryDevice
-    position: Int64
-    time_ns: Int64
-    allocated: Int64
-    reserved: Int64
-    baseline: int
-    unrecorded: int
-    peak: MemoryAt
-    device_bytes: int | None
-
-    def __len__(self) -> int:
-        return len(self.time_ns)
+    device: MemoryDevice = fact("whose memory it is")
+    device_bytes: int | None = fact(
+        "Memory of the device (totalGlobalMem of the trace's deviceProperties).", "Device total"
+    )
+    peak: MemoryAt = fact(
+        "The highest memory in use, and when it was first reached. Taken from every record, not from the drawing.",
+        "Peak",
+        unit="bytes",
+    )
+    baseline: int = fact(
+        "Memory in use before the first record: parameters, optimizer state and anything else already allocated. "
+        "Memory in use at the end = this + Σ allocated − Σ released, exactly, unless something changed without a "
+        "record.",
+        "Before the recording",
+        unit="bytes",
+    )
+    unrecorded: int = fact(
+        "Σ of the changes between what the allocator counted and what its records add up to; 0 in a complete "
+        "recording.",
+        "Changed without a record",
+        unit="bytes",
+    )
 
     def at(self, i: int) -> MemoryAt:
         """After the i-th record; -1 for before the first."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.blocks import memory_blocks
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES, memory_categories
-from torch_tb_profiler.analysis.memory.columns import MEMORY_MODULES
 from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.program_times import lightning_program, nn_program
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest, nest
 from torch_tb_profiler.arrays.types import Int64
@@ -37,34 +34,54 @@ class RecordModules(msgspec.Struct, frozen=True):
     source: Source | None
 
 
-class MemoryModules(Tabular, frozen=True):
+class MemoryModules(Result, group="memory.modules"):
     """What was in use at the peak of a device, a row for each module, the most bytes first.
 
     Columns of categories: bytes. Σ bytes + unknown_bytes = peak.
     """
 
-    missing_below_zero: ClassVar[tuple[str, ...]] = ()
+    module: tuple[str, ...] = column(
+        "Module",
+        "The innermost module in whose forward it was allocated, or in the backward of one of its operators; empty "
+        "outside modules.",
+    )
+    bytes: Int64 = column("Size", "Σ bytes of its blocks in use at the peak.")
+    blocks: Int64 = column("Blocks", "The number of these blocks.")
+    gradient: Int64 = column(
+        "Gradients", "Bytes in use at the peak: allocated in backward and not released in it.", unit="bytes"
+    )
+    optimizer_state: Int64 = column(
+        "Optimizer state",
+        "Bytes in use at the peak: allocated in a step of the optimizer and not released in one.",
+        unit="bytes",
+    )
+    saved_for_backward: Int64 = column(
+        "Saved for backward", "Bytes in use at the peak: allocated in forward and released in backward.", unit="bytes"
+    )
+    kept_from_forward: Int64 = column(
+        "Kept from forward",
+        "Bytes in use at the peak: allocated in forward and released neither there nor in backward.",
+        unit="bytes",
+    )
+    forward_temporary: Int64 = column(
+        "Forward, temporary", "Bytes in use at the peak: allocated and released in forward.", unit="bytes"
+    )
+    backward_temporary: Int64 = column(
+        "Backward, temporary", "Bytes in use at the peak: allocated and released in backward.", unit="bytes"
+    )
+    optimizer_temporary: Int64 = column(
+        "Optimizer, temporary",
+        "Bytes in use at the peak: allocated and released in a step of the optimizer.",
+        unit="bytes",
+    )
+    in_use: Int64 = column(
+        "In use", "Bytes in use at the peak: in a trace with neither backward nor optimizer.", unit="bytes"
+    )
 
-    device: str
-    source: Source | None
-    peak: int
-    unknown_bytes: int
-    module: tuple[str, ...]
-    bytes: Int64
-    blocks: Int64
-    gradient: Int64
-    optimizer_state: Int64
-    saved_for_backward: Int64
-    kept_from_forward: Int64
-    forward_temporary: Int64
-    backward_temporary: Int64
-    optimizer_temporary: Int64
-    in_use: Int64
-
-    defined = MEMORY_MODULES
-
-    def __len__(self) -> int:
-        return len(self.module)
+    device: str = fact("whose memory it is")
+    source: Source | None = fact("what named the modules; None if nothing did")
+    peak: int = fact("most in use: Σ rows + unknown_bytes")
+    unknown_bytes: int = fact("of what was allocated before the recording began")
 
 
 @remembered

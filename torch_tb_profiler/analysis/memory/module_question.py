@@ -9,10 +9,9 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Bytes
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES
-from torch_tb_profiler.analysis.memory.columns import MEMORY_MODULES
-from torch_tb_profiler.analysis.memory.module_categories import BEFORE, memory_modules
+from torch_tb_profiler.analysis.memory.module_categories import BEFORE, MemoryModules, memory_modules
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
-from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.reason import Reason
 
@@ -49,19 +48,19 @@ def _modules(subject: Subject, asked: OfMemory) -> Table[MemoryModulesMeta]:
         if asked.device is not None:
             reason = Reason("no_memory_of", f"no memory of {asked.device!r} was recorded", {"device": asked.device})
             raise NotFound(reason)
-        columns = [MEMORY_MODULES[key] for key in ("module", "bytes", "blocks")]
+        columns = [MemoryModules.columns[key] for key in ("module", "bytes", "blocks")]
         return Table(MemoryModulesMeta(**about, device=None), columns, {column.key: () for column in columns})
     # without phases none of the others is known, so that they are no columns of zeros
     usual = () if chosen.in_use.any() else _USUAL
-    there = [
+    without = [
         name
         for place, name in enumerate(CATEGORIES)
-        if place != BEFORE and (name in usual or getattr(chosen, name).any())
+        if place != BEFORE and name not in usual and not getattr(chosen, name).any()
     ]
     meta = MemoryModulesMeta(
         **about, device=chosen.device, source=chosen.source, peak=chosen.peak, unknown_bytes=chosen.unknown_bytes
     )
-    return table_of(meta, chosen, ("module", "bytes", "blocks", *there), MEMORY_MODULES, {"bytes": chosen.peak})
+    return chosen.table(meta, without=without, totals={"bytes": chosen.peak})
 
 
 MEMORY_BY_MODULE = TraceQuestion(

@@ -7,12 +7,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.records import MemoryDevice, MemoryRecords, memory_records
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
 from torch_tb_profiler.analysis.shared.operator_times import OperatorNodes, operator_nodes
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group, sums_at
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -32,29 +31,53 @@ class MemoryChange(msgspec.Struct, frozen=True):
     allocation_size: int
 
 
-class MemoryOperators(Tabular, frozen=True):
+class MemoryOperators(Result, group="memory"):
     """Operators that changed the memory of one device; parallel columns, by self size increase, descending.
 
-    Keys, units and definitions of the columns: `columns.MEMORY`.
     `unattributed` is what happened outside operators: Σ self + unattributed = `all`, exactly.
     """
 
-    device: MemoryDevice
-    name: tuple[str, ...]
-    calls: Int64
-    size_increase: Int64
-    self_size_increase: Int64
-    allocation_count: Int64
-    self_allocation_count: Int64
-    allocation_size: Int64
-    self_allocation_size: Int64
-    unattributed: MemoryChange
-    all: MemoryChange
+    name: tuple[str, ...] = column("Operator", "Name of the operator.")
+    calls: Int64 = column(
+        "Calls",
+        "How often it was called while the time range lasted, whether a call changed memory or not; over the whole "
+        "trace as in the operator view.",
+    )
+    size_increase: Int64 = column(
+        "Size increase",
+        "Σ bytes allocated − Σ bytes released by the operator and everything it called. Negative when it released "
+        "more. A call inside another call of the same operator counts once.",
+        unit="bytes",
+    )
+    self_size_increase: Int64 = column(
+        "Self size increase",
+        "Σ bytes allocated − Σ bytes released by the operator itself, not by operators it called.",
+        unit="bytes",
+    )
+    allocation_count: Int64 = column("Allocations", "Allocations by the operator and everything it called.")
+    self_allocation_count: Int64 = column(
+        "Self allocations", "Allocations by the operator itself, not by operators it called."
+    )
+    allocation_size: Int64 = column(
+        "Allocated size",
+        "Σ bytes allocated by the operator and everything it called; releases are not subtracted.",
+        unit="bytes",
+        average=True,
+    )
+    self_allocation_size: Int64 = column(
+        "Self allocated size",
+        "Σ bytes allocated by the operator itself, not by operators it called; releases are not subtracted.",
+        unit="bytes",
+    )
 
-    defined = MEMORY
-
-    def __len__(self) -> int:
-        return len(self.name)
+    device: MemoryDevice = fact("whose memory it is")
+    unattributed: MemoryChange = fact(
+        "Allocations and releases outside all operators, such as releases when Python drops a tensor. Σ self + this = "
+        "everything recorded on the device, exactly.",
+        "Outside operators",
+        unit="bytes",
+    )
+    all: MemoryChange = fact("everything that happened on the device")
 
 
 class _Sums(NamedTuple):

@@ -13,13 +13,12 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, TraceMeta, plain
-from torch_tb_profiler.analysis.memory.blocks import BlockTable, alive, memory_events
-from torch_tb_profiler.analysis.memory.columns import MEMORY
+from torch_tb_profiler.analysis.memory.blocks import NO_BLOCKS, alive, block_table, memory_events
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
-from torch_tb_profiler.analysis.memory.operators import MemoryChange, memory_operators
+from torch_tb_profiler.analysis.memory.operators import MemoryChange, MemoryOperators, memory_operators
 from torch_tb_profiler.analysis.memory.records import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, devices_of, memory_records
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
-from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import positions
 from torch_tb_profiler.reason import Reason
@@ -36,18 +35,6 @@ _NOTES = {
     NO_TOTALS: Note("no_memory_totals", "info", NO_TOTALS, touches=("memory",)),
     NO_ADDRESSES: Note("no_memory_addresses", "info", NO_ADDRESSES, touches=("memory",)),
 }
-
-_OPERATOR_COLUMNS = (
-    "name",
-    "calls",
-    "size_increase",
-    "self_size_increase",
-    "allocation_count",
-    "self_allocation_count",
-    "allocation_size",
-    "self_allocation_size",
-)
-_BLOCK_COLUMNS = ("device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns")
 
 _Start = Annotated[int | None, Meta(description="Where the window begins; ns since the start of the trace.")]
 _End = Annotated[int | None, Meta(description="Where the window ends, included; ns since the start of the trace.")]
@@ -257,29 +244,29 @@ def _events(subject: Subject, asked: OnDevice) -> Table[MemoryEventsMeta]:
     found = memory_events(subject.model, *window, asked.device)
     meta = MemoryEventsMeta(**asdict(_about(subject, found.reason)))
     # a row for each allocation, not for each of a few hundred names: hardly anybody goes through them all
-    return table_of(meta, found, _BLOCK_COLUMNS, MEMORY, whole=PAGE)
+    return found.table(meta, whole=PAGE)
 
 
 def _operators(subject: Subject, asked: OnDevice) -> Table[MemoryOperatorsMeta]:
     window = _window(subject, asked)
     if not len(memory_records(subject.model)):
         about = MemoryOperatorsMeta(**asdict(_about(subject, NOT_RECORDED)), device=None)
-        return Table(about, [MEMORY[key] for key in _OPERATOR_COLUMNS], dict.fromkeys(_OPERATOR_COLUMNS, ()))
+        return Table(about, list(MemoryOperators.columns.values()), dict.fromkeys(MemoryOperators.columns, ()))
     index = _device_index(subject.model, asked.device)
     found = memory_operators(subject.model, *window)[index]
     meta = MemoryOperatorsMeta(
         **asdict(_about(subject)), device=found.device.name, unattributed=found.unattributed, all=found.all
     )
     totals = {"self_allocation_size": found.all.allocation_size, "self_allocation_count": found.all.allocation_count}
-    return table_of(meta, found, _OPERATOR_COLUMNS, MEMORY, totals, ("allocation_size",))
+    return found.table(meta, totals=totals)
 
 
 def _alive(subject: Subject, asked: AliveAt) -> MemoryAliveAnswer:
     records = memory_records(subject.model)
-    columns = [MEMORY[key] for key in _BLOCK_COLUMNS]
     if not len(records):
         meta = MemoryAliveMeta(**asdict(_about(subject, NOT_RECORDED)), device=None, total=0)
-        return MemoryAliveAnswer(meta=meta, columns=columns, rows={key: [] for key in _BLOCK_COLUMNS})
+        none = block_table(subject.model, NO_BLOCKS, 0).as_columns()
+        return MemoryAliveAnswer(meta=meta, columns=none.columns, rows=none.rows)
     device = records.devices[_device_index(subject.model, asked.device)].name
     found = alive(subject.model, device, asked.at_ns, asked.limit)
     meta = MemoryAliveMeta(
@@ -290,11 +277,8 @@ def _alive(subject: Subject, asked: AliveAt) -> MemoryAliveAnswer:
         known_bytes=found.known_bytes,
         unknown_bytes=found.unknown_bytes,
     )
-    rows = {key: plain(getattr(found.blocks, key)) for key in _BLOCK_COLUMNS}
-    for key in BlockTable.missing_below_zero:
-        if key in rows:
-            rows[key] = [None if value < 0 else value for value in rows[key]]
-    return MemoryAliveAnswer(meta=meta, columns=columns, rows=rows)
+    blocks = found.blocks.as_columns()
+    return MemoryAliveAnswer(meta=meta, columns=blocks.columns, rows=blocks.rows)
 
 
 def _about(subject: Subject, reason: str | None = None) -> MemoryMeta:

@@ -129,7 +129,7 @@ def operator_names(model: Model, node: Ints) -> tuple[list[str], list[str]]:
 def operator_codes(model: Model, node: Ints) -> tuple[Int32, Int32]:
     """The same as codes of strings; 0 is the empty one.
 
-    Nested calls that count as one call (`operators.columns.OPERATORS["calls"]`) have the same parent.
+    Nested calls that count as one call (`OperatorTable.calls`) have the same parent.
     """
     tree = model.tree
     name, parent = np.zeros(len(node), np.int32), np.zeros(len(node), np.int32)

@@ -8,12 +8,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Columns, Count, TraceMeta, columns_of
+from torch_tb_profiler.analysis.answer import Columns, Count, TraceMeta
 from torch_tb_profiler.analysis.health.recording import NO_MODULES
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.modules.columns import HOOKS
-from torch_tb_profiler.analysis.modules.columns import MODULES as COLUMNS
-from torch_tb_profiler.analysis.modules.table import hooks, modules
+from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS, hooks, modules
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.model.program_tree import Source
 
@@ -54,12 +52,12 @@ def _modules(subject: Subject, asked: OfSource) -> ModulesAnswer:
     shown = asked.source or (sources[0] if sources else "nn")
     found, called = modules(model, shown), hooks(model)
     notes = [] if len(found) else [NO_MODULES]
-    table = columns_of(found, [d for d in COLUMNS.values() if model.has_device_work or "device" not in d.key])
+    table = found.as_columns(without=() if model.has_device_work else DEVICE_COLUMNS, nulls=False)
     return ModulesAnswer(
         meta=ModulesMeta(**subject.about("modules", *notes), source=shown, sources=sources, total=len(found)),
         columns=table.columns,
         rows=table.rows,
-        hooks=columns_of(called, list(HOOKS.values())) if len(called) else None,
+        hooks=called.as_columns() if len(called) else None,
     )
 
 

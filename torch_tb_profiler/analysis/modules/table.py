@@ -8,10 +8,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import group, least_at, sums_at
 from torch_tb_profiler.arrays.lookup import places_of
@@ -24,58 +23,69 @@ from torch_tb_profiler.model.modules import hook_name, lightning_hooks, module_n
 from torch_tb_profiler.model.program_tree import NodeKind, Source
 
 
-class ModuleTable(Tabular, frozen=True):
+class ModuleTable(Result, group="modules"):
     """The hierarchy of modules: one entry per path of names (and ids) from an outermost module; all its calls together.
 
-    In preorder, siblings in the order of their first calls. Keys, units and definitions of the columns:
-    `columns.MODULES`. `parent` is an entry's `id`, -1 at the top.
+    In preorder, siblings in the order of their first calls. `parent` is an entry's `id`, -1 at the top.
     """
 
-    source: Source
-    id: Int64
-    parent: Int64
-    name: tuple[str, ...]
-    module_id: Int64
-    calls: Int64
-    operators: Int64
-    host_total_ns: Int64
-    host_self_ns: Int64
-    device_total_ns: Int64
-    device_self_ns: Int64
-    backward_host_ns: Int64
-    backward_device_ns: Int64
-    mean_host_ns: Float64
-    mean_device_ns: Float64
+    id: Int64 = column("Id", "Number of the entry; entries are in the order of their first calls.", unit=None)
+    parent: Int64 = column(
+        "Parent", "Id of the module that calls it; -1 at the top.", unit=None, missing_below_zero=True
+    )
+    name: tuple[str, ...] = column("Module", "Name of the module: its class and a number, or its path in Lightning.")
+    module_id: Int64 = column(
+        "Module id",
+        "Which of the modules of that name it is, as recorded; -1 if it was not recorded.",
+        unit=None,
+        missing_below_zero=True,
+    )
+    calls: Int64 = column("Calls", "How often its forward was called from there.")
+    operators: Int64 = column("Operators", "Operators that it called itself, not nested modules.")
+    host_total_ns: Int64 = column("Host total", "Σ durations of its forward on the host.")
+    host_self_ns: Int64 = column(
+        "Host self",
+        "Host total − Σ of the operators and modules directly inside − Σ of its own calls of the device's API: its "
+        "Python.",
+    )
+    device_total_ns: Int64 = column(
+        "Device total", "Σ durations of the kernels, copies and fills launched during its forward."
+    )
+    device_self_ns: Int64 = column("Device self", "Device total − Σ device total of the modules nested in it.")
+    backward_host_ns: Int64 = column(
+        "Backward host",
+        "Σ durations on the host of the autograd nodes whose forward ran in it or in a module nested in it, with the "
+        "accumulation of gradients that follows each.",
+    )
+    backward_device_ns: Int64 = column(
+        "Backward device", "Σ durations of the kernels, copies and fills launched by these autograd nodes."
+    )
+    mean_host_ns: Float64 = column("Host per call", "(Host total + backward host) ÷ calls.")
+    mean_device_ns: Float64 = column("Device per call", "(Device total + backward device) ÷ calls.")
 
-    missing_below_zero = ("parent", "module_id")
-
-    defined = MODULES
+    source: Source = fact("who named the modules")
 
     @classmethod
     def empty(cls, source: Source) -> ModuleTable:
         """Of a trace without modules of the source."""
-        columns: dict[str, Any] = dict.fromkeys(cls.__struct_fields__, np.empty(0, np.int64))
+        columns: dict[str, Any] = dict.fromkeys(cls.declared, np.empty(0, np.int64))
         real = np.empty(0, np.float64)
         return cls(**columns | {"source": source, "name": (), "mean_host_ns": real, "mean_device_ns": real})
 
-    def __len__(self) -> int:
-        return len(self.name)
+
+#: those that say nothing where no device was recorded
+DEVICE_COLUMNS = tuple(key for key in ModuleTable.columns if "device" in key)
 
 
-class HookTable(Tabular, frozen=True):
+class HookTable(Result, group="hooks"):
     """Lightning's hooks by name, by total time, descending. Times in ns on the host."""
 
-    name: tuple[str, ...]
-    calls: Int64
-    host_total_ns: Int64
-    host_self_ns: Int64
-    max_ns: Int64
-    min_ns: Int64
-
-    defined = HOOKS
-
-    def __len__(self) -> int:
-        return len(self.name)
+    name: tuple[str, ...] = column("Hook", "Name of the hook that Lightning called.")
+    calls: Int64 = column("Calls", "How often.")
+    host_total_ns: Int64 = column("Total", "Σ durations on the host.")
+    host_self_ns: Int64 = column("Self", "Total − Σ of the hooks called directly inside it.")
+    max_ns: Int64 = column("Max", "Longest call.")
+    min_ns: Int64 = column("Min", "Shortest call.")
 
 
 class HookCalls(msgspec.Struct, frozen=True):

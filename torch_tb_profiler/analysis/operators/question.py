@@ -10,19 +10,16 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Fraction, Ns, TraceMeta
 from torch_tb_profiler.analysis.device_use import device_use, mean_known
-from torch_tb_profiler.analysis.kernels.table import KernelTable
-from torch_tb_profiler.analysis.operators.columns import OPERATORS as COLUMNS
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
 from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
 from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
-from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.analysis.table import Table, TableMeta
 
 Backward = Literal["as_run", "with_forward"]
 
 _DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
-_LAUNCHED_COLUMNS = ("name", "short_name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
 
 
 class Grouped(msgspec.Struct, frozen=True):
@@ -108,22 +105,14 @@ def _table(
         unlinked_backward=unlinked,
         device_busy=busy,
     )
-    keys = [
-        key
-        for key in COLUMNS
-        if getattr(found, key, None) is not None
-        and key != "unattributed_device_ns"
-        and (has_work or key not in _DEVICE_COLUMNS)
-    ]
     totals = {"device_self_ns": meta.device_ns, "host_self_ns": meta.host_ns}
-    averages = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns", "api_self_ns")
-    return table_of(meta, found, keys, COLUMNS, totals, averages)
+    return found.table(meta, without=() if has_work else _DEVICE_COLUMNS, totals=totals)
 
 
 def _launched(known: KnownOperators, asked: OneOperator) -> Table[LaunchedMeta]:
     found = known.details.kernels_of(asked.name, asked.input_shape)
     meta = LaunchedMeta(**msgspec.structs.asdict(known.about), group_by="name", device_ns=int(found.total_ns.sum()))
-    return table_of(meta, found, _LAUNCHED_COLUMNS, KernelTable.columns, {"total_ns": meta.device_ns})
+    return found.table(meta)
 
 
 OPERATORS = TraceQuestion(

@@ -10,12 +10,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
+from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
-from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.operators.with_forward import keys_of
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
+from torch_tb_profiler.analysis.result import Result, column, column_of, fact
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks, call_stacks
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.lookup import take_known
@@ -28,10 +28,10 @@ from torch_tb_profiler.trace import Category, Strings
 OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack"]
 
 
-class OperatorTable(Tabular, frozen=True):
+class OperatorTable(Result, group="operators"):
     """Operators grouped; parallel columns, by device self time, else host self time, descending.
 
-    Keys, units and definitions of the columns: `columns.OPERATORS`. `input_shape` and `call_stack` are None
+    `input_shape` and `call_stack` are None
     unless grouped by them, `api_self_ns` where no operator called the device's API; `flop_rate` and `byte_rate` where
     shapes tell neither of device work. Tensor-core columns are percent, NaN where there is no device time, or where of
     no part of it is known whether it uses them.
@@ -39,48 +39,95 @@ class OperatorTable(Tabular, frozen=True):
     that percentages refer to.
     """
 
-    group_by: OperatorGrouping
-    has_device_work: bool
-    name: tuple[str, ...]
-    is_communication: Bool
-    input_shape: tuple[str, ...] | None
-    call_stack: tuple[str, ...] | None
-    calls: Int64
-    device_self_ns: Int64
-    device_total_ns: Int64
-    kernels: Int64
-    host_self_ns: Int64
-    host_total_ns: Int64
-    api_self_ns: Int64 | None
-    tensor_core_eligible: Bool
-    tensor_core_self: Float64
-    tensor_core_total: Float64
-    flop_rate: Float64 | None
-    byte_rate: Float64 | None
-    has_call_stack: Bool
-    device_ns: int
-    host_ns: int
-    unattributed_device_ns: int
+    name: tuple[str, ...] = column("Name", "Name of the operator.")
+    is_communication: Bool = column("Communication", "Whether it is a call of torch.distributed, by its name.")
+    input_shape: tuple[str, ...] | None = column(
+        "Input shapes", "Shapes of the inputs, one list per argument; recorded with record_shapes=True."
+    )
+    call_stack: tuple[str, ...] | None = column(
+        "Call stack",
+        "The Python frames around the call, innermost first: as recorded with the operator, otherwise from the Python "
+        "functions that enclose it on the same thread.",
+    )
+    calls: Int64 = column(
+        "Calls",
+        "How often it was called. An operator whose only nested operator has the same name counts once with it.",
+    )
+    device_self_ns: Int64 = column(
+        "Device self",
+        "Σ durations of the kernels, copies and fills launched by the operator itself, not by operators it called. "
+        "Work that runs at the same time on several streams is added up.",
+        average=True,
+    )
+    device_total_ns: Int64 = column(
+        "Device total", "Device self of the operator and of all operators it called.", average=True
+    )
+    kernels: Int64 = column("Kernels", "Kernels launched by the operator itself, not by operators it called.")
+    host_self_ns: Int64 = column(
+        "Host self",
+        "Duration on the host − Σ of the operators directly inside it − Σ of its own calls of the device's API.",
+        average=True,
+    )
+    host_total_ns: Int64 = column(
+        "Host total",
+        "Σ durations on the host. A call inside another call of the same operator counts in both.",
+        average=True,
+    )
+    api_self_ns: Int64 | None = column(
+        "Blocked in API",
+        "Σ of its own calls of the device's runtime or driver API: launches, copies, allocations, and waiting in "
+        "them. Host self + this + operators inside it = its duration.",
+        average=True,
+    )
+    tensor_core_eligible: Bool = column(
+        "Tensor cores eligible",
+        "Whether the operator multiplies matrices or convolves, so that it can use tensor cores, or launched kernels "
+        "that do, or calls an operator for which this is true.",
+    )
+    tensor_core_self: Float64 = column(
+        "Tensor cores self",
+        "Duration of its own kernels known to use tensor cores ÷ device self; empty if it is known for none of them.",
+        unit="percent",
+    )
+    tensor_core_total: Float64 = column(
+        "Tensor cores total",
+        "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total; "
+        "empty if it is known for none of them.",
+        unit="percent",
+    )
+    flop_rate: Float64 | None = column(
+        "FLOP/s",
+        "Matrix FLOP by the shapes of its inputs ÷ time of its own kernels. Empty for operators without FLOP, or if "
+        "the shapes do not determine them.",
+    )
+    byte_rate: Float64 | None = column(
+        "Bytes/s",
+        "The minimum that it reads and writes, by the shapes of its inputs ÷ time of its own kernels. Empty if the "
+        "shapes do not determine it.",
+    )
+    has_call_stack: Bool = column("Has call stacks", "Whether Python frames are known for at least one of its calls.")
 
-    defined = OPERATORS
+    group_by: OperatorGrouping = fact("what makes a row: name, name_shape or name_stack")
+    has_device_work: bool = fact("whether any device work was recorded")
+    device_ns: int = fact("Σ of device work")
+    host_ns: int = fact("Σ of host time of operators")
+    unattributed_device_ns: int = fact(
+        "Device work that no operator launched: launched outside any operator, replayed by a graph, or launched "
+        "before the recording began. Σ Device self + this = Σ of all kernels, copies and fills, exactly.",
+        "Unattributed device time",
+    )
 
-    def __len__(self) -> int:
-        return len(self.name)
 
+class LaunchedKernels(Result):
+    """The kernels that one operator launched itself; by total time, descending."""
 
-class LaunchedKernels(Tabular, frozen=True):
-    """The kernels that one operator launched itself; by total time, descending. Times in ns."""
-
-    name: tuple[str, ...]
-    short_name: tuple[str, ...]
-    calls: Int64
-    total_ns: Int64
-    mean_ns: Float64
-    max_ns: Int64
-    min_ns: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
+    name: tuple[str, ...] = column_of(KernelTable, "name")
+    short_name: tuple[str, ...] = column_of(KernelTable, "short_name")
+    calls: Int64 = column_of(KernelTable, "calls")
+    total_ns: Int64 = column_of(KernelTable, "total_ns")
+    mean_ns: Float64 = column_of(KernelTable, "mean_ns")
+    max_ns: Int64 = column_of(KernelTable, "max_ns")
+    min_ns: Int64 = column_of(KernelTable, "min_ns")
 
 
 class CallGroups(msgspec.Struct, frozen=True):

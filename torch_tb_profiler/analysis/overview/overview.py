@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans, device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -28,7 +28,7 @@ DEVICE_CATEGORIES = frozenset({"kernel", "memcpy", "memset", "runtime"})
 TOP = 5
 
 
-class StepTimes(Tabular, frozen=True):
+class StepTimes(Shown, msgspec.Struct, frozen=True):
     """The steps and how each is shared out. All times in ns; `start_ns` from the start of the trace.
 
     `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly. A
@@ -94,7 +94,7 @@ class TopKernel(msgspec.Struct, frozen=True):
     calls: int
 
 
-class Overview(Tabular, frozen=True):
+class Overview(Shown, msgspec.Struct, frozen=True):
     """The answer of the overview. Its data frame is the steps."""
 
     device_type: str

@@ -8,18 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, Row, TraceMeta, columns_of
-from torch_tb_profiler.analysis.program.columns import (
-    CAPTURES,
-    COMPILATIONS,
-    EAGER,
-    GENERATED,
-    GRAPH_GAPS,
-    GRAPH_NODES,
-    GRAPHS,
-    OUTSIDE_GRAPHS,
-    REGIONS,
-)
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, Row, TraceMeta
 from torch_tb_profiler.analysis.program.eager import eager_operators
 from torch_tb_profiler.analysis.program.generated import generated_kernels
 from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
@@ -105,10 +94,10 @@ def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
     return CompiledAnswer(
         meta=TraceMeta(**subject.about("overview")),
         totals=totals if len(table) or len(made) else None,
-        regions=columns_of(table, list(REGIONS.values()), table.missing_below_zero),
-        compilations=columns_of(made, list(COMPILATIONS.values())),
-        kernels=columns_of(kernels, list(GENERATED.values())),
-        eager=columns_of(eager, list(EAGER.values()), eager.missing_below_zero),
+        regions=table.as_columns(),
+        compilations=made.as_columns(),
+        kernels=kernels.as_columns(),
+        eager=eager.as_columns(),
     )
 
 
@@ -161,11 +150,11 @@ def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
         meta=TraceMeta(**subject.about("overview")),
         replayed_ns=replayed,
         outside_ns=outside,
-        graphs=columns_of(table, list(GRAPHS.values()), table.missing_below_zero),
-        captures=columns_of(captures(model), list(CAPTURES.values())),
-        outside=columns_of(outside_graphs(model), list(OUTSIDE_GRAPHS.values())),
-        nodes=None if nodes is None else columns_of(nodes, list(GRAPH_NODES.values())),
-        gaps=columns_of(gaps, list(GRAPH_GAPS.values())),
+        graphs=table.as_columns(),
+        captures=captures(model).as_columns(),
+        outside=outside_graphs(model).as_columns(),
+        nodes=None if nodes is None else nodes.as_columns(),
+        gaps=gaps.as_columns(),
         gap_count=count,
     )
 

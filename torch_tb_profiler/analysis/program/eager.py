@@ -6,8 +6,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.program.regions import COMPILING, compiled_nodes, named_nodes, work_in
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward import evaluates
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group, sums_at
 from torch_tb_profiler.arrays.nesting import nearest
@@ -15,23 +15,19 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
 
-class EagerOperators(Tabular, frozen=True):
+class EagerOperators(Result, group="eager"):
     """One row per name of an operator outside compiled code, by time on devices, else on the host, descending.
 
-    Keys, units and definitions of the columns: `columns.EAGER`. The last row may be work that no operator launched.
+    The last row may be work that no operator launched.
     """
 
-    name: tuple[str | None, ...]
-    calls: Int64
-    host_ns: Int64
-    device_ns: Int64
-    row: Int64
-
-    #: of work that no operator launched
-    missing_below_zero = ("calls", "host_ns", "row")
-
-    def __len__(self) -> int:
-        return len(self.name)
+    name: tuple[str | None, ...] = column("Operator", "Outermost operator; empty for work that no operator launched.")
+    calls: Int64 = column("Calls", "Calls outside compiled code in the steps.", missing_below_zero=True)
+    host_ns: Int64 = column("Host", "Σ durations of these.", missing_below_zero=True)
+    device_ns: Int64 = column("Device", "Σ durations of device work launched in them.")
+    row: Int64 = column(
+        "Longest call", "Event of the longest of these on the host.", unit=None, missing_below_zero=True
+    )
 
 
 @remembered

@@ -15,8 +15,8 @@ from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.lookups import lookups
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward import evaluates
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at, sums_at
 from torch_tb_profiler.arrays.nesting import nearest
@@ -43,41 +43,29 @@ _GENERATE = late_pattern(r"(?:^|/)transformers/generation/utils\.py\(")
 _GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
 
 
-class EngineSteps(Tabular, frozen=True):
-    """One row per step, in the order of time. Times in ns; -1 for what is not known.
+class EngineSteps(Result, group="engine_steps"):
+    """One row per step, in the order of time. Times in ns; -1 for what is not known."""
 
-    Keys, units and definitions of the columns: `columns.ENGINE_STEPS`.
-    """
-
-    phase: tuple[str, ...]
-    row: Int64
-    start_ns: Int64
-    host_ns: Int64
-    period_ns: Int64
-    gap_ns: Int64
-    device_ns: Int64
-    graph_ns: Int64
-    device_gap_ns: Int64
-    requests: Int64
-    generation: Int64
-    tokens: Int64
-    context_tokens: Int64
-    padded: Int64
-
-    missing_below_zero = (
-        "row",
-        "period_ns",
-        "gap_ns",
-        "device_gap_ns",
-        "requests",
-        "generation",
-        "tokens",
-        "context_tokens",
-        "padded",
+    phase: tuple[str, ...] = column("Phase", "What kind of step it is.")
+    row: Int64 = column("Event", "Number of its event in the file.", unit=None, missing_below_zero=True)
+    start_ns: Int64 = column("Begins", "Since the start of the trace.")
+    host_ns: Int64 = column("Host", "Its duration on the host.")
+    period_ns: Int64 = column(
+        "To the next", "From its beginning to the beginning of the next step.", missing_below_zero=True
     )
-
-    def __len__(self) -> int:
-        return len(self.row)
+    gap_ns: Int64 = column(
+        "Gap", "From its end on the host to the beginning of the next step.", missing_below_zero=True
+    )
+    device_ns: Int64 = column("Device", "Σ durations of device work that was launched in it.")
+    graph_ns: Int64 = column("In graphs", "The part of that which replays of graphs ran.")
+    device_gap_ns: Int64 = column(
+        "Device gap", "From the end of its last device work to the first of the next.", missing_below_zero=True
+    )
+    requests: Int64 = column("Requests", "Requests of the step.", missing_below_zero=True)
+    generation: Int64 = column("Generating", "Requests that generate.", missing_below_zero=True)
+    tokens: Int64 = column("Tokens", "New tokens that the step computes.", missing_below_zero=True)
+    context_tokens: Int64 = column("Prompt tokens", "Those of prompts.", missing_below_zero=True)
+    padded: Int64 = column("Room", "Requests that the captured graph has room for.", missing_below_zero=True)
 
     def of(self, phase: Phase) -> Bool:
         return np.array([each == phase.value for each in self.phase], np.bool_)

@@ -18,9 +18,7 @@ from torch_tb_profiler.analysis.answer import (
     Ns,
     NsMean,
     TraceMeta,
-    columns_of,
 )
-from torch_tb_profiler.analysis.program.columns import ENGINE_STEPS
 from torch_tb_profiler.analysis.program.engine import Engine, EngineSteps, How, engine, phase_codes, step_of_work
 from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import phases
@@ -257,9 +255,7 @@ def _engine(subject: Subject, _: NoParameters) -> EngineAnswer:
         engine=engine_summary(model),
         gaps=None if found is None else engine_gaps(model, found),
         families={} if found is None else _families(model, found),
-        steps=None
-        if found is None
-        else columns_of(found.steps, list(ENGINE_STEPS.values()), found.steps.missing_below_zero),
+        steps=None if found is None else found.steps.as_columns(),
     )
 
 

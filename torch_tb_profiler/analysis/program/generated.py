@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int64
@@ -25,21 +25,18 @@ _KINDS = {
 }
 
 
-class GeneratedKernels(Tabular, frozen=True):
-    """One row per kernel that a compiler generated, by time, descending. Keys, units: `columns.GENERATED`."""
+class GeneratedKernels(Result, group="generated"):
+    """One row per kernel that a compiler generated, by time, descending."""
 
-    name: tuple[str, ...]
-    backend: tuple[str, ...]
-    kind: tuple[str | None, ...]
-    operators: tuple[str, ...]
-    calls: Int64
-    total_ns: Int64
-    config: tuple[str | None, ...]
-    file: tuple[str | None, ...]
-    row: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
+    name: tuple[str, ...] = column("Kernel", "Name of the kernel.")
+    backend: tuple[str, ...] = column("Language", "triton or cpp.")
+    kind: tuple[str | None, ...] = column("Kind", "Kind of Triton kernel; empty if the name does not show it.")
+    operators: tuple[str, ...] = column("Fused operators", "The operators in its name, joined by _.")
+    calls: Int64 = column("Calls", "How often it ran in the steps.")
+    total_ns: Int64 = column("Total", "Σ durations.")
+    config: tuple[str | None, ...] = column("Configuration", "Blocks, warps and stages of a Triton kernel.")
+    file: tuple[str | None, ...] = column("File", "File that Inductor wrote, if it was recorded.")
+    row: Int64 = column("First call", "Event of its first run.", unit=None)
 
 
 @remembered

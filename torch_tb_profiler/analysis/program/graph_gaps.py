@@ -7,7 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.program.replay_nodes import replayed_nodes
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import place_of_running_maximum
@@ -71,21 +71,22 @@ def graph_gaps(model: Model) -> GraphGaps:
     )
 
 
-class GapTable(Tabular, frozen=True):
-    """One row per gap longer than rounding, the longest first. Keys, units and definitions: `columns.GRAPH_GAPS`."""
+class GapTable(Result, group="graph_gaps"):
+    """One row per gap longer than rounding, the longest first."""
 
-    where: tuple[str, ...]
-    graph: Int64
-    duration_ns: Int64
-    after: tuple[str, ...]
-    before: tuple[str, ...]
-    short_after: tuple[str, ...]
-    short_before: tuple[str, ...]
-    start_ns: Int64
-    row: Int64
-
-    def __len__(self) -> int:
-        return len(self.where)
+    where: tuple[str, ...] = column("Where", "inside a replay, or between one and the next on the device.")
+    graph: Int64 = column("Graph", "Number of the graph that the gap is in, or after.", unit=None)
+    duration_ns: Int64 = column("Gap", "Time in which no node of the replay runs, or of any replay.")
+    after: tuple[str, ...] = column("After", "The node that ends where the gap begins.")
+    before: tuple[str, ...] = column("Before", "The node that begins where the gap ends.")
+    short_after: tuple[str, ...] = column(
+        "After, short", "The name without parameters and most template arguments, as in the GPU Kernel view."
+    )
+    short_before: tuple[str, ...] = column(
+        "Before, short", "The name without parameters and most template arguments, as in the GPU Kernel view."
+    )
+    start_ns: Int64 = column("Begins", "Since the start of the trace.")
+    row: Int64 = column("Node", "Event of the node that begins where the gap ends.", unit=None)
 
 
 def longest_gaps(model: Model, graph: int | None, limit: int) -> tuple[GapTable, int]:

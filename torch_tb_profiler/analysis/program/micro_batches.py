@@ -8,7 +8,7 @@ import numpy as np
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.phases import device_phase, phases
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.forest import Forest
@@ -31,48 +31,32 @@ _SYNCHRONISES = late_pattern(
 _STEP = late_pattern(r"Optimizer\.step#(?P<kind>\w+)\.step$")
 
 
-class MicroBatches(Tabular, frozen=True):
+class MicroBatches(Result, group="micro_batches"):
     """One row per backward pass of the steps that are chosen, in the order of time. Times in ns.
 
-    step            index into the steps
-    number          which of its step, from 0
-    start_ns        when the first autograd node began
-    forward_ns, data_ns, backward_ns   of the main thread since the pass before, or the beginning of the step; backward
-                    with what is computed again
-    forward_device_ns, backward_device_ns   Σ durations of device work that these launched
-    synchronises    whether gradients are joined over ranks in it
+    with what is computed again
     """
 
-    step: Int64
-    number: Int64
-    start_ns: Int64
-    data_ns: Int64
-    forward_ns: Int64
-    backward_ns: Int64
-    forward_device_ns: Int64
-    backward_device_ns: Int64
-    synchronises: Bool
+    step: Int64 = column("Step", "Index into the steps.", unit=None)
+    number: Int64 = column("Pass", "Which backward pass of its step, from 0.", unit=None)
+    start_ns: Int64 = column("Backward begins", "When its first autograd node began.")
+    data_ns: Int64 = column("Data", "Time of the main thread in data since the previous pass.")
+    forward_ns: Int64 = column("Forward", "Time of the main thread in forward and loss since then.")
+    backward_ns: Int64 = column("Backward", "Time of the main thread in backward, with recomputation.")
+    forward_device_ns: Int64 = column(
+        "Forward on devices", "Σ durations of device work that forward and loss launched."
+    )
+    backward_device_ns: Int64 = column("Backward on devices", "Σ durations of device work that backward launched.")
+    synchronises: Bool = column("Joins gradients", "Whether gradients are joined over ranks in this pass.")
 
-    def __len__(self) -> int:
-        return len(self.step)
 
+class Optimizers(Result, group="optimizers"):
+    """One row per optimizer, by its class and its turn in the step. Times in ns."""
 
-class Optimizers(Tabular, frozen=True):
-    """One row per optimizer, by its class and its turn in the step. Times in ns.
-
-    name        class, with a number from the second of a class on: `AdamW`, `SGD`, `AdamW 2`
-    calls       of its step
-    host_ns     Σ durations of the calls
-    device_ns   Σ durations of device work launched in them
-    """
-
-    name: tuple[str, ...]
-    calls: Int64
-    host_ns: Int64
-    device_ns: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
+    name: tuple[str, ...] = column("Optimizer", "Class, with a number if a class has several optimizers in a step.")
+    calls: Int64 = column("Calls", "Calls of step() in the steps.")
+    host_ns: Int64 = column("Host", "Σ durations of the calls.")
+    device_ns: Int64 = column("Device", "Σ durations of device work launched in them.")
 
 
 @remembered

@@ -6,26 +6,25 @@ import numpy as np
 
 from torch_tb_profiler.analysis.program.replayed import replayed_rows
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
 
 
-class OutsideGraphs(Tabular, frozen=True):
-    """Device work that no graph replayed, by name, by time, descending. Keys, units: `columns.OUTSIDE_GRAPHS`."""
+class OutsideGraphs(Result, group="outside_graphs"):
+    """Device work that no graph replayed, by name, by time, descending."""
 
-    name: tuple[str, ...]
-    short_name: tuple[str, ...]
-    owner: tuple[str | None, ...]
-    calls: Int64
-    total_ns: Int64
-    replayed: Int64
-    row: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
+    name: tuple[str, ...] = column("Work", "Name of the kernel, copy or fill.")
+    short_name: tuple[str, ...] = column(
+        "Short name", "The name without parameters and most template arguments, as in the GPU Kernel view."
+    )
+    owner: tuple[str | None, ...] = column("Belongs to", "Operator that launched most of it; empty if unknown.")
+    calls: Int64 = column("Calls", "How often it ran in the steps outside replays.")
+    total_ns: Int64 = column("Total", "Σ durations of these.")
+    replayed: Int64 = column("In replays", "How often work of the same name ran in replays.")
+    row: Int64 = column("First run", "Event of the first of these.", unit=None)
 
 
 @remembered

@@ -9,8 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, NsMean, TraceMeta, columns_of
-from torch_tb_profiler.analysis.program.columns import MICRO_BATCHES, OPTIMIZERS
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
 from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_amounts, phase_times, phases_at_peak
@@ -210,9 +209,9 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
         inferred=share(int(times.inferred_ns.sum()), int(times.host_ns.sum())),
         recompute=recompute_shares(model),
         backward=_backward(model),
-        micro_batches=columns_of(passes, list(MICRO_BATCHES.values())),
+        micro_batches=passes.as_columns(),
         per_step=np.bincount(passes.step, minlength=len(steps)).tolist(),
-        optimizers=columns_of(optimizers(model), list(OPTIMIZERS.values())),
+        optimizers=optimizers(model).as_columns(),
         peaks=[
             Peak(
                 device=each.device,

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.program.columns import CALLS_OF_RANGE, RANGES
 from torch_tb_profiler.analysis.program.ranges import NO_CALLS, calls_of_range, ranges
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
-from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
-from torch_tb_profiler.model import Model
-
-
-def _keys(model: Model, keys: list[str]) -> list[str]:
-    return keys if model.has_device_work else [key for key in keys if key != "device_ns"]
+from torch_tb_profiler.analysis.result import Result
+from torch_tb_profiler.analysis.table import Table, TableMeta
 
 
 def _ranges(subject: Subject, _: NoParameters) -> Table[TableMeta]:
     model = subject.model
-    steps = model.steps
-    totals = {"exposed_ns": int((steps.end - steps.start).sum())}
-    return table_of(TableMeta(**subject.about("overview")), ranges(model), _keys(model, list(RANGES)), RANGES, totals)
+    totals = {"exposed_ns": int((model.steps.end - model.steps.start).sum())}
+    return _table(ranges(model), subject, totals)
+
+
+def _table(found: Result, subject: Subject, totals: Mapping[str, int] | None = None) -> Table[TableMeta]:
+    without = () if subject.model.has_device_work else ("device_ns",)
+    return found.table(TableMeta(**subject.about("overview")), without=without, totals=totals)
 
 
 class WhichRange(msgspec.Struct, frozen=True):
@@ -35,9 +35,7 @@ def _calls(subject: Subject, asked: WhichRange) -> Table[TableMeta]:
     found = calls_of_range(subject.model, asked.range)
     if found is None and asked.range:
         raise NotFound(f"there is no range {asked.range}")
-    found = found or NO_CALLS
-    keys = _keys(subject.model, list(CALLS_OF_RANGE))
-    return table_of(TableMeta(**subject.about("overview")), found, keys, CALLS_OF_RANGE)
+    return _table(NO_CALLS if found is None else found, subject)
 
 
 PROGRAM_RANGES = TraceQuestion(

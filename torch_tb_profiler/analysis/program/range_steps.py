@@ -21,7 +21,7 @@ class RangesByStep(msgspec.Struct, frozen=True):
     calls    all of them
     host     ns: Σ durations of the calls that are in no other of the same name
     device   ns: Σ durations of what these launched; -1 where that is not known
-    exposed  ns: of these, as `columns.RANGES` has it; -1 likewise
+    exposed  ns: of these, as `RangeTable` has it; -1 likewise
     names    the longest on the host first
     left     how many names were left out
     """

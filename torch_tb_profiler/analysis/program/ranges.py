@@ -5,14 +5,13 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.program.columns import RANGES
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.phase_times import foremost_work
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
 from torch_tb_profiler.analysis.shared.distribution import distribution
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.forest import Forest
@@ -37,55 +36,59 @@ _COMPILING = late_pattern(r"\(dynamo_timed\)$|_data: .*compile_id=|^compile_atte
 _FOLDED = "torch.compile …"
 
 
-class RangeTable(Tabular, frozen=True):
-    """One row per path of names, in preorder, siblings by the time of their first call.
+class RangeTable(Result, group="ranges"):
+    """One row per path of names, in preorder, siblings by the time of their first call."""
 
-    Keys, units and definitions of the columns: `columns.RANGES`; the longest call: its event and begin.
-    """
+    id: Int64 = column("Id", "Number of the entry in the tree.", unit=None)
+    parent: Int64 = column("Inside", "The entry around it; -1 at the top.", unit=None, missing_below_zero=True)
+    name: tuple[str, ...] = column("Range", "Name; digits, addresses and keys that differ are shown as ….")
+    writer: tuple[str, ...] = column("Written by", "What writes ranges of this name; user if it is not known.")
+    names: Int64 = column("Names", "How many different names the entry stands for.")
+    calls: Int64 = column("Calls", "How often it began in the steps.")
+    host_total_ns: Int64 = column("Host", "Σ durations; what overlaps counts each time.")
+    host_self_ns: Int64 = column("Host, self", "The same without ranges directly inside.")
+    device_ns: Int64 = column(
+        "Device",
+        "Σ durations of device work launched inside, on its thread or by a backward pass that it called; empty where "
+        "it is not known who called one.",
+        missing_below_zero=True,
+    )
+    exposed_ns: Int64 = column(
+        "Exposed",
+        "Time of the steps in which its device work is the running work that was launched first, or in which no "
+        "device works while it runs on the main thread.",
+        missing_below_zero=True,
+    )
+    mean_ns: Float64 = column("Mean", "Mean duration on the host.")
+    min_ns: Float64 = column("Shortest", "Shortest duration.")
+    median_ns: Float64 = column("Median", "Median duration.")
+    p99_ns: Float64 = column("99 %", "Duration that 99 % of the calls do not exceed.")
+    max_ns: Float64 = column("Longest", "Longest duration.")
+    between_ns: Int64 = column(
+        "Between", "Median time from the end of a call to the next on the same thread.", missing_below_zero=True
+    )
+    per_step: Float64 = column("Per step", "Calls divided by steps.")
+    longest_row: Int64 = column("Longest call", "Event of the longest call.", unit=None)
+    longest_start_ns: Int64 = column("Longest begins", "When the longest call began.")
 
-    id: Int64
-    parent: Int64
-    name: tuple[str, ...]
-    writer: tuple[str, ...]
-    names: Int64
-    calls: Int64
-    host_total_ns: Int64
-    host_self_ns: Int64
-    device_ns: Int64
-    exposed_ns: Int64
-    mean_ns: Float64
-    min_ns: Float64
-    median_ns: Float64
-    p99_ns: Float64
-    max_ns: Float64
-    between_ns: Int64
-    per_step: Float64
-    longest_row: Int64
-    longest_start_ns: Int64
 
-    missing_below_zero = ("parent", "device_ns", "exposed_ns", "between_ns")
+class RangeCalls(Result, group="range_calls"):
+    """The calls of one entry, in the order of time."""
 
-    defined = RANGES
-
-    def __len__(self) -> int:
-        return len(self.id)
-
-
-class RangeCalls(Tabular, frozen=True):
-    """The calls of one entry, in the order of time. Keys, units and definitions: `columns.CALLS_OF_RANGE`."""
-
-    row: Int64
-    name: tuple[str, ...]
-    step: tuple[str | None, ...]
-    start_ns: Int64
-    duration_ns: Int64
-    device_ns: Int64
-    between_ns: Int64
-
-    missing_below_zero = ("device_ns", "between_ns")
-
-    def __len__(self) -> int:
-        return len(self.row)
+    row: Int64 = column("Event", "Number of the event in its file.", unit=None)
+    name: tuple[str, ...] = column("Name", "The name as it was written.")
+    step: tuple[str | None, ...] = column("Step", "The step that it began in.")
+    start_ns: Int64 = column("Begins", "Since the start of the trace.")
+    duration_ns: Int64 = column("Duration", "On the host.")
+    device_ns: Int64 = column(
+        "Device",
+        "Σ durations of device work launched inside, on its thread or by a backward pass that it called; empty where "
+        "it is not known who called one.",
+        missing_below_zero=True,
+    )
+    between_ns: Int64 = column(
+        "Since the previous one", "From the end of the previous call on the same thread.", missing_below_zero=True
+    )
 
 
 _NOTHING = np.empty(0, np.int64)

@@ -8,8 +8,8 @@ import numpy as np
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.marks import marks
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.compiled import BODY, REGION, compiled
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import descending, group, sums_at
 from torch_tb_profiler.arrays.nesting import nearest
@@ -29,40 +29,32 @@ _PASS = late_pattern(r"CompiledFunction(?:Backward)?[0-9]*$")
 _RESTART = late_pattern(r"compile_attempt_(?P<number>[0-9]{1,6})")
 
 
-class RegionTable(Tabular, frozen=True):
-    """One row per compiled code, by host time, descending. Times in ns, of the steps that are chosen.
+class RegionTable(Result, group="regions"):
+    """One row per compiled code, by host time, descending. Times in ns, of the steps that are chosen."""
 
-    Keys, units and definitions of the columns: `columns.REGIONS`.
-    """
-
-    id: tuple[str, ...]
-    calls: Int64
-    outer_calls: Int64
-    host_ns: Int64
-    overhead_ns: Int64
-    body_ns: Int64
-    eager_ns: Int64
-    device_ns: Int64
-    row: Int64
-
-    #: where a trace has no ranges of graphs, or of what is around them
-    missing_below_zero = ("overhead_ns", "body_ns", "eager_ns")
-
-    def __len__(self) -> int:
-        return len(self.id)
+    id: tuple[str, ...] = column("Code", "Frame / code: a code above 0 is the frame compiled again.")
+    calls: Int64 = column("Calls", "Calls of the compiled code.")
+    outer_calls: Int64 = column("Outermost", "Those that are in no other compiled code.")
+    host_ns: Int64 = column("Host", "Σ durations of the calls, with compiled code inside them.")
+    overhead_ns: Int64 = column(
+        "Around graphs", "In the bytecode and the wrapper before the graph.", missing_below_zero=True
+    )
+    body_ns: Int64 = column("Graph", "In the bodies of its graphs.", missing_below_zero=True)
+    eager_ns: Int64 = column(
+        "Eager inside", "In operators that are in the region and in no graph.", missing_below_zero=True
+    )
+    device_ns: Int64 = column("Device", "Σ durations of device work launched in it, not deeper.")
+    row: Int64 = column("First call", "Event of its first call.", unit=None)
 
 
-class CompilationTable(Tabular, frozen=True):
-    """One row per compilation, in the order of time. Keys, units and definitions: `columns.COMPILATIONS`."""
+class CompilationTable(Result, group="compilations"):
+    """One row per compilation, in the order of time."""
 
-    id: tuple[str | None, ...]
-    start_ns: Int64
-    duration_ns: Int64
-    again: tuple[bool | None, ...]
-    row: Int64
-
-    def __len__(self) -> int:
-        return len(self.row)
+    id: tuple[str | None, ...] = column("Code", "Frame / code that is compiled; empty if torch does not record it.")
+    start_ns: Int64 = column("Begins", "Since the start of the trace.")
+    duration_ns: Int64 = column("Duration", "On the host.")
+    again: tuple[bool | None, ...] = column("Again", "Whether the frame had been compiled before, for other inputs.")
+    row: Int64 = column("Event", "Number of its event in the file.", unit=None)
 
 
 class RegionSums(msgspec.Struct, frozen=True):

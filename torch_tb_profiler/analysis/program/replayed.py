@@ -7,7 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.program.graph_gaps import graph_gaps
 from torch_tb_profiler.analysis.program.replay_nodes import replayed_nodes
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, least_at, sums_at
 from torch_tb_profiler.arrays.lookup import take_known
@@ -22,54 +22,44 @@ from torch_tb_profiler.trace import Category
 _UNNAMED = "(capture)"
 
 
-class GraphTable(Tabular, frozen=True):
-    """One row per graph: replays that run the same sequence of nodes. By device time, descending. Times in ns.
+class GraphTable(Result, group="graphs"):
+    """One row per graph: replays that run the same sequence of nodes. By device time, descending. Times in ns."""
 
-    Keys, units and definitions of the columns: `columns.GRAPHS`.
-    """
-
-    graph: Int64
-    replays: Int64
-    nodes: Int64
-    device_ns: Int64
-    span_ns: Float64
-    inside_ns: Float64
-    between_ns: Int64
-    row: Int64
-    start_ns: Int64
-
-    missing_below_zero = ("between_ns",)
-
-    def __len__(self) -> int:
-        return len(self.graph)
+    graph: Int64 = column("Graph", "Number of the graph: replays that run the same nodes in order.", unit=None)
+    replays: Int64 = column("Replays", "How often it was replayed in the steps.")
+    nodes: Int64 = column("Nodes", "Kernels, copies and fills of one replay.")
+    device_ns: Int64 = column("Device", "Σ durations of all nodes that ran.")
+    span_ns: Float64 = column("Replay", "Mean time from the first node to the end of the last.")
+    inside_ns: Float64 = column("Gaps inside", "Mean time of a replay in which none of its nodes runs.")
+    between_ns: Int64 = column(
+        "To the next", "Σ from its end to the next replay of any graph on the device.", missing_below_zero=True
+    )
+    row: Int64 = column("Launch", "Event of the call that launched its first replay.", unit=None)
+    start_ns: Int64 = column("Begins", "When its first replay began on the device.")
 
 
-class GraphNodes(Tabular, frozen=True):
-    """The nodes of one graph, in their order. Keys, units and definitions of the columns: `columns.GRAPH_NODES`."""
+class GraphNodes(Result, group="graph_nodes"):
+    """The nodes of one graph, in their order."""
 
-    position: Int64
-    name: tuple[str, ...]
-    short_name: tuple[str, ...]
-    mean_ns: Float64
-    spread: Float64
-    share: Float64
-    owner: tuple[str | None, ...]
-    row: Int64
+    position: Int64 = column("Node", "Its place in the graph.", unit=None)
+    name: tuple[str, ...] = column("Kernel", "Name of the kernel, copy or fill.")
+    short_name: tuple[str, ...] = column(
+        "Short name", "The name without parameters and most template arguments, as in the GPU Kernel view."
+    )
+    mean_ns: Float64 = column("Mean", "Mean duration over the replays.")
+    spread: Float64 = column("Spread", "Standard deviation ÷ mean over the replays.", unit="fraction")
+    share: Float64 = column("Share", "Part of the time of all nodes.")
+    owner: tuple[str | None, ...] = column("Belongs to", "Operator of its capture, otherwise what replayed it.")
+    row: Int64 = column("First run", "Event of its first run.", unit=None)
 
-    def __len__(self) -> int:
-        return len(self.position)
 
+class CaptureTable(Result, group="captures"):
+    """One row per capture, in the order of time."""
 
-class CaptureTable(Tabular, frozen=True):
-    """One row per capture, in the order of time. Keys, units and definitions of the columns: `columns.CAPTURES`."""
-
-    name: tuple[str, ...]
-    calls: Int64
-    start_ns: Int64
-    row: Int64
-
-    def __len__(self) -> int:
-        return len(self.name)
+    name: tuple[str, ...] = column("Captured in", "The range around the capture.")
+    calls: Int64 = column("Calls", "Calls that became nodes of the graph.")
+    start_ns: Int64 = column("Begins", "When the first of these was made.")
+    row: Int64 = column("First call", "Event of that.", unit=None)
 
 
 @remembered

@@ -12,12 +12,11 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.flops.coverage import Coverage
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.roofline.columns import ROOFLINE as COLUMNS
 from torch_tb_profiler.analysis.roofline.reached import Reached, reached
 from torch_tb_profiler.analysis.roofline.roofs import Roofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
 from torch_tb_profiler.analysis.roofline.utilization import OfElement, OfPhase, PackedFlops, Utilization, step_flops
-from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
 
@@ -184,8 +183,7 @@ def _roofline(subject: Subject, asked: RooflineGrouped) -> Table[RooflineMeta]:
         modules=bool(len(nn_modules(model).row)),
         lines=bool(len(model.frames)),
     )
-    keys = [key for key in COLUMNS if getattr(found, key) is not None]
-    return table_of(meta, found, keys, COLUMNS, {"time_ns": found.total_ns}, ("time_ns", "roof_ns", "lost_ns"))
+    return found.table(meta, totals={"time_ns": found.total_ns})
 
 
 FLOPS = TraceQuestion(

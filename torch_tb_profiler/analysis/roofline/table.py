@@ -15,14 +15,13 @@ from torch_tb_profiler.analysis.flops.work import Sure
 from torch_tb_profiler.analysis.kernels.table import by_owner
 from torch_tb_profiler.analysis.program.kinds import PHASES
 from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
-from torch_tb_profiler.analysis.roofline.columns import ROOFLINE
 from torch_tb_profiler.analysis.roofline.phases import piece_phase
 from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
 from torch_tb_profiler.analysis.roofline.reached import reached_ns
 from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns
 from torch_tb_profiler.analysis.shared.program_times import nn_program
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, first_at, greatest_at, group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -40,48 +39,122 @@ _NOT_KNOWN = "(not known)"
 _NO_PRODUCTS = "(no products)"
 
 
-class RooflineTable(Tabular, frozen=True):
-    """One row per group, by lost time, then time, descending. Columns: `columns.ROOFLINE`; NaN and None: not known.
+class RooflineTable(Result, group="roofline"):
+    """One row per group, by lost time, then time, descending. NaN and None: not known."""
 
-    input_shape  None unless grouped by shapes
-    total_ns     Σ of `time_ns`
-    """
+    name: tuple[str, ...] = column(
+        "Name", "Operator, kernel, module, line, element type or phase, depending on the grouping."
+    )
+    input_shape: tuple[str, ...] | None = column("Input shapes", "Shapes of the inputs, one list per argument.")
+    element: tuple[str | None, ...] = column(
+        "Multiplies",
+        "The element type that kernels multiply, by their names, otherwise by the inputs: its peak is the roof. Empty "
+        "if no matrices are multiplied. If there are several, the one with the most FLOP.",
+    )
+    calls: Int64 = column(
+        "Calls", "Calls of operators that own device work, and copies. For kernels: how often they ran."
+    )
+    time_ns: Int64 = column(
+        "Time", "Σ durations of the kernels, copies and fills that belong to it, communication left out.", average=True
+    )
+    flops: Float64 = column(
+        "FLOP",
+        "Matrix FLOP by the shapes of the inputs: a multiplication with its addition counts two, softmax, bias and "
+        "activation none; with a causal mask, only the part that it leaves. The kernels of a call share its FLOP by "
+        "their durations.",
+        unit="flop",
+    )
+    least_flops: Float64 = column(
+        "FLOP at least",
+        "For attention over packed sequences, whose lengths were not recorded: FLOP if all have the same length, plus "
+        "the known FLOP of the row. Empty for other rows.",
+        unit="flop",
+    )
+    most_flops: Float64 = column(
+        "FLOP at most", "The same, if each query sees as many keys as the longest sequence has.", unit="flop"
+    )
+    bytes: Float64 = column(
+        "Bytes",
+        "The minimum that is read and written: each different element of the inputs and of the result once. For "
+        "copies, as recorded.",
+    )
+    intensity: Float64 = column("FLOP/byte", "FLOP ÷ bytes, where both are known; empty without FLOP.", unit=None)
+    flop_rate: Float64 = column("FLOP/s", "FLOP ÷ time, where FLOP are known; empty without FLOP.")
+    byte_rate: Float64 = column("Bytes/s", "Bytes ÷ time, where bytes are known.")
+    roof_ns: Float64 = column(
+        "Time at the roof",
+        "Σ of the least time of each call: the longer of FLOP ÷ peak of the element type and bytes ÷ bandwidth of the "
+        "memory (for copies from and to the host, of the link); at least 2 µs if the call takes that long.",
+        average=True,
+    )
+    lost_ns: Float64 = column(
+        "Lost",
+        "Σ of the time that each call takes beyond its time at the roof. The losses of kernels that run at the same "
+        "time are added up.",
+        average=True,
+    )
+    lost_here_ns: Float64 = column(
+        "Lost against its best",
+        "The same against what this trace itself reaches (95th percentiles) instead of the peaks: the bandwidth of at "
+        "least 10 elementwise kernels above 64 MB, the FLOP/s of at least 3 products above 50 µs. If there are fewer, "
+        "the peaks count.",
+    )
+    roof_share: Float64 = column("Of the roof", "Time at the roof ÷ time, where both are known. Above 1: see `above`.")
+    mfu: Float64 = column(
+        "MFU",
+        "FLOP that the model needs ÷ peak of their element types ÷ time. Empty without FLOP, or if less than 60 % of "
+        "the time of products is known.",
+        unit="fraction",
+    )
+    hfu: Float64 = column(
+        "HFU",
+        "The same for the FLOP that are executed, including those that are computed again in the backward pass.",
+        unit="fraction",
+    )
+    bound: tuple[str | None, ...] = column(
+        "Bound by",
+        "What determines the time at the roof, for most of the time: compute, memory, link, or launch (less than 2 "
+        "µs).",
+    )
+    tensor_cores: tuple[str | None, ...] = column(
+        "Tensor cores",
+        "For products, for most of the time: used, or why not, although the device has tensor cores: fp32 (TF32 is "
+        "off, or the device has none), fp64, alignment (rows do not begin at 16 bytes), groups, small, other.",
+    )
+    below_wave: Float64 = column(
+        "Below one wave",
+        "Part of the time in kernels with fewer blocks than the device has multiprocessors.",
+        unit="fraction",
+    )
+    advice: tuple[str | None, ...] = column(
+        "Sizes",
+        "What may be wrong with the sizes of products that reach less than 75 % of the roof, for most of their time: "
+        "alignment (rows do not begin at 16 bytes), few_rows (at most 16, bound by the memory), split_k (fewer tiles "
+        "than multiprocessors, and a sum more than 8 times as long as the result), last_wave (1 to 4 rounds of tiles "
+        "of which more than 15 % is lost), edges (more than 15 % of the tiles lies beyond the result), merge (2 to 7 "
+        "in a row with an input of the same size), batch (8 or more equal ones in a row, below 10 µs).",
+    )
+    above: tuple[str | None, ...] = column(
+        "Above the roof",
+        "Why calls are more than 5 % faster than the roof, if there are any: algorithm (Winograd, FFT), cache (the "
+        "data fits into the last level), strides (not recorded: inputs may be expanded), model (unknown).",
+    )
+    known: Float64 = column("Known", "Part of the time for which the time at the roof is known.", unit="fraction")
+    sure: tuple[str | None, ...] = column(
+        "Known by",
+        "The least certain way in which FLOP and bytes are known: exact (arguments), derived (another event), bound "
+        "(at least or at most that), estimate, recorded.",
+    )
+    worst_row: Int64 = column(
+        "Worst event",
+        "Number of the event of the kernel or copy that loses most, or of the longest one if that is not known.",
+        unit=None,
+    )
+    worst_start_ns: Int64 = column("Worst start", "Its start, since the start of the trace.")
+    worst_ns: Int64 = column("Worst duration", "Its duration.")
 
-    group_by: RooflineGrouping
-    name: tuple[str, ...]
-    input_shape: tuple[str, ...] | None
-    element: tuple[str | None, ...]
-    calls: Int64
-    time_ns: Int64
-    flops: Float64
-    least_flops: Float64
-    most_flops: Float64
-    bytes: Float64
-    intensity: Float64
-    flop_rate: Float64
-    byte_rate: Float64
-    roof_ns: Float64
-    lost_ns: Float64
-    lost_here_ns: Float64
-    roof_share: Float64
-    mfu: Float64
-    hfu: Float64
-    bound: tuple[str | None, ...]
-    tensor_cores: tuple[str | None, ...]
-    below_wave: Float64
-    advice: tuple[str | None, ...]
-    above: tuple[str | None, ...]
-    known: Float64
-    sure: tuple[str | None, ...]
-    worst_row: Int64
-    worst_start_ns: Int64
-    worst_ns: Int64
-    total_ns: int
-
-    defined = ROOFLINE
-
-    def __len__(self) -> int:
-        return len(self.name)
+    group_by: RooflineGrouping = fact("what makes a row")
+    total_ns: int = fact("Σ of `time_ns`")
 
 
 @remembered_by

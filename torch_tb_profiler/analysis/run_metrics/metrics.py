@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.memory.records import CPU
 from torch_tb_profiler.analysis.overview.overview import average_step, overview, step_times
 from torch_tb_profiler.analysis.run_metrics.columns import TRACES
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.model import Model
 
 
@@ -76,7 +76,7 @@ class Figures(msgspec.Struct, frozen=True):
     top_kernel: str | None
 
 
-class FigureTable(Tabular, frozen=True):
+class FigureTable(Shown, msgspec.Struct, frozen=True):
     """The figures of several traces: which, and a column for each field of `Figures`."""
 
     run: tuple[str, ...]

@@ -10,13 +10,13 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.absent import absent_traces
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta, columns_of
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta, plain
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.kernels.sums import kernel_sums
 from torch_tb_profiler.analysis.kernels.table import KERNELS, KernelTable
-from torch_tb_profiler.analysis.operators.columns import OPERATORS as OPERATOR_COLUMNS
 from torch_tb_profiler.analysis.operators.question import OPERATORS
 from torch_tb_profiler.analysis.operators.sums import operator_sums
+from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.question import (
     Listed,
     NoParameters,
@@ -39,7 +39,7 @@ QuestionOfEach = tuple[TraceQuestion[Any, Any], msgspec.Struct]
 
 #: what can be set side by side, which of its numbers, and what they mean
 _SIDE_BY_SIDE: dict[str, tuple[TraceQuestion[Any, Any], tuple[str, ...], Mapping[str, Definition]]] = {
-    "operators": (OPERATORS, ("host_self_ns", "device_self_ns", "calls"), OPERATOR_COLUMNS),
+    "operators": (OPERATORS, ("host_self_ns", "device_self_ns", "calls"), OperatorTable.columns),
     "kernels": (KERNELS, ("total_ns", "calls"), KernelTable.columns),
 }
 _MEASURES = list(dict.fromkeys(measure for _, measures, _ in _SIDE_BY_SIDE.values() for measure in measures))
@@ -208,10 +208,11 @@ def _step_names(subject: Subject, asked: NamesAsked) -> StepNames:
     _, measures, columns = _SIDE_BY_SIDE[asked.what]
     found: Any = operator_sums(model) if asked.what == "operators" else kernel_sums(model)
     known = [key for key in measures if key != "device_self_ns" or found.has_device_work]
+    keys = ("name", *known)
     return StepNames(
         meta=TraceMeta(**subject.about(asked.what)),
         steps=len(model.steps),
-        names=columns_of(found, [columns["name"], *(columns[key] for key in known)]),
+        names=Columns(columns=[columns[key] for key in keys], rows={key: plain(getattr(found, key)) for key in keys}),
     )
 
 

@@ -8,9 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Columns, Count, Ns, TraceMeta, columns_of
+from torch_tb_profiler.analysis.answer import Columns, Count, Ns, TraceMeta
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
-from torch_tb_profiler.analysis.slices.columns import SLICES as COLUMNS
 from torch_tb_profiler.analysis.slices.table import CategoryName, CategorySlices, slice_categories, slices
 
 #: events of one answer, unless asked otherwise
@@ -62,7 +61,7 @@ class SlicesAnswer(Columns, frozen=True, kw_only=True):
 def _slices(subject: Subject, asked: WhichSlices) -> SlicesAnswer:
     model = subject.model
     found = slices(model, *msgspec.structs.astuple(asked))
-    table = columns_of(found, list(COLUMNS.values()))
+    table = found.as_columns()
     meta = SlicesMeta(
         **subject.about("trace"),
         total=found.total,

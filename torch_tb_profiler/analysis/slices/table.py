@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.slices.columns import SLICES
-from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
@@ -25,29 +24,17 @@ else:
 _FRAMES = (Category.SPAN,)
 
 
-class SliceTable(Tabular, frozen=True):
-    """A page of slices, the longest first; of equal length the earlier first. Parallel columns.
+class SliceTable(Result, group="slices"):
+    """A page of slices, the longest first; of equal length the earlier first."""
 
-    row            number of the event in its file
-    category       its category, in small letters
-    track          host thread or device stream it stands on, as `track_name` writes it
-    start_ns       from the start of the trace
-    duration_ns    from its start to its end, what it called included
-    total          how many slices there are, on all pages
-    """
+    row: Int32 = column("Event", "Number of the event in the file, counted from 0.", unit=None)
+    name: tuple[str, ...] = column("Name", "Name of the event, as the file has it.")
+    category: tuple[str, ...] = column("Category", "What the event is, in one vocabulary for files of all versions.")
+    track: tuple[str, ...] = column("Track", "Where it ran: process and thread of the host, or device and stream.")
+    start_ns: Int64 = column("Start", "Time since the start of the trace.")
+    duration_ns: Int64 = column("Duration", "From its start to its end, with everything that ran inside it.")
 
-    row: Int32
-    name: tuple[str, ...]
-    category: tuple[str, ...]
-    track: tuple[str, ...]
-    start_ns: Int64
-    duration_ns: Int64
-    total: int
-
-    defined = SLICES
-
-    def __len__(self) -> int:
-        return len(self.name)
+    total: int = fact("how many slices there are, on all pages")
 
 
 class CategorySlices(msgspec.Struct, frozen=True):

@@ -4,44 +4,32 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.curves import History
 from torch_tb_profiler.analysis.snapshot.frames import StackNames
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.types import Int64
 
 #: streams are not among them: their ids are pointers
 AgainstBy = Literal["line", "stack", "size", "module", "annotation"]
 
 
-class AgainstRows(Tabular, frozen=True):
-    """A row for each line, stack, size, module or annotation of either snapshot; what differs most is first.
+class AgainstRows(Result, group="snapshot.against"):
+    """A row for each line, stack, size, module or annotation of either snapshot; what differs most is first."""
 
-    name           the line, module or annotation; of stacks and sizes the line of the first allocation
-    size           requested bytes of each allocation, -1 where they differ
-    blocks_before  allocations in use in the other snapshot
-    blocks         in this one
-    bytes_before   requested, in the other snapshot
-    bytes          in this one
-    difference     bytes - bytes_before
-    """
-
-    missing_below_zero: ClassVar[tuple[str, ...]] = ("size",)
-
-    name: tuple[str, ...]
-    size: Int64
-    blocks_before: Int64
-    blocks: Int64
-    bytes_before: Int64
-    bytes: Int64
-    difference: Int64
-
-    def __len__(self) -> int:
-        return len(self.bytes)
+    name: tuple[str, ...] = column(
+        "Allocated at", "The line, stack, module or annotation that the row is about, in both snapshots."
+    )
+    size: Int64 = column("Size of each", "Requested bytes of each.", unit="bytes", missing_below_zero=True)
+    blocks_before: Int64 = column("Allocations before", "How many were in use in the other snapshot.")
+    blocks: Int64 = column("Allocations", "How many are in use in this one.")
+    bytes_before: Int64 = column("Requested before", "Requested bytes in use in the other snapshot.", unit="bytes")
+    bytes: Int64 = column("Requested", "Requested bytes in use in this one.")
+    difference: Int64 = column("Difference", "Requested bytes − those in the other snapshot.", unit="bytes")
 
 
 Side = tuple[History, StackNames, int]

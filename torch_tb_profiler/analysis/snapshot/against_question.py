@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta, plain
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta
 from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
-from torch_tb_profiler.analysis.snapshot.against import AgainstBy, AgainstRows, against
-from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_AGAINST
+from torch_tb_profiler.analysis.snapshot.against import AgainstBy, against
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, find_moment, moment_of
 from torch_tb_profiler.reason import Reason
@@ -64,15 +62,9 @@ def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
         meta=TraceMeta(**own.about("snapshot")),
         before=before,
         moment=at,
-        rows=_columns(found, asked.by),
+        rows=found.as_columns(without=() if asked.by == "size" else ("size",), most=MOST_ROWS),
         left_out=max(len(found) - MOST_ROWS, 0),
     )
-
-
-def _columns(found: AgainstRows, by: AgainstBy) -> Columns:
-    shown = [definition for key, definition in SNAPSHOT_AGAINST.items() if key != "size" or by == "size"]
-    rows = {definition.key: plain(np.array(getattr(found, definition.key))[:MOST_ROWS]) for definition in shown}
-    return Columns(columns=shown, rows=rows)
 
 
 SNAPSHOT_AGAINST_ANOTHER = PairQuestion(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.snapshot.curves import History
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, merged
 from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up, top_down
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.snapshot.schema import NO_TIME
@@ -27,34 +27,36 @@ NO_MODULE = "(in no module)"
 NO_ANNOTATION = "(in no annotation)"
 
 
-class AliveRows(Tabular, frozen=True):
-    """Allocations in use, a row for each stack, line, size, stream, module or annotation, the most bytes first.
+class AliveRows(Result, group="snapshot"):
+    """Allocations in use, a row for each stack, line, size, stream, module or annotation, the most bytes first."""
 
-    group             the module (`file: function`) or the annotation; empty if it is grouped by something else
-    stack             row of stacks of the first of them, -1 where it has none
-    line              innermost frame of the user's own code of the first of them
-    size              bytes of each of them, -1 where they differ
-    blocks            how many
-    bytes             requested
-    block_bytes       of their blocks
-    difference        bytes more than at the other moment, of the same row
-    born              position of the first of their births, -1 before the recording
-    """
-
-    missing_below_zero: ClassVar[tuple[str, ...]] = ("size", "stack")
-
-    group: tuple[str, ...]
-    stack: Int64
-    line: tuple[str, ...]
-    size: Int64
-    blocks: Int64
-    bytes: Int64
-    block_bytes: Int64
-    difference: Int64
-    born: Int64
-
-    def __len__(self) -> int:
-        return len(self.bytes)
+    line: tuple[str, ...] = column(
+        "Allocated at",
+        "Innermost frame of the user's own code in the stack of the allocation; if there is none, the innermost "
+        "Python frame, otherwise the innermost frame.",
+    )
+    group: tuple[str, ...] = column(
+        "Allocated in",
+        "By module: the innermost function that nn.Module.__call__ called. By annotation: the range of the program "
+        "that had begun last, on any thread.",
+    )
+    size: Int64 = column(
+        "Size of each", "Requested bytes of each; empty if they differ.", unit="bytes", missing_below_zero=True
+    )
+    blocks: Int64 = column("Allocations", "How many allocations are in use.")
+    bytes: Int64 = column("Requested", "Σ bytes that the program asked for.", total=True)
+    block_bytes: Int64 = column("Blocks", "Σ bytes of their blocks: requested bytes, rounded up by the allocator.")
+    difference: Int64 = column("Difference", "Requested bytes − those at the other moment.", unit="bytes")
+    stack: Int64 = column(
+        "Stack",
+        "Row of stacks of the first of them, -1 where it has none.",
+        unit=None,
+        missing_below_zero=True,
+        api_only=True,
+    )
+    born: Int64 = column(
+        "Born", "Position of the first of their births, -1 before the recording.", unit=None, api_only=True
+    )
 
 
 def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, since: int | None = None) -> AliveRows:
@@ -171,8 +173,8 @@ def alive_stacks(
             number = labels.number(label, "frame" if stack >= 0 else "other")
             row = (above, number, count if is_last else 0, born + 1, weight if is_last else 0)
             above = len(columns[0])
-            for column, value in zip(columns, row, strict=True):
-                column.append(value)
+            for values, value in zip(columns, row, strict=True):
+                values.append(value)
     parent, label_, blocks, seen, bytes_ = (np.array(column, np.int64) for column in columns)
     none = np.zeros(len(bytes_), np.int64)
     found = merged(EntryColumns(parent, label_, blocks, seen, bytes_, none), labels, 0, True)

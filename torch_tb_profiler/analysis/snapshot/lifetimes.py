@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.snapshot.curves import History
 from torch_tb_profiler.analysis.snapshot.frames import StackNames
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
@@ -20,36 +18,41 @@ CHURN_BYTES = 1 << 20
 CHURN_NS = 100_000
 
 
-class LifetimeRows(Tabular, frozen=True):
-    """One row per stack of what was allocated during the recording, by bytes, descending.
+class LifetimeRows(Result, group="snapshot.lifetimes"):
+    """One row per stack of what was allocated during the recording, by bytes, descending."""
 
-    stack         row of stacks
-    line          innermost frame of the user's own code
-    blocks        allocations
-    bytes         Σ requested
-    median_ns     lifetime of those that were released, -1 where none was or times are missing
-    longest_ns    of them
-    at_peak       bytes in use at the peak
-    at_end        bytes that were not released
-    churn         allocations of more than 1 MiB that were released within 100 µs
-    in_backward   share of blocks whose stack is inside the autograd engine
-    """
-
-    missing_below_zero: ClassVar[tuple[str, ...]] = ("median_ns", "longest_ns", "stack")
-
-    stack: Int64
-    line: tuple[str, ...]
-    blocks: Int64
-    bytes: Int64
-    median_ns: Int64
-    longest_ns: Int64
-    at_peak: Int64
-    at_end: Int64
-    churn: Int64
-    in_backward: Float64
-
-    def __len__(self) -> int:
-        return len(self.bytes)
+    line: tuple[str, ...] = column(
+        "Allocated at",
+        "Innermost frame of the user's own code in the stack of the allocation; if there is none, the innermost "
+        "Python frame, otherwise the innermost frame.",
+        id="snapshot.line",
+    )
+    blocks: Int64 = column("Allocations", "How many allocations were made in the recording.")
+    bytes: Int64 = column("Requested", "Σ bytes that the program asked for.", total=True, id="snapshot.bytes")
+    median_ns: Int64 = column(
+        "Median lifetime",
+        "Lower median time from allocation to release.",
+        id="snapshot.median_ns",
+        missing_below_zero=True,
+    )
+    longest_ns: Int64 = column(
+        "Longest lifetime",
+        "Longest time from allocation to release.",
+        id="snapshot.longest_ns",
+        missing_below_zero=True,
+    )
+    at_peak: Int64 = column("At the peak", "Requested bytes in use at the peak.", unit="bytes", id="snapshot.at_peak")
+    at_end: Int64 = column("At the end", "Requested bytes not released at the end.", unit="bytes", id="snapshot.at_end")
+    churn: Int64 = column(
+        "Short-lived", "Allocations of more than 1 MiB that were released within 100 µs.", id="snapshot.churn"
+    )
+    in_backward: Float64 = column(
+        "In backward",
+        "1 if the autograd engine is in the stack, otherwise 0.",
+        unit="fraction",
+        id="snapshot.in_backward",
+    )
+    stack: Int64 = column("Stack", "Row of stacks.", unit=None, missing_below_zero=True, api_only=True)
 
 
 class Churn(msgspec.Struct, frozen=True):

@@ -6,17 +6,17 @@ are those around the record in the trace: also of a backward pass, whose threads
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.module_categories import record_modules
 from torch_tb_profiler.analysis.memory.records import CPU, memory_records, operator_names
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.snapshot.alive import NO_ANNOTATION, NO_MODULE
 from torch_tb_profiler.analysis.snapshot.curves import History
 from torch_tb_profiler.analysis.snapshot.link import Meeting, SnapshotLink, meet
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
@@ -29,25 +29,19 @@ NOT_LINKED = "(not in the trace)"
 NO_OPERATOR = "(in no operator)"
 
 
-class LinkedAliveRows(Tabular, frozen=True):
-    """Allocations in use, a row for each module, annotation or operator of the trace, the most bytes first.
+class LinkedAliveRows(Result, group="snapshot"):
+    """Allocations in use, a row for each module, annotation or operator of the trace, the most bytes first."""
 
-    linked_blocks, linked_bytes  of those that were found in the trace; the others are one row
-    group                        the module, annotation or operator
-    blocks                       how many allocations
-    bytes                        requested
-    """
+    group: tuple[str, ...] = column(
+        "Allocated in",
+        "By module: the innermost function that nn.Module.__call__ called. By annotation: the range of the program "
+        "that had begun last, on any thread.",
+    )
+    blocks: Int64 = column("Allocations", "How many allocations are in use.")
+    bytes: Int64 = column("Requested", "Σ bytes that the program asked for.")
 
-    missing_below_zero: ClassVar[tuple[str, ...]] = ()
-
-    linked_blocks: int
-    linked_bytes: int
-    group: tuple[str, ...]
-    blocks: Int64
-    bytes: Int64
-
-    def __len__(self) -> int:
-        return len(self.group)
+    linked_blocks: int = fact("of those that were found in the trace; the others are one row")
+    linked_bytes: int = fact("of those")
 
 
 class _Named(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import TraceMeta, plain
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.snapshot.alive import AliveBy, FramesShown, alive_rows, alive_stacks, line_named
 from torch_tb_profiler.analysis.snapshot.answers import (
     AliveMeta,
@@ -26,7 +27,6 @@ from torch_tb_profiler.analysis.snapshot.answers import (
     SnapshotTimelineAnswer,
     StacksOfSnapshotMeta,
 )
-from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT, SNAPSHOT_LIFETIMES, SNAPSHOT_STACKS
 from torch_tb_profiler.analysis.snapshot.curves import History
 from torch_tb_profiler.analysis.snapshot.device import about
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
@@ -40,7 +40,8 @@ from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import Axis, BandBy, columns_of, drawing
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
-from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.analysis.table import Table, TableMeta
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action, Annotations
@@ -179,17 +180,26 @@ def _alive(subject: Subject, asked: WhichAlive) -> Table[AliveMeta]:
         since=since,
         group_by=asked.by,
     )
-    what = ("group",) if asked.by in ("module", "annotation") else ("line", "size")
-    keys = (*what, "blocks", "bytes", "block_bytes", *(() if since is None else ("difference",)))
-    return table_of(meta, rows, keys, SNAPSHOT, {"bytes": int(rows.bytes.sum())})
+    without = ("line", "size") if asked.by in ("module", "annotation") else ("group",)
+    return rows.table(meta, without=without if since else (*without, "difference"))
 
 
 def _lifetimes(subject: Subject, asked: OfDevice) -> Table[TableMeta]:
     model = subject.model
     found = lifetime_rows(device_history(model, asked.device), stack_names(model))
-    keys = ("line", "blocks", "bytes", "median_ns", "longest_ns", "at_peak", "at_end", "churn", "in_backward")
-    totals = {"bytes": int(found.bytes.sum())}
-    return table_of(TableMeta(**subject.about("snapshot")), found, keys, SNAPSHOT_LIFETIMES, totals)
+    return found.table(TableMeta(**subject.about("snapshot")))
+
+
+class SnapshotStacks(Result, group="snapshot.stacks"):
+    """A tree of call stacks in preorder, by what they hold."""
+
+    id: Int64 = column("Id", "Identifies the frames from the outermost down to it.", unit=None)
+    parent: Int64 = column("Parent", "Row of its caller; -1 at the top.", unit=None)
+    name: Sequence[str] = column("Name", "file(line): function of a frame.")
+    self_bytes: Int64 = column("Self", "Requested bytes in use that it allocated itself.")
+    total_bytes: Int64 = column("Total", "Self + Σ total of the entries directly below.")
+    blocks: Int64 = column("Allocations", "How many it allocated itself.")
+    folded: Int64 = column("Folded", "How many entries were folded into this one; 0 for all others.")
 
 
 def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
@@ -200,15 +210,15 @@ def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
     found = alive_stacks(history, names, at.position, asked.direction, asked.frames, asked.root, SMALLEST_SHARE)
     if found is None:
         raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
-    rows = {
-        "id": plain(found.id),
-        "parent": plain(found.parent),
-        "name": list(found.name),
-        "self_bytes": plain(found.self_ns),
-        "total_bytes": plain(found.total_ns),
-        "blocks": plain(found.calls),
-        "folded": plain(found.folded),
-    }
+    tree = SnapshotStacks(
+        id=found.id,
+        parent=found.parent,
+        name=found.name,
+        self_bytes=found.self_ns,
+        total_bytes=found.total_ns,
+        blocks=found.calls,
+        folded=found.folded,
+    ).as_columns()
     meta = StacksOfSnapshotMeta(
         **subject.about("snapshot"),
         moment=at,
@@ -217,7 +227,7 @@ def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
         all_bytes=found.all_ns,
         limit_bytes=found.limit_ns,
     )
-    return SnapshotStacksAnswer(meta=meta, columns=list(SNAPSHOT_STACKS.values()), rows=rows)
+    return SnapshotStacksAnswer(meta=meta, columns=tree.columns, rows=tree.rows)
 
 
 def _segments(subject: Subject, asked: AtMoment) -> SegmentsAnswer:

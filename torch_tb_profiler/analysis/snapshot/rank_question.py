@@ -8,11 +8,10 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.analysis.absent import absent_traces, first_of
-from torch_tb_profiler.analysis.answer import Answer, TraceMeta, plain
+from torch_tb_profiler.analysis.answer import Answer, TraceMeta
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope, Subject, TraceQuestion, TracesQuestion
 from torch_tb_profiler.analysis.run_metrics.question import TracesMeta
 from torch_tb_profiler.analysis.run_metrics.side_by_side import titles_of
-from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_RANKS
 from torch_tb_profiler.analysis.snapshot.ranks import SnapshotFigures, rank_rows, snapshot_figures
 from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.trace import Note
@@ -58,9 +57,8 @@ def _ranks(listed: Sequence[Listed], asked: Scope) -> Table[TracesMeta]:
         "worker": [each.worker for each in named],
         "span": [each.span for each in named],
     }
-    known = rows.as_grid().values
-    values = {key: names[key] if key in names else plain(known[key]) for key in SNAPSHOT_RANKS}
-    return Table(TracesMeta(of=asked.of, notes=_absent(listed)), list(SNAPSHOT_RANKS.values()), values)
+    table = rows.replace(**names).as_columns()
+    return Table(TracesMeta(of=asked.of, notes=_absent(listed)), table.columns, table.rows)
 
 
 def _absent(listed: Sequence[Listed]) -> list[Note]:

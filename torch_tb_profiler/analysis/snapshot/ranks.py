@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows
-from torch_tb_profiler.analysis.snapshot.columns import SNAPSHOT_RANKS
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.inferred_oom import has_history
 from torch_tb_profiler.analysis.snapshot.moments import device_history
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -45,34 +43,40 @@ class SnapshotFigures(msgspec.Struct, frozen=True):
     bytes: Sequence[Bytes]
 
 
-class RankRows(Tabular, frozen=True):
-    """One row per snapshot, what is furthest from the median first.
+class RankRows(Result, group="snapshot.ranks"):
+    """One row per snapshot, what is furthest from the median first; its names are known where it has any."""
 
-    place           of the snapshot in those that were given
-    peak_requested  most that was requested and not released; below 0 without a history
-    difference      of it to that of the median snapshot: of an even number the lower one of the middle. Where any
-                    snapshot has no history, of what was in use at the end
-    peak_reserved   most bytes of segments; below 0 without a history
-    requested       in use at the end
-    ooms            failed allocations
-    line            of the program whose bytes at the peak differ most from those in the median snapshot, empty for none
-    line_bytes      by how much
-    """
+    trace: Sequence[str] | None = column("Snapshot", "What distinguishes it from the others.")
+    run: Sequence[str] | None = column("Run", "Name of the run.")
+    worker: Sequence[str] | None = column("Worker", "Name of the worker.")
+    span: Sequence[str] | None = column("Moment", "Which snapshot of the worker.")
+    peak_requested: Int64 = column(
+        "Peak requested",
+        "The most memory that was requested and not released; empty without a history.",
+        unit="bytes",
+        missing_below_zero=True,
+    )
+    difference: Int64 = column(
+        "To the median",
+        "Peak requested - that of the median snapshot in the table; where a snapshot has no history, the same of what "
+        "was in use at the end.",
+        unit="bytes",
+    )
+    peak_reserved: Int64 = column(
+        "Peak reserved", "Most bytes of segments; empty without a history.", unit="bytes", missing_below_zero=True
+    )
+    requested: Int64 = column("At the end", "Requested bytes in use at the end.", unit="bytes")
+    ooms: Int64 = column("Out of memory", "Failed allocations.")
+    line: tuple[str, ...] = column(
+        "Differs most at",
+        "Line of the program whose bytes at the peak differ most from those in the median snapshot; empty if there is "
+        "none.",
+    )
+    line_bytes: Int64 = column("By", "Requested bytes of that line - those in the median snapshot.")
+    place: Int64 = column("Place", "Of the snapshot in those that were given.", unit=None, api_only=True)
 
-    missing_below_zero: ClassVar = ("peak_requested", "peak_reserved")
-    defined: ClassVar = SNAPSHOT_RANKS
 
-    place: Int64
-    peak_requested: Int64
-    difference: Int64
-    peak_reserved: Int64
-    requested: Int64
-    ooms: Int64
-    line: tuple[str, ...]
-    line_bytes: Int64
-
-    def __len__(self) -> int:
-        return len(self.place)
+NAMELESS = {"trace": None, "run": None, "worker": None, "span": None}
 
 
 def snapshot_figures(model: Model) -> SnapshotFigures:
@@ -95,7 +99,17 @@ def rank_rows(figures: Sequence[SnapshotFigures]) -> RankRows:
     """Where a snapshot has more lines than are kept, a line that only the other one kept is not compared."""
     if not figures:
         none = np.empty(0, np.int64)
-        return RankRows(none, none, none, none, none, none, (), none)
+        return RankRows(
+            **NAMELESS,
+            place=none,
+            peak_requested=none,
+            difference=none,
+            peak_reserved=none,
+            requested=none,
+            ooms=none,
+            line=(),
+            line_bytes=none,
+        )
     # a peak is compared with peaks alone
     at_peak = all(each.peak_requested is not None for each in figures)
     held = np.array([each.peak_requested if at_peak else each.requested for each in figures], np.int64)
@@ -104,17 +118,18 @@ def rank_rows(figures: Sequence[SnapshotFigures]) -> RankRows:
     order = descending(np.abs(difference))
     furthest = [_furthest(figures[median], figures[place]) for place in order.tolist()]
 
-    def column(name: str) -> Int64:
+    def figure(name: str) -> Int64:
         values = [getattr(each, name) for each in figures]
         return np.array([-1 if value is None else value for value in values], np.int64)[order]
 
     return RankRows(
+        **NAMELESS,
         place=order,
-        peak_requested=column("peak_requested"),
+        peak_requested=figure("peak_requested"),
         difference=difference[order],
-        peak_reserved=column("peak_reserved"),
-        requested=column("requested"),
-        ooms=column("ooms"),
+        peak_reserved=figure("peak_reserved"),
+        requested=figure("requested"),
+        ooms=figure("ooms"),
         line=tuple(line for line, _ in furthest),
         line_bytes=np.array([bytes_ for _, bytes_ in furthest], np.int64),
     )

@@ -9,12 +9,11 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta, columns_of
+from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta
 from torch_tb_profiler.analysis.health.recording import NO_STACKS
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
 from torch_tb_profiler.analysis.slices.table import track_name
-from torch_tb_profiler.analysis.stacks.columns import STACKS as COLUMNS
 from torch_tb_profiler.analysis.stacks.entries import EntryKind, EntryRole, Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
 from torch_tb_profiler.analysis.stacks.recorded import all_stacks
@@ -134,7 +133,6 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
     if found is None:
         raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
     has_frames = all_stacks(model, with_forward).has_frames
-    columns = list(COLUMNS.values())
     around = [found] if found.above is None else [found, found.above]
     shown_kinds = {kind for each in around for kind in each.kind}
     shown_roles = {role for each in around for role in each.role}
@@ -157,9 +155,9 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
         has_backward=bool((backward_links(model).forward >= 0).any()),
         thread=thread,
         threads=_threads(model, threads, found.weight),
-        above=None if found.above is None else columns_of(found.above, columns).rows,
+        above=None if found.above is None else found.above.as_columns(nulls=False).rows,
     )
-    table = columns_of(found, columns)
+    table = found.as_columns(nulls=False)
     return StacksAnswer(meta=meta, columns=table.columns, rows=table.rows)
 
 

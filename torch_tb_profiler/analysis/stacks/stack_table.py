@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.stacks.columns import STACKS
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.stacks.entries import NEVER_SEEN, EntryKind, EntryRole, StackEntries, Weight
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.preorder import preorder
@@ -21,45 +20,62 @@ Direction = Literal["top_down", "bottom_up"]
 SMALLER = "(smaller)"
 
 
-class StackTable(Tabular, frozen=True):
-    """StackEntries as a tree in preorder, siblings as they were first seen; parallel columns, times in ns.
+class StackTable(Result, group="stacks"):
+    """StackEntries as a tree in preorder, siblings as they were first seen.
 
-    Definitions of the columns: `definitions.STACKS`. `parent` is a row of this table, -1 at the top. Of every row,
+    `parent` is a row of this table, -1 at the top. Of every row,
     total_ns = self_ns + Σ total_ns of the rows directly below; Σ self_ns = whole_ns.
-
-    above        the entries around what was asked for, from the top down; None if it is everything
-    whole_ns     time of what is shown: of all stacks, or of the entry asked for
-    all_ns       time of all stacks
-    no_stack_ns  the part of the device time that was launched outside all frames, operators and annotations
-    entries      different stacks with any time of this weight, shown or not, seen from the top
-    limit_ns     entries with less are folded together
     """
 
-    weight: Weight
-    direction: Direction
-    id: Int64
-    parent: Int64
-    name: tuple[str, ...]
-    kind: tuple[EntryKind, ...]
-    role: tuple[EntryRole | None, ...]
-    short_name: tuple[str | None, ...]
-    self_ns: Int64
-    total_ns: Int64
-    calls: Int64
-    folded: Int64
-    above: StackTable | None
-    whole_ns: int
-    all_ns: int
-    no_stack_ns: int
-    entries: int
-    limit_ns: int
+    id: Int64 = column(
+        "Id",
+        "Identifies the names from the top down to it; it is the same for the same stack in every trace.",
+        unit=None,
+    )
+    parent: Int64 = column("Parent", "Row of the entry around it; -1 at the top.", unit=None, missing_below_zero=True)
+    name: tuple[str, ...] = column(
+        "Name",
+        "The innermost entry: file(line): function for a Python frame, otherwise the name of the module, operator, "
+        "annotation or device work.",
+    )
+    kind: tuple[EntryKind, ...] = column(
+        "Kind",
+        "frame (Python function), builtin (function in C), module (call of nn.Module), annotation, operator, device "
+        "(kernel, copy or fill), other (an API call outside all these), smaller (entries folded together).",
+    )
+    role: tuple[EntryRole | None, ...] = column(
+        "Role",
+        "What device work does: compute, communication (a kernel of a collective), copy (copies and fills). "
+        "Communication also for calls of torch.distributed on the host. Empty for all others.",
+    )
+    short_name: tuple[str | None, ...] = column(
+        "Short name",
+        "For device work, the name without parameters and most template arguments, as in GPU Kernel; empty for others.",
+    )
+    self_ns: Int64 = column(
+        "Self",
+        "Host: time in which it was innermost. Device: Σ durations of the kernels, copies and fills of this name "
+        "launched from there.",
+    )
+    total_ns: Int64 = column("Total", "Self + Σ total of the entries directly below.")
+    calls: Int64 = column("Calls", "How often it began there, or ran on the device.")
+    folded: Int64 = column(
+        "Folded",
+        "How many entries were folded into this one, because each has less than the smallest share; 0 for all others.",
+    )
 
-    missing_below_zero: ClassVar[tuple[str, ...]] = ("parent",)
-
-    defined = STACKS
-
-    def __len__(self) -> int:
-        return len(self.name)
+    weight: Weight = fact("whose time it is")
+    direction: Direction = fact("from callers to called, or the other way")
+    above: StackTable | None = fact(
+        "the entries around what was asked for, from the top down; None if it is everything"
+    )
+    whole_ns: int = fact("time of what is shown: of all stacks, or of the entry asked for")
+    all_ns: int = fact("time of all stacks")
+    no_stack_ns: int = fact(
+        "the part of the device time that was launched outside all frames, operators and annotations"
+    )
+    entries: int = fact("different stacks with any time of this weight, shown or not, seen from the top")
+    limit_ns: int = fact("entries with less are folded together")
 
 
 class Shown(msgspec.Struct, frozen=True):

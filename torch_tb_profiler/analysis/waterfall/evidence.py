@@ -74,7 +74,7 @@ def pieces_of(model: Model, found: Waterfall, cause: str) -> Gaps:
     codes = [at for at, meaning in enumerate(BUSY) if is_below(meaning.cause, cause) and meaning.cause in found.causes]
     if codes:
         parts += [_busy_pieces(model, found, device, codes) for device in found.devices]
-    every = Gaps(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in Gaps.__struct_fields__})
+    every = Gaps(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in Gaps.columns})
     return every.take(descending(every.duration_ns))
 
 

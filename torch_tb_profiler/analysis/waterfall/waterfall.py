@@ -11,10 +11,10 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import NsMean
 from torch_tb_profiler.analysis.device_use import kernel_devices
 from torch_tb_profiler.analysis.remember import pinned, remembered
+from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.device_roles import device_roles, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.quantities import Role, share
-from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.waterfall.causes import (
     ALL,
     BUSY,
@@ -42,37 +42,37 @@ MOST_DEVICES = 64
 Basis = Literal["devices", "host"]
 
 
-class Gaps(Tabular, frozen=True):
-    """Pieces of idle time with one cause each, by device and start; of a host, of all its time. Times in ns.
+class Gaps(Result):
+    """Pieces of idle time with one cause each, by device and start; of a host, of all its time. Times in ns."""
 
-    start_ns, duration_ns   within one step
-    step           index into the steps
-    device         number of the device; -1 of the host
-    cause          index into `Waterfall.causes`
-    gap_ns         length of the whole gap that it is a part of, whatever steps that lies in
-    closing_work   index into Trace.device_work: what ended the whole gap; -1 where nothing did
-    launch_call    index into Trace.launches: the call that launched it; -1 where it is not known
-    track          index into Trace.tracks: the thread that the gap waited for; -1 where it is not known
-    """
-
-    start_ns: Int64
-    duration_ns: Int64
-    step: Int64
-    device: Int64
-    cause: Int64
-    gap_ns: Int64
-    closing_work: Int64
-    launch_call: Int64
-    track: Int64
-
-    missing_below_zero = ("device", "closing_work", "launch_call", "track")
-
-    def __len__(self) -> int:
-        return len(self.start_ns)
+    start_ns: Int64 = column("Start", "Within one step.")
+    duration_ns: Int64 = column("Duration", "Within one step.")
+    step: Int64 = column("Step", "Index into the steps.", unit=None)
+    device: Int64 = column("Device", "Number of the device; -1 of the host.", unit=None, missing_below_zero=True)
+    cause: Int64 = column("Cause", "Index into `Waterfall.causes`.", unit=None)
+    gap_ns: Int64 = column("Gap", "Length of the whole gap that it is a part of, whatever steps that lies in.")
+    closing_work: Int64 = column(
+        "Closing work",
+        "Index into Trace.device_work: what ended the whole gap; -1 where nothing did.",
+        unit=None,
+        missing_below_zero=True,
+    )
+    launch_call: Int64 = column(
+        "Launch call",
+        "Index into Trace.launches: the call that launched it; -1 where it is not known.",
+        unit=None,
+        missing_below_zero=True,
+    )
+    track: Int64 = column(
+        "Track",
+        "Index into Trace.tracks: the thread that the gap waited for; -1 where it is not known.",
+        unit=None,
+        missing_below_zero=True,
+    )
 
     def take(self, chosen: Bool | Int64) -> Gaps:
         """Some of them."""
-        return Gaps(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
+        return Gaps(**{name: getattr(self, name)[chosen] for name in self.columns})
 
 
 class Waterfall(msgspec.Struct, frozen=True):

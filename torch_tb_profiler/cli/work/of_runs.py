@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope, Subject
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, TRACES
-from torch_tb_profiler.analysis.table import PageMeta, Table, table_of
+from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.cli.chosen import chosen_run
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.work.one_trace import chosen, open_local, readable_path
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import distributed, rank_of
-from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS, RANK_RANGES
 from torch_tb_profiler.ranks.distributed import operation_table
 from torch_tb_profiler.ranks.ranges import ranges_of_ranks
 from torch_tb_profiler.ranks.summary import summarize
@@ -39,12 +38,12 @@ def _of_ranks(arguments: argparse.Namespace, of: Callable[[Model, str], R]) -> l
 
 def _communication(arguments: argparse.Namespace) -> Table[PageMeta]:
     table = operation_table(distributed(_of_ranks(arguments, rank_of)))
-    return table_of(PageMeta(), table, DISTRIBUTED_OPERATIONS, DISTRIBUTED_OPERATIONS)
+    return table.table(PageMeta())
 
 
 def _rank_ranges(arguments: argparse.Namespace) -> Table[PageMeta]:
     table = ranges_of_ranks(_of_ranks(arguments, summarize))
-    return table_of(PageMeta(), table, RANK_RANGES, RANK_RANGES)
+    return table.table(PageMeta())
 
 
 def _traces(arguments: argparse.Namespace) -> Table[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -10,9 +10,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.idle import CAUSES
+from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
-from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.model import Model
@@ -36,7 +37,7 @@ def is_of_steps(of: ListedTable) -> bool:
 
 
 def _usual(of: ListedTable, subject: Subject, own: Own) -> Table[Any]:
-    return _answer(of, subject, own) if of.question else _table(of, subject, _result(of, subject, own))
+    return _answer(of, subject, own) if of.question else _result(of, subject, own).table(_meta(of, subject))
 
 
 def _question(of: ListedTable) -> TraceQuestion[Any, Any]:
@@ -61,12 +62,6 @@ def _result(of: ListedTable, subject: Subject, own: Own) -> Any:
 
 def _meta(of: ListedTable, subject: Subject) -> TableMeta:
     return TableMeta(**subject.about(of.command.view))
-
-
-def _table(of: ListedTable, subject: Subject, found: Any, keys: Iterable[str] | None = None) -> Table[TableMeta]:
-    """The columns of the list, or of them these."""
-    defined = COLUMNS[of.name]
-    return table_of(_meta(of, subject), found, list(defined if keys is None else keys), defined)
 
 
 def _steps(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
@@ -125,15 +120,15 @@ def _steps_at(model: Model, times: Int64) -> list[str | None]:
 
 def _modules(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
     found = _result(of, subject, own)
-    keys = [key for key in COLUMNS[of.name] if subject.model.has_device_work or "device" not in key]
-    return _with_depth(_table(of, subject, found, keys), found.parent)
+    without = () if subject.model.has_device_work else DEVICE_COLUMNS
+    return _with_depth(found.table(_meta(of, subject), without=without), found.parent)
 
 
 def _stacks(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
     if own.get("weight") not in (None, *stack_weights(subject.model)):
         raise UserError("the trace has no device work: --weight host")
     found = _result(of, subject, own)
-    return _with_depth(_table(of, subject, found), found.parent)
+    return _with_depth(found.table(_meta(of, subject)), found.parent)
 
 
 def _with_depth(table: Table[TableMeta], parent: Int64) -> Table[TableMeta]:
@@ -153,13 +148,14 @@ def _ranges(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
 
 def _copies(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
     found = _result(of, subject, own)  # GB/s there, as vendors have it
-    in_bytes = replace(found, bandwidth=found.bandwidth * 1e9, max_bandwidth=found.max_bandwidth * 1e9)
-    return _table(of, subject, in_bytes)
+    in_bytes = found.replace(bandwidth=found.bandwidth * 1e9, max_bandwidth=found.max_bandwidth * 1e9)
+    table: Table[TableMeta] = in_bytes.table(_meta(of, subject))
+    return table
 
 
 def _slices(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
     found = _result(of, subject, own)
-    table = _table(of, subject, found)
+    table = found.table(_meta(of, subject))
     return replace(table, meta=msgspec.structs.replace(table.meta, total=found.total))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.launch_delay import Launched, launched
-from torch_tb_profiler.analysis.operators.columns import OPERATORS as DEFINED
+from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.lookup import take_known
@@ -87,8 +87,8 @@ OPERATORS = SqlTable(
     "a host range that torch recorded: an operator, a node of autograd, or an annotation (record_function)",
     (
         *(ROW, NAME, CATEGORY, *TIMES),
-        of_definition(DEFINED["host_self_ns"], _NO_CALL).called("self_ns"),
-        *(of_definition(DEFINED[name], _NO_CALL) for name in ("device_self_ns", "device_total_ns")),
+        of_definition(OperatorTable.columns["host_self_ns"], _NO_CALL).called("self_ns"),
+        *(of_definition(OperatorTable.columns[name], _NO_CALL) for name in ("device_self_ns", "device_total_ns")),
         *(_PARENT, _DEPTH, THREAD, STEP, _MODULE),
         of_schema(Operators, "input_dims").called("input_shape"),
         *(of_schema(Operators, name) for name in ("input_type", "external_id", "sequence")),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from torch_tb_profiler.analysis.memory.blocks import BlockTable, memory_events
-from torch_tb_profiler.analysis.memory.columns import MEMORY as DEFINED
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values, known, of_definition
 from torch_tb_profiler.sql.tables.shared import ROW
@@ -37,7 +36,7 @@ MEMORY = SqlTable(
     "memory",
     "a block of memory, with its allocation and its release; recorded with profile_memory",
     (
-        *(of_definition(DEFINED[name], _MISSING.get(name, "")) for name in (*_TEXTS, *_NUMBERS[:4])),
+        *(of_definition(BlockTable.columns[name], _MISSING.get(name, "")) for name in (*_TEXTS, *_NUMBERS[:4])),
         *(
             SqlColumn(f"{end}_row", "number", "row", f"{ROW.meaning}: the {event}", ROW.origin, _MISSING[f"{end}_ns"])
             for end, event in (("alloc", "allocation"), ("release", "release"))

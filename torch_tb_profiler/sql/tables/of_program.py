@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.modules.columns import MODULES as DEFINED
 from torch_tb_profiler.analysis.modules.table import ModuleTable, modules
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES, step_times
@@ -49,7 +48,7 @@ STEPS = SqlTable(
     _steps,
 )
 
-_KEYS = tuple(DEFINED)
+_KEYS = tuple(ModuleTable.columns)
 
 
 def _modules(model: Model) -> Mapping[str, Values]:
@@ -69,7 +68,7 @@ MODULES = SqlTable(
     "a module as it is called from one place, all calls together",
     (
         SqlColumn("source", "string", "", "who named it: nn (Python frames) or lightning", "analysis.module_sources"),
-        *(of_definition(DEFINED[key], _MISSING.get(key, "")) for key in _KEYS),
+        *(of_definition(ModuleTable.columns[key], _MISSING.get(key, "")) for key in _KEYS),
     ),
     _modules,
 )

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.blocks import MemoryBlocks, blocks_within
-from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
-from torch_tb_profiler.analysis.memory.operators import memory_operators
+from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
 from torch_tb_profiler.analysis.memory.records import memory_records, operator_codes
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first, distinct_places
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
@@ -34,6 +33,10 @@ MOST_POINTS = 10240
 
 _UNKNOWN = "<unknown>"
 _ROOT = "CallTreeRoot"
+
+
+#: of the columns of both tables, by key
+_HELP = {**MemoryOperators.columns, **MemoryCurve.columns}
 
 
 def memory(model: Model, start_ns: int | None, end_ns: int | None, size_unit: str) -> Json:
@@ -246,4 +249,4 @@ def _default_device(rows: Json) -> str:
 
 
 def _column(name: str, key: str) -> Json:
-    return {"name": name, "type": "number", "tooltip": MEMORY[key].help}
+    return {"name": name, "type": "number", "tooltip": _HELP[key].help}

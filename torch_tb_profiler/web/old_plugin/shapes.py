@@ -13,7 +13,6 @@ from html import escape
 from typing import Any
 
 from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels, kernels_by_call
-from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.overview.overview import average_step, step_times
@@ -193,9 +192,9 @@ def _operators(model: Model, group_by: str | None) -> OperatorTable:
 
 def _operation_envelope(table: OperatorTable, last_key: Sequence[Json]) -> Json:
     tooltips = {
-        "tc_eligible": OPERATORS["tensor_core_eligible"].help,
-        "tc_self_ratio": OPERATORS["tensor_core_self"].help,
-        "tc_total_ratio": OPERATORS["tensor_core_total"].help,
+        "tc_eligible": OperatorTable.columns["tensor_core_eligible"].help,
+        "tc_self_ratio": OperatorTable.columns["tensor_core_self"].help,
+        "tc_total_ratio": OperatorTable.columns["tensor_core_total"].help,
     }
     sort = "device_self_duration" if table.has_device_work else "host_self_duration"
     return {

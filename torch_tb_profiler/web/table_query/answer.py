@@ -50,7 +50,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _own(self) -> dict[str, Values]:
         """The columns of the table itself: a page that nothing more is asked of needs no others."""
-        below_zero = self.table.missing_below_zero
+        below_zero = self.table.unknown_below_zero
         return {d.key: column_of(d.type, self.table.given[d.key], d.key in below_zero) for d in self.table.columns}
 
     @cached_property
