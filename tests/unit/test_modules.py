@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from msgspec.structs import fields
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training
@@ -261,11 +260,6 @@ def test_the_docs_repeat_the_definitions(repository: Path) -> None:
         text = (repository / "docs" / "views" / f"{view}.md").read_text()
         for d in (d for table in tables for d in table.values()):
             assert f"| `{d.key}` | {d.label} | {d.unit or '–'} | {d.help} |" in text
-
-
-def test_every_column_is_defined() -> None:
-    assert [f.name for f in fields(ModuleTable) if f.name != "source"] == list(ModuleTable.columns)
-    assert [f.name for f in fields(HookTable)] == list(HookTable.columns)
 
 
 def test_nested_json() -> None:

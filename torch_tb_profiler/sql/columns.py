@@ -73,13 +73,13 @@ def of_field(answer: type, name: str, values: ColumnType, unit: str = "", missin
     return SqlColumn(name, values, unit, field_texts(answer)[name], f"{answer.__name__}.{name}", missing)
 
 
-def of_answer(answer: type, names: Iterable[str] | None = None) -> tuple[SqlColumn, ...]:
+def of_answer(answer: type[msgspec.Struct], names: Iterable[str] | None = None) -> tuple[SqlColumn, ...]:
     """Fields of an answer (all without `names`), or of an answer of parallel lists.
 
     Types and units are those of their annotations.
     """
     hints = get_type_hints(answer, include_extras=True)
-    return tuple(_of_hint(answer, name, hints[name]) for name in (hints if names is None else names))
+    return tuple(_of_hint(answer, name, hints[name]) for name in (names or answer.__struct_fields__))
 
 
 def _of_hint(answer: type, name: str, hint: Any) -> SqlColumn:

@@ -42,6 +42,14 @@ export const memoryColumns: ServerMessages["columns"] = {
   ],
   "memory.duration_ns": ["存活时间", "释放时间 − 分配时间。"],
   "memory.time_ns": ["时间", "距跟踪开始的时间。"],
+  "memory.allocated": [
+    "已分配",
+    "张量使用中的内存，以设备分配器的统计为准；在 CPU 上还包括共享内存，DataLoader 的工作进程使用它，分配器不统计它。",
+  ],
+  "memory.reserved": [
+    "已预留",
+    "缓存分配器在设备上预留的内存，无论是否在使用；在 CPU 上为 0，那里没有缓存分配器。",
+  ],
   "memory.modules.module": [
     "模块",
     "在其前向中分配该内存的最内层模块，或者在其算子的反向中分配；在模块之外则为空。",
