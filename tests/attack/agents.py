@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +14,7 @@ from tests.attack.mcp_client import Agent
 from tests.attack.names import NAMES, write_names
 from tests.planted import HOSTILE
 from tests.unit.test_mcp_guards import strings, under
+from torch_tb_profiler.mcp.lines import LONGEST_LINE
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.values import LONGEST_NAME
 
@@ -23,16 +24,39 @@ PATHS = (
     "\0", "run\0~rank0~1", "x" * 1_000_000, "~", "%2e%2e%2fsecret", "/proc/self/environ", "a\x1b[2Jb", HOSTILE,
 )  # fmt: skip
 VALUES: tuple[Any, ...] = (*PATHS, None, True, -1, 2**70, 1e308, [], {}, [[]], ["a"] * 1000, {"a": {"b": 1}})
-BROKEN = (
-    b"", b"nonsense", b"{", b"[]", b"null", b"1", b'{"jsonrpc":"2.0"}', b'{"jsonrpc":"1.0","id":"x","method":"ping"}',
-    b"\xff\xfe", b"\0", b'{"jsonrpc":"2.0","method":"notifications/nothing"}', b"[" * 100_000,
-    b'{"jsonrpc":"2.0","id":"x","result":{}}', b'{"jsonrpc":"2.0","id":null,"method":"ping"}', b'"' + b"x" * 1_000_000,
-    b'{"jsonrpc":"2.0","id":"x","method":"ping","params":{"_meta":"\\ud800"}}',
-    b'{"jsonrpc":"2.0","id":"x","method":"ping","params":1}',
-    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}',
-)  # fmt: skip
-#: the SDK does not answer a line with half of a pair of surrogates, nor one whose `params` is no object
-SENT_NAMES = [name for name in NAMES if not any("\ud800" <= letter <= "\udfff" for letter in name)]
+#: lines, and the error that each is answered with: id and code; None where there is nothing to answer
+BROKEN: Mapping[bytes, tuple[str | None, int] | None] = {
+    b"": None,
+    b"nonsense": (None, -32700),
+    b"{": (None, -32700),
+    b"[]": (None, -32600),
+    b"null": (None, -32600),
+    b"1": (None, -32600),
+    b"\xff\xfe": (None, -32700),
+    b"\0": (None, -32700),
+    b"[" * 100_000: (None, -32700),
+    b'"' + b"x" * 1_000_000: (None, -32700),
+    b'"' + b"x" * LONGEST_LINE + b'"': (None, -32600),
+    b'{"jsonrpc":"2.0"}': (None, -32600),
+    b'{"jsonrpc":"2.0","id":"x"}': ("x", -32600),
+    b'{"jsonrpc":"1.0","id":"x","method":"ping"}': ("x", -32600),
+    b'[{"jsonrpc":"2.0","id":"x","method":"ping"}]': (None, -32600),
+    b'{"jsonrpc":"2.0","id":null,"method":"ping"}': (None, -32600),
+    b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}': (None, -32600),
+    b'{"jsonrpc":"2.0","id":true,"method":"ping"}': (None, -32600),
+    b'{"jsonrpc":"2.0","id":{"a":[]},"method":"ping"}': (None, -32600),
+    b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}': (None, -32700),
+    b'{"jsonrpc":"2.0","id":"x","method":"ping","params":{"_meta":"\\ud800"}}': ("x", -32700),
+    b'{"jsonrpc":"2.0","id":"x","method":"ping","params":{"a":' + b"[" * 500 + b"]" * 500 + b"}}": ("x", -32700),
+    b'{"jsonrpc":"2.0","id":"x","method":"ping","params":1}': ("x", -32602),
+    b'{"jsonrpc":"2.0","id":"x","method":"ping","params":[]}': ("x", -32602),
+    b'{"jsonrpc":"2.0","id":"x","method":["ping"]}': ("x", -32600),
+    b'{"jsonrpc":"2.0","id":"x","method":"ping","result":{},"params":1}': ("x", -32602),
+    b'{"jsonrpc":"2.0","id":"x","result":{}}': None,
+    b'{"jsonrpc":"2.0","id":"x","result":1}': None,
+    b'{"jsonrpc":"2.0","method":"notifications/nothing"}': None,
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}': None,
+}
 METHODS = (
     "ping",
     "tools/list",
@@ -71,9 +95,12 @@ def wrong_of(folder: Path, seed: int, times: int) -> list[str]:
         agent = Agent(logs, folder / "cache", is_modern, folder / "errors")
         try:
             for _ in range(times // 2):
-                if dice.random() < 0.2:
-                    agent.send(dice.choice(BROKEN))
                 method, params = _request(agent, dice)
+                if dice.random() < 0.2:
+                    broken = dice.choice([*BROKEN])
+                    wrong += agent.refused(broken, BROKEN[broken])
+                elif dice.random() < 0.2:
+                    wrong += agent.answered_once(_damaged(agent.request(method, params), dice))
                 message, line = agent.answer(method, params)
                 shown = f"{method} {params}"[:300]
                 wrong += [f"{text}: {shown!r}" for text in _judged(method, params, message, line)]
@@ -88,8 +115,20 @@ def wrong_of(folder: Path, seed: int, times: int) -> list[str]:
 TRACES = ("names~rank0~1", "other~rank0~1", "names~rank1~1")
 
 
+def _damaged(line: bytes, dice: random.Random) -> bytes:
+    """A request that may be none any more."""
+    at, after = sorted(dice.randrange(len(line) + 1) for _ in range(2))
+    put = dice.choice(
+        [b"", b"\0", b'"', b"\\ud800", b"\xff", b"}", b"[", b"null", b"1e999", b"-", b",", b'"params":1,']
+    )
+    changed = dice.choice([line[:at], line[:at] + put + line[at:], line[:at] + put + line[after:]])
+    return b"[" + line + b"]" if dice.random() < 0.1 else changed
+
+
 def _request(agent: Agent, dice: random.Random) -> tuple[Any, Any]:
-    kind = dice.randrange(6)
+    kind = dice.randrange(7)
+    if kind == 6:
+        return dice.choice(METHODS), dice.choice(VALUES)
     if kind == 0:
         return dice.choice(METHODS), {dice.choice(["a", "cursor", "level"]): dice.choice(VALUES)}
     if kind == 1:
@@ -99,7 +138,7 @@ def _request(agent: Agent, dice: random.Random) -> tuple[Any, Any]:
     if kind == 2:
         name = dice.choice(["why_slow", "compare", "can_i_trust", "nothing"])
         return "prompts/get", {"name": name, "arguments": {"trace": dice.choice(VALUES)}}
-    names = (dice.choice(SENT_NAMES), dice.choice(SENT_NAMES))
+    names = (dice.choice(NAMES), dice.choice(NAMES))
     name, arguments = dice.choice(every_call(dice.choice(TRACES), "names", dice.choice("12"), names[0], names))
     arguments = dict(arguments)
     if kind == 3:

@@ -25,9 +25,9 @@ ENVELOPE = {
 class Agent:
     """A server, and a program that talks to it."""
 
-    def __init__(self, logs: Path, cache: Path, is_modern: bool, errors: Path) -> None:
+    def __init__(self, logs: Path, cache: Path, is_modern: bool, errors: Path, seconds: float = SECONDS) -> None:
         command = [sys.executable, "-m", "torch_tb_profiler", "mcp", str(logs), "--cache-dir", str(cache)]
-        self.errors = errors
+        self.errors, self.seconds = errors, seconds
         with errors.open("wb") as stderr:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr)
         self.is_modern, self.number, self.asked = is_modern, 0, set[int]()
@@ -50,24 +50,53 @@ class Agent:
             self.process.stdin.write(line + b"\n")
             self.process.stdin.flush()
 
-    def answer(self, method: Any, params: Any) -> tuple[dict[str, Any] | None, bytes]:
-        """The only message with the id of this request, as read and as sent; None where there is none in time."""
+    def request(self, method: Any, params: Any) -> bytes:
+        """A line with the next number."""
         self.number += 1
-        self.asked.add(self.number)
         if self.is_modern and isinstance(params, dict):
             params = {"_meta": ENVELOPE, **params}
-        self.send(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}).encode())
-        while True:
-            try:
-                line = self.lines.get(timeout=SECONDS)
-            except queue.Empty:
-                return None, b""
-            if line is None:
-                return None, b""
-            message = json.loads(line)
+        return json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}).encode()
+
+    def answer(self, method: Any, params: Any) -> tuple[dict[str, Any] | None, bytes]:
+        """The only message with the id of this request, as read and as sent; None where there is none in time."""
+        self.send(self.request(method, params))
+        self.asked.add(self.number)
+        while (read := self._next()) is not None:
+            message, line = read
             if message.get("id") in self.asked:
                 self.asked.remove(message["id"])
                 return (message if message["id"] == self.number else None), line
+        return None, b""
+
+    def refused(self, line: bytes, error: tuple[str | None, int] | None) -> Iterator[str]:
+        """Send a line; what is wrong with its answer, of which the id and the code are known; None: it has none."""
+        self.send(line)
+        if error is not None:
+            message, _ = self._next() or ({}, b"")
+            if (message.get("id", ""), message.get("error", {}).get("code")) != error:
+                yield f"{message or 'nothing'} instead of {error}: {line[:200]!r}"
+
+    def answered_once(self, line: bytes) -> Iterator[str]:
+        """Send a line that may be damaged; what is wrong if it has no answer, or one to another."""
+        try:
+            message = json.loads(line.decode(errors="replace"))
+        except (ValueError, RecursionError):
+            message = {"id": None}
+        self.send(line)
+        if line and (not isinstance(message, dict) or "id" in message):
+            answer, _ = self._next() or ({}, b"")
+            if answer.get("id", "") not in ((None, message["id"]) if isinstance(message, dict) else (None,)):
+                yield f"{str(answer or 'nothing')[:200]} to {line[:2000]!r}"
+
+    def _next(self) -> tuple[dict[str, Any], bytes] | None:
+        """The next answer, as read and as sent; None where there is none in time, or at the end."""
+        with contextlib.suppress(queue.Empty):
+            while (line := self.lines.get(timeout=self.seconds)) is not None:
+                message = json.loads(line)
+                if "method" not in message:
+                    return message, line
+            self.lines.put(None)
+        return None
 
     def end(self) -> Iterator[str]:
         """Close stdin; what is wrong then."""

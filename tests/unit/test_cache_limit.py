@@ -23,7 +23,7 @@ from torch_tb_profiler.workspace import Key, pack, worker
 from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache import LIMIT_VARIABLE, Cache
 from torch_tb_profiler.workspace.protocol import Failed, Job
-from torch_tb_profiler.workspace.sealed import write_sealed
+from torch_tb_profiler.workspace.sealed import part_of, remove_parts, write_sealed
 
 OF_TRACE = "run=run&worker=w"
 #: of a trace
@@ -83,6 +83,20 @@ def test_begun_files_of_the_dead_are_removed_wherever_they_are(tmp_path: Path) -
     cache.sweep()
     assert [path.exists() for path in (*begun, young)] == [False, False, True]
     assert AnswerFolder(cache.answers(KEY)).get("x") == pack(b"answer")
+
+
+def test_a_process_removes_only_its_own_unfinished_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes in two containers that share a cache may have the same number."""
+    with monkeypatch.context() as patch:
+        patch.setattr("torch_tb_profiler.trace.unfinished._place", lambda: 7)
+        elsewhere = part_of(tmp_path / "x")
+    own = part_of(tmp_path / "x")
+    for path in (elsewhere, own):
+        path.touch()
+    with column_file.Writer(tmp_path / "x"):
+        assert len(list(tmp_path.iterdir())) == 3
+        remove_parts([tmp_path], "x", os.getpid())
+        assert list(tmp_path.iterdir()) == [elsewhere]
 
 
 def test_a_full_disk_leaves_nothing_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

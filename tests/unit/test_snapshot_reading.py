@@ -249,6 +249,14 @@ def test_a_child_that_takes_too_long_is_ended(tmp_path: Path) -> None:
         read_snapshot(io.BytesIO(b"\x80\x02}(" + keys + b"u."), 1, tmp_path / "x", lambda _: None, Limits(), seconds=1)
 
 
+def test_what_another_server_writes_of_the_same_snapshot_stays(tmp_path: Path) -> None:
+    other = tmp_path / "x.columns.1-2-3.part"
+    other.touch()
+    with pytest.raises(TraceError):
+        read(b"no snapshot", tmp_path)
+    assert list(tmp_path.iterdir()) == [other]
+
+
 def test_packed_files_and_pages_of_memory_viz(tmp_path: Path) -> None:
     content = dumped(SNAPSHOT)
     padded = content + b"\0" * (3 - len(content) % 3)

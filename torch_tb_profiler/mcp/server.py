@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import msgspec
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.shown import harmless
@@ -25,6 +27,7 @@ from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import AnyTool, Wrong
 from torch_tb_profiler.mcp.fitting import fitted
 from torch_tb_profiler.mcp.guide import INSTRUCTIONS
+from torch_tb_profiler.mcp.lines import requests
 from torch_tb_profiler.mcp.prompts import PROMPTS, messages_of
 from torch_tb_profiler.mcp.resources import RESOURCES, SUMMARY_TEMPLATE, read
 from torch_tb_profiler.mcp.schemas import schema_of_answer, schema_of_arguments
@@ -209,7 +212,12 @@ def serve(catalog: Catalog, limits: Limits | None = None, tools: tuple[AnyTool, 
 
     async def run() -> None:
         server = ProfileServer(catalog, limits or Limits(), tools).server()
-        async with stdio_server() as (read_stream, write_stream):
+
+        async def answer(message: SessionMessage) -> None:
+            await write_stream.send(message)
+
+        lines: Any = requests(sys.stdin.buffer, answer)  # the SDK needs an asynchronous iterator
+        async with stdio_server(lines) as (read_stream, write_stream):
             await server.run(read_stream, write_stream, server.create_initialization_options())
 
     try:

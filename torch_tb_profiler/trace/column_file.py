@@ -35,6 +35,7 @@ from torch_tb_profiler.trace.open_files import OPEN_FILES, is_scarce
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Column, Events, Table
 from torch_tb_profiler.trace.store import Header, Strings, Trace
 from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
+from torch_tb_profiler.trace.unfinished import PART, writer_mark
 from torch_tb_profiler.typed import from_msgpack
 
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
@@ -103,7 +104,8 @@ class Writer:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.{os.getpid()}-", suffix=".part")
+        prefix = f"{path.name}.{writer_mark(os.getpid())}-"
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=prefix, suffix=PART)
         self._temporary = Path(name)
         self._out = os.fdopen(descriptor, "wb")
         self._blocks = _Blocks(self._out)

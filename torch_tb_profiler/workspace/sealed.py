@@ -11,14 +11,12 @@ from hashlib import blake2b
 from pathlib import Path
 
 from torch_tb_profiler.regular_file import open_file
+from torch_tb_profiler.trace.unfinished import PART, writer_mark
 
 #: a file is these bytes, the digest of the rest, and the rest
 MAGIC = b"TTPS1\n"
 _DIGEST = 16
 _numbers = itertools.count()
-
-#: how files end that are still being written
-PART = ".part"
 
 
 def sealed(content: bytes) -> bytes:
@@ -59,14 +57,14 @@ def touch(path: Path) -> None:
 
 def part_of(path: Path) -> Path:
     """A name beside a file for what becomes it; another one for every call of every process."""
-    return path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}-{next(_numbers)}{PART}")
+    return path.with_name(f"{path.name}.{writer_mark(os.getpid())}-{threading.get_ident()}-{next(_numbers)}{PART}")
 
 
 def remove_parts(folders: Iterable[Path], name: str, process: int) -> None:
     """Remove what a process that has ended has left unfinished, of files whose names begin so."""
     for folder in folders:
         with contextlib.suppress(OSError):
-            for part in list(folder.glob(f"{name}*.{process}-*{PART}")):
+            for part in list(folder.glob(f"{name}*.{writer_mark(process)}-*{PART}")):
                 part.unlink(missing_ok=True)
 
 
