@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Ns
-from torch_tb_profiler.analysis.health.recording import NO_KERNELS
+from torch_tb_profiler.analysis.health.kernels import NO_KERNELS, no_kernels
 from torch_tb_profiler.analysis.kernels.columns import KERNELS as COLUMNS
 from torch_tb_profiler.analysis.kernels.table import KernelGrouping, Transfers, kernels
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
@@ -52,8 +52,10 @@ class KernelsMeta(TableMeta, frozen=True, kw_only=True):
 
 def _kernels(subject: Subject, asked: Grouped) -> Table[KernelsMeta]:
     found = kernels(subject.model, asked.group_by)
+    # why the device was not recorded is among the notes of the trace
+    notes = [NO_KERNELS] if not len(found) and no_kernels(subject.model) in (None, NO_KERNELS) else []
     meta = KernelsMeta(
-        **subject.about("kernels", *([] if len(found) else [NO_KERNELS])),
+        **subject.about("kernels", *notes),
         group_by=found.group_by,
         device_ns=found.totals.kernel_ns + sum(copy.total_ns for copy in (*found.memcpy, *found.memset)),
         kernel_ns=found.totals.kernel_ns,

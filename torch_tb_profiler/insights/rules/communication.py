@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import COMMUNICATION, STEPS
+from torch_tb_profiler.insights.needs import COMMUNICATION, MACHINE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.shared.transfer_advice import ADVICE, LINKS, most_sent
@@ -34,4 +34,4 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-RULE = Rule("communication", "R43", (STEPS, COMMUNICATION), _find, symptom=True)
+RULE = Rule("communication", "R43", (STEPS, MACHINE, COMMUNICATION), _find, symptom=True)

@@ -12,6 +12,20 @@ const ZERO_TIMESTAMPS =
 
 const NEWER_CUDA = "CUDA 13.1 或更新版本";
 
+/** Why a trace has no kernels although the program used a device, by what shows that it did. */
+const NO_DEVICE: Readonly<Record<string, string>> = {
+  launches: "设备没有被采集，而程序在其上启动了工作。",
+  waits: "设备没有被采集，而程序等待了它的工作。",
+  communication: "设备没有被采集，而程序调用了设备之间的集合通信。",
+  allocations: "设备没有被采集，而程序在其上分配了内存。",
+  operators: "设备没有被采集，而程序的算子在其上运行。",
+  properties: "此机器的设备没有被采集：不知道程序是否使用了它。",
+  copies: "采集到了拷贝，却没有采集到程序启动的任何内核。",
+};
+
+const ASKED_FOR =
+  "性能分析器采集了对设备 API 的调用，因此已被要求采集设备：负责采集的库（CUPTI、roctracer）无法使用或没有权限，有其他性能分析器在使用它，或者其缓冲区丢失。";
+
 const REPAIRED = "文件内容不是有效的 JSON；";
 
 /** Some names, and how many more there are. */
@@ -132,10 +146,8 @@ export const serverMessages: ServerMessages = {
     no_events: ({ entries }) =>
       `没有采集到事件：文件中的 ${entries} 个条目都没有时长或数值，只是进程和线程的名称，或标记采集的时刻。`,
     no_operators: () => "跟踪中没有算子：没有采集主机，因此设备工作不属于任何算子。",
-    no_kernels: ({ called }) =>
-      called
-        ? "程序调用了设备 API，但跟踪中没有内核：性能分析器没有采集 GPU 的权限，或者有其他工具正在使用它。"
-        : "跟踪中没有内核：性能分析器没有采集 GPU，或者程序没有使用 GPU。",
+    no_kernels: ({ evidence, called }) =>
+      `${NO_DEVICE[String(evidence)] ?? "跟踪中没有内核：性能分析器没有采集 GPU，或者程序没有使用 GPU。"}${called ? ASKED_FOR : ""}`,
     no_shapes: () => "没有记录算子输入的形状：无法按形状区分算子。",
     no_stacks: () => "没有记录调用栈：不知道算子由哪一行代码调用。",
     no_memory: () => "没有记录内存分配。",
