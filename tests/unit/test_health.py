@@ -53,7 +53,6 @@ def without(*categories: str) -> list[Event]:
     ("kind", "events", "remedy"),
     [
         ("no_operators", without("cpu_op"), "ProfilerActivity.CPU"),
-        ("no_kernels", without("kernel", "cuda_runtime"), "ProfilerActivity.CUDA"),
         ("no_memory", [e for e in healthy() if e["name"] != "[memory]"], "profile_memory=True"),
         ("no_modules", healthy(), "with_modules=True"),
         ("no_steps", without("user_annotation"), "prof.step()"),
@@ -68,6 +67,12 @@ def test_what_was_not_recorded_and_how_to_record_it(kind: str, events: list[Even
     assert remedy in str(note.remedy)
     model = model_of(events, **HEADER)
     assert kind not in {note.kind for note in troubles(model)}
+
+
+def test_without_a_sign_of_a_device_the_program_may_have_used_none() -> None:
+    note = notes_of([annotation("ProfilerStep#1", 0, 100), op("aten::mm", 10, 50)], deviceProperties=[])["no_kernels"]
+    assert (note.severity, note.touches) == ("info", ("kernels",))
+    assert "ProfilerActivity.CUDA" in str(note.remedy)
 
 
 def test_a_file_of_nothing_but_names_and_marks_says_so_everywhere() -> None:
@@ -215,7 +220,7 @@ def test_durations_of_days() -> None:
 def test_events_written_as_two() -> None:
     begin = {**op("aten::add", 70, 0), "ph": "B"}
     found = notes_of([*healthy(), begin, {**begin, "ph": "E", "ts": 75}, {**begin, "ph": "b"}])["begin_and_end"]
-    assert (found.count, found.severity) == (2, "warning")
+    assert (found.count, found.severity) == (1, "warning")
     assert "begin_and_end" not in notes_of(healthy())
 
 

@@ -56,7 +56,7 @@ def test_loading_behind_the_device_is_no_finding() -> None:
 
 @pytest.mark.parametrize(("exposed", "says"), [(10, False), (11, True), (40, True)])
 def test_communication(exposed: float, says: bool) -> None:
-    finding = found(step(annotation("nccl:all_reduce", 10, exposed))).get("communication")
+    finding = found(step(annotation("gloo:all_reduce", 10, exposed))).get("communication")
     assert (finding is not None) == says
     if finding:
         assert finding.saving is not None

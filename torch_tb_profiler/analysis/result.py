@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.analysis.shown.table_html import table_markdown
 from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table, TableMeta
 from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.trace.late_fields import Declared, LateFields, dataclass_transform
 
@@ -242,7 +243,7 @@ def meta_of(answer: Any) -> Any:
     return get_args(answer)[0] if get_origin(answer) is Table else None
 
 
-def no_notes(_: Result) -> Sequence[Note]:
+def no_notes(_: Model, __: Result) -> Sequence[Note]:
     """Of a result that needs none."""
     return ()
 
@@ -255,7 +256,7 @@ def result_question(
     answer: type[R],
     view: str = "",
     parameters: type[msgspec.Struct] = NoParameters,
-    notes: Callable[[R], Sequence[Note]] = no_notes,
+    notes: Callable[[Model, R], Sequence[Note]] = no_notes,
     first: Sequence[msgspec.Struct] = (),
     report: Sequence[Mapping[str, str]] = (),
 ) -> TraceQuestion[Any, Any]:
@@ -269,7 +270,7 @@ def result_question(
 
     def answered(subject: Subject, asked: msgspec.Struct) -> Table[Any]:
         result = compute(subject.model, *msgspec.structs.astuple(asked))
-        return result.answer(subject.about(view or name, *notes(result)))
+        return result.answer(subject.about(view or name, *notes(subject.model, result)))
 
     return TraceQuestion(
         name=name,

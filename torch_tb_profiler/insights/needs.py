@@ -30,6 +30,11 @@ def _has_steps(model: Model) -> bool:
 STEPS = Need("steps", "steps: call profiler.step() after each", _has_steps)
 HOST = Need("host", "ProfilerActivity.CPU", lambda model: len(model.structure.tree) > 0)
 DEVICE = Need("device", "work on a device: ProfilerActivity.CUDA, or XPU", lambda model: model.has_device_work)
+MACHINE = Need(
+    "machine",
+    "work of the device that the program used: ProfilerActivity.CUDA, or XPU",
+    lambda model: model.unrecorded_device is None,
+)
 CALLS = Need("calls", "calls of the device's API: ProfilerActivity.CUDA, or XPU", lambda model: model.has_runtime)
 FRAMES = Need("frames", "with_stack=True", lambda model: len(model.structure.frames) > 0)
 SHAPES = Need("shapes", "record_shapes=True", lambda model: bool((model.trace.operators.input_dims > 0).any()))

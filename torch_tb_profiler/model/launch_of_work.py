@@ -17,13 +17,10 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
-from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.model.api_call_names import STARTS
 from torch_tb_profiler.model.processes import Processes, processes_of
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
-
-#: calls that start work; an `External id` is on all calls of an operator
-_STARTS = late_pattern(r"Launch|emcpy|emset|Enqueue|enqueue")
 
 
 class Link(IntEnum):
@@ -66,7 +63,8 @@ def launch_of_work(trace: Trace) -> LaunchOfWork:
     launch, processes = _joined(trace, flow_of_launch, np.where(is_work, flow_of_work, -1))
     launch, link = _without_ambiguous(launch, Link.FLOW)
     name = trace.events.name[launches.row]
-    starts = trace.strings.where(_STARTS.search, name)[name] if len(launches) else np.empty(0, np.bool_)
+    # an `External id` is on all calls of an operator
+    starts = trace.strings.where(STARTS.search, name)[name] if len(launches) else np.empty(0, np.bool_)
     left = is_work & (link == Link.NONE)
     external_id = np.where(starts, launches.external_id, -1)
     by_id, several = _joined(trace, external_id, np.where(left, work.external_id, -1), unique=False)

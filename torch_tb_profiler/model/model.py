@@ -24,6 +24,7 @@ from torch_tb_profiler.model.selection import Selection
 from torch_tb_profiler.model.step_range import StepRange, events_of, positions, steps_within
 from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find_steps
 from torch_tb_profiler.model.structure import Structure
+from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, Memory
 
@@ -261,6 +262,11 @@ class Model:
     def has_runtime(self) -> bool:
         """Whether a device's API was called."""
         return len(self.launches) > 0
+
+    @property
+    def unrecorded_device(self) -> DeviceEvidence | None:
+        """What shows that the program used a device, where the file holds no work of any; None otherwise."""
+        return self.structure.unrecorded_device
 
     @part
     def used_devices(self) -> list[int]:

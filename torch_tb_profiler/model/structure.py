@@ -16,6 +16,7 @@ from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_li
 from torch_tb_profiler.model.memo import Memo, part
 from torch_tb_profiler.model.one_kernel_each import one_kernel_each
 from torch_tb_profiler.model.owners import CallOwners, Owners, owners_of, owners_of_calls
+from torch_tb_profiler.model.unrecorded_device import DeviceEvidence, evidence_of_device, has_device_work
 from torch_tb_profiler.trace import Trace
 
 
@@ -101,6 +102,11 @@ class Structure:
         trace = self.trace
         kernels = kernels_of_collectives(trace.events, trace.device_work, trace.launches, self.device_links)
         return communications(trace, self.tree, kernels)
+
+    @part
+    def unrecorded_device(self) -> DeviceEvidence | None:
+        """What shows that the program used a device, where the file holds no work of any; None otherwise."""
+        return None if has_device_work(self.trace) else evidence_of_device(self.trace, self.launch_links.operator_node)
 
     def clamped(self, nodes: Int32 | None = None, frames: Int32 | None = None) -> int:
         """How many host ranges were cut to the one they started in; of some nodes and frames, or of all."""

@@ -37,8 +37,9 @@ class Phase(IntEnum):
     FLOW_END = 5  # f
     METADATA = 6  # M: names of processes and threads
     COUNTER = 7  # C
-    BEGIN = 8  # B, b
-    END = 9  # E, e
+    BEGIN = 8  # B; complete in `Trace.events`
+    END = 9  # E
+    ASYNC = 10  # b, e: of no track, and paired by an id
 
 
 class Category(IntEnum):

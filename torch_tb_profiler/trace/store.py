@@ -13,6 +13,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.overruns import Overruns, overruns
+from torch_tb_profiler.trace.pairs import Pairs, as_complete, pairs_of
 from torch_tb_profiler.trace.schema import (
     Chunks,
     Collectives,
@@ -170,6 +171,7 @@ class Trace:
         self._load = load
         self._tables: dict[type[Table], Table] = {}
         self._overruns: Overruns | None = None
+        self._pairs: Pairs | None = None
 
     @classmethod
     def of_tables(
@@ -197,7 +199,7 @@ class Trace:
         found = self._tables.get(kind)
         if found is None:
             found = self._load(kind)
-            found = self._tables[kind] = self._cut(found) if isinstance(found, Events) else found
+            found = self._tables[kind] = self._read(found) if isinstance(found, Events) else found
         assert isinstance(found, kind)
         return found
 
@@ -208,6 +210,25 @@ class Trace:
             _ = self.events.duration
         assert self._overruns is not None
         return self._overruns
+
+    @property
+    def pairs(self) -> Pairs:
+        """Events that the file writes as two; in `events` they are complete."""
+        if self._pairs is None:
+            self._pairs = pairs_of(self._load(Events))
+        return self._pairs
+
+    def _read(self, stored: Events) -> Events:
+        """What the file says, put right: whole events, possible durations."""
+
+        def read(name: str) -> Any:
+            if name not in ("phase", "duration"):
+                return getattr(stored, name)
+            if self._pairs is None:
+                self._pairs = pairs_of(stored)
+            return getattr(as_complete(stored, self._pairs), name)
+
+        return self._cut(Events.of_fields_read_by(frozenset(Events.declared), read))
 
     def _cut(self, recorded: Events) -> Events:
         def read(name: str) -> Any:

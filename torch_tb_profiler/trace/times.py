@@ -83,7 +83,7 @@ class Times:
         self._negative += int(np.count_nonzero(complete & known & (us < 0)))
         duration[complete & (duration < 0)] = 0
         duration[~complete] = -1
-        shown = complete | np.isin(category, (Category.MEMORY, Category.OUT_OF_MEMORY))
+        shown = complete | (phase == Phase.BEGIN) | np.isin(category, (Category.MEMORY, Category.OUT_OF_MEMORY))
         if shown.any():
             first = int(start[shown].min())
             self.first_ns = first if self.first_ns is None else min(first, self.first_ns)

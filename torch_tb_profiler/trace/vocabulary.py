@@ -17,9 +17,9 @@ PHASES = {
     "M": Phase.METADATA,
     "C": Phase.COUNTER,
     "B": Phase.BEGIN,
-    "b": Phase.BEGIN,
     "E": Phase.END,
-    "e": Phase.END,
+    "b": Phase.ASYNC,
+    "e": Phase.ASYNC,
 }
 
 # Lower-case `cat` of events with a duration. 2021 files write Operator, Kernel, Memcpy, Memset, Runtime.
@@ -85,7 +85,7 @@ def category_of(phase: Phase, cat: str) -> Category:
     cat = cat.lower()
     if phase in FLOW_PHASES:
         return FLOW_CATEGORIES.get(cat, Category.OTHER)
-    if phase is not Phase.COMPLETE:
+    if phase not in (Phase.COMPLETE, Phase.BEGIN):
         return Category.OTHER
     if cat in CATEGORIES:
         return CATEGORIES[cat]

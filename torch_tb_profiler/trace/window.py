@@ -62,6 +62,7 @@ def picked(trace: Trace, wanted: Bool) -> Window:
     """
     events, chunks = trace.events, trace.chunks
     wanted = wanted | (events.phase == Phase.METADATA)
+    wanted[trace.pairs.end] = wanted[trace.pairs.begin]
     bounds = np.append(chunks.first_row, len(events))
     held = np.append(np.zeros(1, np.int64), np.cumsum(wanted))[bounds]
     found = []

@@ -670,6 +670,8 @@ export interface SummaryAnswer {
   lost: SummaryLost[];
   /** what bounds the steps, by replay; `unknown` where the trace does not say */
   bound: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
+  /** the same in words, with the reason of `unknown` */
+  bound_sentence: string;
   /** which part of the steps has a cause in the trace, 0…1; null without steps */
   explained: number | null;
   /** by what they save after those counted before them, the largest first; then what has no number, then warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in the program of this rank are among them */

@@ -317,3 +317,50 @@ def test_advice_is_about_what_is_sent(name: str, operator: str, word: str) -> No
     finding = findings_of(steps(work))["communication"]
     assert word in finding.advice
     assert ("DistributedDataParallel" in finding.advice) == (word == "DistributedDataParallel")
+
+
+def gathered(launched: float, began: float, *compute: Event) -> Finding:
+    """What is said of an all-gather of 4 ms in each step that nothing hides, beside some kernels."""
+    given = {"Collective name": "_allgather_base"}
+    gather = [launch(launched, 1), all_reduce(began, 4_000, 1, stream=20, **given)]
+    return findings_of(steps([op("aten::mm", 10, 50), *gather, *compute]))["communication"]
+
+
+def test_a_collective_that_kernels_overtake_is_asynchronous_already() -> None:
+    """It was launched first, and ran when the product that was launched later had ended."""
+    product = [launch(150, 2), kernel(160, 4_000, 2, "gemm")]
+    found = gathered(100, 4_200, *product)
+    assert found.values["sent"] == "overtaken"
+    assert "async_op" not in found.advice
+    assert [each.value for each in found.evidence if each.key == "launch_delay"] == [4_200_000 - 105_000]
+
+
+def test_a_collective_that_was_launched_long_before_waits_for_what_came_before_it() -> None:
+    product = [launch(20, 2), kernel(160, 4_000, 2, "gemm")]
+    found = gathered(100, 4_200, *product)
+    assert found.values["sent"] == "queued"
+    assert "async_op" not in found.advice
+
+
+def test_a_collective_beside_which_too_little_is_computed() -> None:
+    product = [launch(150, 2), kernel(300, 100, 2, "gemm")]
+    assert gathered(100, 120, *product).values["sent"] == "asynchronous"
+
+
+def test_a_collective_that_begins_when_it_is_launched_may_be_held_up_by_the_host() -> None:
+    product = [launch(20, 2), kernel(30, 60, 2, "gemm")]
+    found = gathered(100, 108, *product, launch(4_150, 3), kernel(4_160, 50, 3, "gemm"))
+    assert found.values["sent"] == "others"
+    assert "async_op=True" in found.advice
+    assert not [each for each in found.evidence if each.key == "launch_delay"]
+
+
+def test_ranks_whose_collectives_come_late_on_the_device_are_not_told_of_the_host() -> None:
+    given = {"Collective name": "_allgather_base"}
+    product = [launch(150, 2), kernel(160, 4_000, 2, "gemm")]
+    gather = [launch(100, 1), all_reduce(4_200, 4_000, 1, stream=20, **given)]
+    waits = [event("cuda_runtime", "cudaDeviceSynchronize", 200, 8_002, correlation=3)]
+    events = steps([op("aten::mm", 10, 50), *gather, *product, *waits])
+    ranks = [run_rank(model_of(events, distributedInfo={"rank": n, "world_size": 2}), f"rank{n}") for n in range(2)]
+    found = {each.id: each for each in run_diagnosis(ranks).findings}["exposed_transfer"]
+    assert found.values["sent"] == "overtaken"

@@ -7,8 +7,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import Groups
 from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
 
@@ -29,7 +31,7 @@ def piece_work(model: Model) -> PieceWork:
     """What each piece computes and moves."""
     found = counted(model)
     pieces, calls = found.pieces, found.calls
-    flops, size = (shared(found, calls.numbers(name)) for name in ("flops", "bytes"))
+    flops, size = (shared_whole(found, calls.numbers(name)) for name in ("flops", "bytes"))
     flops[pieces.no_flops & np.isnan(flops)] = 0.0
     return PieceWork(flops, np.where(pieces.recorded >= 0, pieces.recorded, size))
 
@@ -43,6 +45,26 @@ def shared(found: Counted, values: Float64) -> Float64:
     call = np.where(pieces.recorded >= 0, -1, pieces.call)
     duration = np.maximum(take_known(calls.duration, call), 1)
     return np.where(call >= 0, pieces.duration / duration * take_known(values, call), np.nan)
+
+
+def shared_whole(found: Counted, values: Float64) -> Float64:
+    """The same of a count: whole numbers, which of the pieces of each call add up to its own.
+
+    Each piece has what the pieces up to it have, rounded, less what those before it have.
+    """
+    pieces = found.pieces
+    call = np.where(pieces.recorded >= 0, -1, pieces.call)
+    order = stable_order(call)
+    order = order[np.searchsorted(call[order], 0) :]
+    of = call[order]
+    ended: Int64 = np.cumsum(pieces.duration[order])
+    first = begins_run(of)
+    before = np.maximum.accumulate(np.where(first, ended - pieces.duration[order], 0))
+    part = (ended - before) / np.maximum(found.calls.duration[of], 1)
+    until = np.rint(part * values[of])
+    share = np.full(len(pieces), np.nan)
+    share[order] = until - np.where(first, 0.0, np.concatenate([[0.0], until[:-1]]))
+    return share
 
 
 class Sums(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ healthy trace is a mistake: warnings and errors need evidence in the trace itsel
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.health import devices, profiler, recording, times
+from torch_tb_profiler.analysis.health.kernels import NO_KERNELS, no_kernels
 from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.state import is_snapshot
@@ -30,4 +31,7 @@ def troubles(model: Model) -> tuple[Note, ...]:
     if is_snapshot(model.trace):
         return tuple(model.trace.notes)
     rules = (*devices.RULES, *times.RULES, *profiler.RULES)
-    return tuple(Notes([*model.notes, *(note for rule in rules for note in rule(model))]))
+    # without the device that the program used nothing else says much
+    kernels = no_kernels(model)
+    first = [] if kernels is None or kernels is NO_KERNELS else [kernels]
+    return tuple(Notes([*first, *model.notes, *(note for rule in rules for note in rule(model))]))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from torch_tb_profiler.analysis.health.kernels import LAUNCH_NAME, TOUCHES
 from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.analysis.shared.count_text import counted
 from torch_tb_profiler.analysis.shared.duration_text import ms
@@ -17,10 +18,6 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Note
 
-_TOUCHES = ("overview", "operators", "kernels")
-
-# Launches only: copies and sets of nothing call the API and run nothing, in every healthy trace.
-_LAUNCH_NAME = late_pattern(r"Launch.*Kernel|Kernel.*Launch")
 _GRAPH_NAME = late_pattern(r"GraphLaunch")
 
 #: CUDA 12.6 Update 2, whose number does not tell it from 12.6, up to the last before 13.1
@@ -35,7 +32,7 @@ _NEWER_CUDA = "CUDA 13.1 or newer"
 def _lost_kernels(model: Model) -> Iterator[Note]:
     """Launches without a kernel: before the first one that has one, after the last, and between."""
     events, launches = model.trace.events, model.launches
-    called = _named(model, _LAUNCH_NAME) & (launches.correlation > 0)
+    called = _named(model, LAUNCH_NAME) & (launches.correlation > 0)
     done = called & among(launches.correlation, model.device_work.correlation[model.is_work])
     launch = model.device_links.launch
     done |= called & (np.bincount(launch[launch >= 0], minlength=len(launches)) > 0)
@@ -57,7 +54,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
             "The first launches of the recording have no kernels: the profiler lost them, so device time is too short."
             + (f" {_ZERO_TIMESTAMPS_TEXT}" if known else ""),
             count=int(before.sum()),
-            touches=_TOUCHES,
+            touches=TOUCHES,
             remedy=_NEWER_CUDA if known else "schedule(wait=1, warmup=1, active=3)",
             values={"zero_timestamps": known},
         )
@@ -73,7 +70,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
                 else "the profiler lost them, so device time is too short."
             ),
             count=int(between.sum()),
-            touches=_TOUCHES,
+            touches=TOUCHES,
             values={"graphs": graphs},
         )
     if after.any():
@@ -82,7 +79,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
             "info",
             "The last launches have no kernels: recording ended before these had run.",
             count=int(after.sum()),
-            touches=_TOUCHES,
+            touches=TOUCHES,
             remedy="torch.cuda.synchronize()  # before the profiler stops",
         )
 
@@ -94,7 +91,7 @@ def _unverifiable(model: Model) -> Iterator[Note]:
             "kernels_may_be_lost",
             "info",
             f"{_ZERO_TIMESTAMPS_TEXT} Launches are not recorded, so it cannot be seen whether any are missing here.",
-            touches=_TOUCHES,
+            touches=TOUCHES,
             remedy=_NEWER_CUDA,
         )
 
@@ -134,7 +131,7 @@ def _overruns(model: Model) -> Iterator[Note]:
         "error",
         text if more == 1 else f"{text} So are those of {more - 1} more.",
         count=more,
-        touches=(*_TOUCHES, "trace"),
+        touches=(*TOUCHES, "trace"),
         values={
             "name": name,
             "start_ns": start,

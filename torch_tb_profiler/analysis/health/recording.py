@@ -6,21 +6,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from torch_tb_profiler.analysis.health.kernels import ACTIVITIES, NO_KERNELS, no_kernels
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.program.engine_options import recording_engine
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Note, Phase
 
 _EVERY_VIEW = ("overview", "steps", "operators", "kernels", "trace", "stacks", "memory", "distributed", "modules")
-_ACTIVITIES = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
-
-NO_KERNELS = Note(
-    "no_kernels",
-    "info",
-    "The trace contains no kernels: the profiler did not record a GPU, or the program did not use one.",
-    touches=("kernels",),
-    remedy=_ACTIVITIES,
-)
 
 NO_MODULES = Note(
     "no_modules",
@@ -62,24 +54,12 @@ def _no_operators(model: Model) -> Iterator[Note]:
             "info",
             "The trace contains no operators: the host was not recorded, so device work belongs to none.",
             touches=("overview", "operators"),
-            remedy=_ACTIVITIES,
+            remedy=ACTIVITIES,
         )
 
 
 def _no_kernels(model: Model) -> Iterator[Note]:
-    if model.has_kernels:
-        return
-    if model.has_runtime:
-        yield Note(
-            "no_kernels",
-            "warning",
-            "The program called the device API, but the trace holds no kernels: the profiler was not allowed to "
-            "record the GPU, or another tool was using it.",
-            touches=("overview", "operators", "kernels"),
-            remedy=_ACTIVITIES,
-            values={"called": True},
-        )
-    else:
+    if no_kernels(model) is NO_KERNELS:
         yield NO_KERNELS
 
 

@@ -46,14 +46,15 @@ def _huge_durations(model: Model) -> Iterator[Note]:
 
 
 def _without_ends(model: Model) -> Iterator[Note]:
-    begun = int(np.count_nonzero(model.trace.events.phase == Phase.BEGIN))
-    if begun:
+    pairs, asynchronous = model.trace.pairs, model.trace.events.phase == Phase.ASYNC
+    left = len(pairs.unended) + len(pairs.unbegun) + int(np.count_nonzero(asynchronous))
+    if left:
         yield Note(
             "begin_and_end",
             "warning",
-            "Events are written as two, one where they begin and one where they end (ph B and E), which torch.profiler "
-            "never does: their durations are not known here, and they count in no time.",
-            count=begun,
+            "Events are written as two, one where they begin and one where they end, and one of these is missing, or "
+            "nothing says which belong together (ph b and e): their durations are not known, they count in no time.",
+            count=left,
             touches=_TOUCHES,
         )
 

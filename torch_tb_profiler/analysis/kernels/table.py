@@ -13,7 +13,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Ns
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
-from torch_tb_profiler.analysis.health.recording import NO_KERNELS
+from torch_tb_profiler.analysis.health.kernels import NO_KERNELS, no_kernels
 from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.result import Result, column, fact, result_question
 from torch_tb_profiler.analysis.shared.kernel_use import (
@@ -34,7 +34,7 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace import Category, Note
 
 KernelGrouping = Literal["name", "name_op_launch"]
 #: by the API call where no operator launched it, as the old plugin has it
@@ -296,13 +296,18 @@ class Grouped(msgspec.Struct, frozen=True):
     group_by: Annotated[KernelGrouping, Meta(description="What makes a row.")] = "name"
 
 
+def _notes(model: Model, table: KernelTable) -> Sequence[Note]:
+    # why the device was not recorded is among the notes of the trace
+    return [NO_KERNELS] if not len(table) and no_kernels(model) in (None, NO_KERNELS) else []
+
+
 KERNELS = result_question(
     "kernels",
     "Kernels",
     kernels,
     answer=KernelTable,
     parameters=Grouped,
-    notes=lambda table: () if len(table) else (NO_KERNELS,),
+    notes=_notes,
     first=(Grouped("name"), Grouped("name_op_launch")),
     report=({"group_by": "name"}, {"group_by": "name_op_launch"}),
 )

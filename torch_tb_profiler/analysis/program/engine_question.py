@@ -23,7 +23,6 @@ from torch_tb_profiler.analysis.program.engine import Engine, EngineSteps, How, 
 from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.analysis.shared.quantities import share
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
@@ -33,6 +32,7 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.trace import Category
 

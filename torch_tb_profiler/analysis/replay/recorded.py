@@ -20,7 +20,7 @@ def recorded_path(model: Model) -> CriticalPath:
 @remembered
 def recorded_quality(model: Model) -> Quality:
     """How far the replay of a trace can be trusted."""
-    return quality_of(model.trace, graph_of(model), recorded_path(model))
+    return quality_of(model, graph_of(model), recorded_path(model))
 
 
 @remembered

@@ -13,8 +13,10 @@ from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.scenario import unchanged
+from torch_tb_profiler.analysis.shared.unrecorded import UNRECORDED
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace
 
 Scope = Literal["everything", "savings", "host", "device"]
@@ -78,12 +80,14 @@ def scopes_of(change: Change) -> tuple[Scope, ...]:
 ONE_RANK = Refusal("one_rank", "everything", "Whether a rank is slower than others is seen only by comparing ranks.")
 
 
-def quality_of(trace: Trace, graph: Graph, path: CriticalPath | None = None) -> Quality:
+def quality_of(model: Model, graph: Graph, path: CriticalPath | None = None) -> Quality:
     """Look at what the trace lacks. `path`: of the unchanged graph, when it is known already."""
-    steps = graph.steps
+    steps, evidence = graph.steps, model.unrecorded_device
     if not len(steps) or int(steps.end[-1]) <= int(steps.start[0]):
         return Quality(None, "none", (Refusal("no_step", "everything", "Nothing in the trace has a duration."),))
-    found = [*_lost(trace, graph)]
+    found = [*_lost(model.trace, graph)]
+    if evidence is not None:
+        found.insert(0, Refusal("no_device", "savings", UNRECORDED[evidence]))
     if not len(graph.point_lane) or graph.main < 0:
         text = "The trace has no events of the host: what started the work, and when, is not known."
         found.append(Refusal("no_host", "everything", text))
@@ -123,7 +127,7 @@ def _lost(trace: Trace, graph: Graph) -> list[Refusal]:
         if share > MOST_WITHOUT_WORK:
             text = f"{100 * share:.0f} % of the launches have no recorded work: the profiler lost it."
             found.append(Refusal("lost_work", "device", text, share))
-    elif starts.any():
+    elif starts.any() and len(items):
         found.append(Refusal("lost_work", "device", "No kernel was recorded, while launches were.", 1.0))
     return found
 

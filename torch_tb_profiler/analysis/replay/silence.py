@@ -8,7 +8,6 @@ import numpy as np
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.host_time import HostTime
 from torch_tb_profiler.analysis.replay.inputs import Calls, calls_of, main_lane
-from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.analysis.replay.lags import LONGEST_LATENCY_NS
 from torch_tb_profiler.analysis.replay.stretches import Stretches, less, merged
 from torch_tb_profiler.analysis.replay.thread_edges import helpers
@@ -16,6 +15,7 @@ from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.intervals import Spans, subtraction
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Category, Trace

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
-from torch_tb_profiler.analysis.flops.rates import shared
+from torch_tb_profiler.analysis.flops.rates import shared, shared_whole
 from torch_tb_profiler.analysis.flops.work import Sure
 from torch_tb_profiler.analysis.kernels.table import by_owner
 from torch_tb_profiler.analysis.program.kinds import PHASES
@@ -229,7 +229,7 @@ def _sum(groups: Groups, values: Float64, known: Bool) -> Float64:
 
 def _limit(groups: Groups, found: Counted, name: Literal["least", "most"], flops: Float64) -> Float64:
     """Σ of what there is at least or at most, with what is known; NaN of groups without any that lie between."""
-    limit = shared(found, found.calls.limits(name))
+    limit = shared_whole(found, found.calls.limits(name))
     open_ = ~np.isnan(limit)
     total = groups.sum_of_floats(np.where(open_, limit, np.nan_to_num(flops)))
     return np.where(groups.sum(open_) > 0, total, np.nan)

@@ -67,7 +67,7 @@ class OfElement(msgspec.Struct, frozen=True):
     """
 
     element: str
-    flops: float
+    flops: int
     time_ns: float
     rate: float | None
 
@@ -92,7 +92,7 @@ class OfPhase(msgspec.Struct, frozen=True):
     """
 
     phase: PhaseName
-    flops: float
+    flops: int
     time_ns: float
 
 
@@ -314,7 +314,7 @@ def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int
             rate = float(of_calls.rate[here][0])
             time = float((weight * found.calls.duration)[here].sum())
             known_rate = None if np.isnan(rate) else rate
-            rows.append(OfElement(name, float(flops[here].sum()) / steps, time / steps, known_rate))
+            rows.append(OfElement(name, round(float(flops[here].sum()) / steps), time / steps, known_rate))
     return sorted(rows, key=lambda each: -each.flops)
 
 
@@ -327,7 +327,7 @@ def _by_phase(model: Model, found: Counted, inside: Bool, flops: Float64, steps:
     executed = np.bincount(calls, flops, many)
     time = np.bincount(pieces, found.pieces.duration[inside], many)
     return tuple(
-        OfPhase(name_of(phase), float(executed[code]) / steps, float(time[code]) / steps)
+        OfPhase(name_of(phase), round(float(executed[code]) / steps), float(time[code]) / steps)
         for code, phase in enumerate(PHASES)
         if executed[code] or time[code]
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
 from torch_tb_profiler.analysis.replay.inputs import Calls
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE, SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE
 from torch_tb_profiler.analysis.replay.silence import shown
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.shared.host_computing import host_computing
@@ -23,6 +23,7 @@ from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category, Trace

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
@@ -16,13 +16,12 @@ from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.shared.wording import how_often, ms
 from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.model.api_call_names import STARTS, SYNCHRONIZE
 
 #: calls that are listed one by one
 MOST = 3
 #: of these runtimes it is known which calls only do what their name says
 _KNOWN = late_pattern(r"^(?:cuda[A-Z]|cu[A-Z]|hip[A-Z]|ze[A-Z]|ur[A-Z]|nccl[A-Z])")
-#: work without a record of it
-_STARTS = late_pattern(r"Launch|emcpy|emset|Mem(?:cpy|set)|Enqueue|AppendMemory")
 #: kinds of calls by their names
 _KINDS: Mapping[str, re.Pattern[str]] = {
     "graph": late_pattern(r"Graph(?!Launch)|Capture"),
@@ -61,7 +60,7 @@ def _find(facts: Facts) -> Sequence[Found]:
 
     def counts(name: str) -> bool:
         found = _KNOWN.match(name) is not None
-        return found and not any(pattern.search(name) for pattern in (_STARTS, SYNCHRONIZE, ALLOCATOR))
+        return found and not any(pattern.search(name) for pattern in (STARTS, SYNCHRONIZE, ALLOCATOR))
 
     # a driver's call inside a runtime's is part of it
     chosen = np.flatnonzero((calls.release < 0) & (links.duration > 0) & strings.where(counts, calls.name)[calls.name])

@@ -57,7 +57,7 @@ def _of(facts: Facts, found: Copies) -> Found:
         ),
         values={
             "ns": exposed / n,
-            "bytes": size / n,
+            "bytes": round(size / n),
             "hidden": 1 - exposed / whole,
             "to_device": to_device,
         },

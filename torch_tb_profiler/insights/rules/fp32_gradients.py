@@ -50,7 +50,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             values={
                 "share": wide / total,
-                "bytes": per_step,
+                "bytes": round(per_step),
                 "products": halves,
             },
             rows=facts.longest_first(chosen.row),

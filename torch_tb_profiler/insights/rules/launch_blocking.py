@@ -10,7 +10,6 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import Change, scale, without
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import take_known
@@ -21,6 +20,7 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.device_words import Platform, platform
 from torch_tb_profiler.insights.shared.waits import ASYNCHRONOUS
+from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 
 
 class _Launches(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.replay.changes import kernels, scale
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import HOST, STEPS
+from torch_tb_profiler.insights.needs import HOST, MACHINE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.rules.unfused_optimizer import LINK
 from torch_tb_profiler.insights.shared.optimizers import optimizer_steps
@@ -70,4 +70,4 @@ def _usual_share(facts: Facts, rows: Int32, work: Int32) -> float:
     return median(np.maximum(host, device) / np.maximum(facts.period_ns, 1))
 
 
-RULE = Rule("optimizer_share", "R29", (STEPS, HOST), _find)
+RULE = Rule("optimizer_share", "R29", (STEPS, MACHINE, HOST), _find)

@@ -39,7 +39,7 @@ def _of(facts: Facts, found: Copies) -> Found:
             else "Keep the data to be copied in pinned memory (`torch.empty(…, pin_memory=True)`, made once) and copy "
             "it with `.to(device, non_blocking=True)`."
         ),
-        values={"bytes": size / n, "ns": took / n, "rate": size / took, "loader": loader},
+        values={"bytes": round(size / n), "ns": took / n, "rate": size / took, "loader": loader},
         rows=rows,
         changes=(pinned("HtoD", rows=rows, rate=rate),),
         evidence=(

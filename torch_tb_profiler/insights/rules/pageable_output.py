@@ -41,7 +41,13 @@ def _of(facts: Facts, found: Copies) -> Found:
             "Leave the result on the device while it is only added to or averaged. Otherwise copy it into pinned "
             "memory made once, `host.copy_(x, non_blocking=True)`, and read it a step later, after an event."
         ),
-        values={"ns": held / n, "step_ns": facts.step_ns, "call": name, "bytes": size / n, "copies_ns": took / n},
+        values={
+            "ns": held / n,
+            "step_ns": facts.step_ns,
+            "call": name,
+            "bytes": round(size / n),
+            "copies_ns": took / n,
+        },
         rows=calls,
         changes=(pinned("DtoH", rows=found.row, rate=rate),),
         evidence=(

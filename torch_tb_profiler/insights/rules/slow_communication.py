@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import COMMUNICATION, PROPERTIES, STEPS
+from torch_tb_profiler.insights.needs import COMMUNICATION, MACHINE, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.shared.bus import bus_bytes
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
@@ -105,5 +105,10 @@ def _find(facts: Facts) -> Sequence[Found]:
 
 
 RULE = Rule(
-    "slow_communication", "R46", (STEPS, COMMUNICATION, PROPERTIES), _find, replaces=("communication",), symptom=True
+    "slow_communication",
+    "R46",
+    (STEPS, MACHINE, COMMUNICATION, PROPERTIES),
+    _find,
+    replaces=("communication",),
+    symptom=True,
 )

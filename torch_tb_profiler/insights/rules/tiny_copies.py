@@ -84,7 +84,7 @@ def _of(facts: Facts, found: Copies, way: Direction) -> Found:
             "count": len(rows) / n,
             "way": way.name.lower(),
             "name": name,
-            "bytes": size / len(rows),
+            "bytes": round(size / len(rows)),
             "whose": whose,
         },
         rows=rows,

@@ -23,6 +23,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Found
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.shared.device_words import Platform, platform
+from torch_tb_profiler.insights.shared.held_transfers import Held, held_transfers
 from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.distributed import Distributed, distributed
@@ -60,6 +61,7 @@ class RunRank(msgspec.Struct, frozen=True):
     stage     of a pipeline; None if the trace does not show one
     has_device_work, is_training   as of the model
     platform  whose devices work in it
+    held      what holds up its collectives; None where that may be the host
     """
 
     rank: Rank
@@ -75,6 +77,7 @@ class RunRank(msgspec.Struct, frozen=True):
     has_device_work: bool
     is_training: bool
     platform: Platform
+    held: Held | None
     summary: RankSummary
 
     @property
@@ -106,7 +109,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
     # a server that only passes answers on needs no rules
     from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
 
-    graph, facts = graph_of(model), Facts(model, thresholds())
+    graph, facts, held = graph_of(model), Facts(model, thresholds()), held_transfers(model)
     resources = resources_of(model)
     quality = recorded_quality(model)
     found = [
@@ -129,6 +132,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
         has_device_work=model.has_device_work,
         is_training=facts.is_training,
         platform=platform(model),
+        held=held and held.how,
         summary=summarize(model, worker),
     )
 

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -15,6 +15,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.shared.loading import outermost
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.api_call_names import SYNCHRONIZE
 
 #: memory pools of the driver: their calls are queued like kernels, and are meant to be called often
 _QUEUED = late_pattern(r"Async")

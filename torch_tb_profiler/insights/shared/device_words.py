@@ -39,6 +39,7 @@ _Words = tuple[tuple[str, str], ...]
 NAMES: Mapping[Platform, _Words] = {
     "cuda": (),
     "rocm": (
+        ("CUDA_DEVICE_MAX_CONNECTIONS", "GPU_MAX_HW_QUEUES"),
         ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF"),
         ("nvidia-smi -q -d CLOCK,TEMPERATURE,PERFORMANCE", "amd-smi metric --clock --temperature"),
         ("nvidia-smi nvlink -s", "amd-smi topology"),

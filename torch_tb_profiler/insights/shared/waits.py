@@ -13,7 +13,6 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.arrays.distinct import among, distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
@@ -24,6 +23,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, Link
 from torch_tb_profiler.insights.shared.recurring import by_place, recurring
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.api_call_names import SYNCHRONIZE, WHOLE_DEVICE
 
 SYNC_DEBUG = Link(
     "sync_debug_mode",
@@ -161,7 +161,7 @@ def _asked(model: Model, graph: Graph, call: Int64, node: Int64, copied: Int64) 
     trace, tree = model.trace, model.structure.tree
     strings, items = trace.strings, graph.items
     name = graph.calls.name[call]
-    of_device = strings.where(lambda text: "Device" in text or "Ctx" in text or "Context" in text, name)[name]
+    of_device = strings.where(WHOLE_DEVICE.search, name)[name]
     asked = np.where(of_device, WaitedFor.DEVICE, WaitedFor.STREAM).astype(np.int8)
     asked[node >= 0] = WaitedFor.OPERATOR
     copies = np.flatnonzero((items.kind == Work.COPY) & (items.call >= 0))

@@ -29,6 +29,7 @@ def of_run(found: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
     return replace(
         found,
         bound=run.bound.kind,
+        bound_sentence=run.bound.sentence,
         explained=run.bound.explained,
         findings=sorted(together, key=lambda each: saved(each.saving), reverse=True),
     )

@@ -148,6 +148,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     hfu        hardware FLOP utilization, 0…1; null if too little is known
     lost       the operators that lose most, at most 20; empty if peaks or shapes are not known
     bound      what bounds the steps, by replay; `unknown` where the trace does not say
+    bound_sentence  the same in words, with the reason of `unknown`
     explained  which part of the steps has a cause in the trace, 0…1; null without steps
     findings   by what they save after those counted before them, the largest first; then what has no number, then
                warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in
@@ -168,6 +169,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     hfu: Fraction | None
     lost: Sequence[SummaryLost]
     bound: BoundKind
+    bound_sentence: str
     explained: Fraction | None
     findings: Sequence[SummaryFinding]
     notes: Sequence[Note]
@@ -191,6 +193,7 @@ def summary(subject: Subject) -> SummaryAnswer:
         hfu=step.hfu.value,
         lost=_lost(roofline(model, "operator")),
         bound=causes.bound.kind,
+        bound_sentence=causes.bound.sentence,
         explained=causes.bound.explained,
         findings=[_finding(each) for each in by_saving(causes.findings)],
         notes=subject.troubles(model),

@@ -40,7 +40,9 @@ def as_text(found: SummaryAnswer) -> str:
 
 
 def _bound_line(found: SummaryAnswer) -> str:
-    if found.explained is None or found.bound == "unknown":
+    if found.bound == "unknown":
+        return f"Bound by: unknown. {found.bound_sentence}"
+    if found.explained is None:
         return f"Bound by: {found.bound}"
     return f"Bound by: {found.bound}, {_share(found.explained)} of the step time explained"
 

@@ -21,6 +21,8 @@ export const criticalpath = area("criticalpath", {
   refusals: {
     no_step: "Nothing in the trace has a duration.",
     no_host: "The trace has no events of the host: what started the work, and when, is not known.",
+    no_device:
+      "The device that the program used was not recorded: what changes would save is not known.",
     clocks: (share: string) =>
       `${share} of the work begins before its launch: the clocks do not agree.`,
     no_launches: (share: string) =>

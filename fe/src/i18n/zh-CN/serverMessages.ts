@@ -12,6 +12,20 @@ const ZERO_TIMESTAMPS =
 
 const NEWER_CUDA = "CUDA 13.1 或更新版本";
 
+/** Why a trace has no kernels although the program used a device, by what shows that it did. */
+const NO_DEVICE: Readonly<Record<string, string>> = {
+  launches: "设备没有被采集，而程序在其上启动了工作。",
+  waits: "设备没有被采集，而程序等待了它的工作。",
+  communication: "设备没有被采集，而程序调用了设备之间的集合通信。",
+  allocations: "设备没有被采集，而程序在其上分配了内存。",
+  operators: "设备没有被采集，而程序的算子在其上运行。",
+  properties: "此机器的设备没有被采集：不知道程序是否使用了它。",
+  copies: "采集到了拷贝，却没有采集到程序启动的任何内核。",
+};
+
+const ASKED_FOR =
+  "性能分析器采集了对设备 API 的调用，因此已被要求采集设备：负责采集的库（CUPTI、roctracer）无法使用或没有权限，有其他性能分析器在使用它，或者其缓冲区丢失。";
+
 const REPAIRED = "文件内容不是有效的 JSON；";
 
 /** Some names, and how many more there are. */
@@ -109,7 +123,7 @@ export const serverMessages: ServerMessages = {
     far_timestamps: () =>
       "部分事件与其他事件相距一天以上（例如时间戳为零）：跟踪的长度以及由此计算的数值有误。",
     begin_and_end: () =>
-      "部分事件写成开始和结束两条记录（ph 为 B 和 E），torch.profiler 从不这样写：它们的时长未知，不计入任何时间。",
+      "部分事件写成开始和结束两条记录，其中一条缺失，或无法得知哪两条属于同一事件（ph 为 b 和 e）：它们的时长未知，不计入任何时间。",
     huge_durations: () => "部分事件长于一天：它们的结束没有正确记录，并会遮住其他所有事件。",
     empty_kernels: () => "部分内核的开始与结束时刻相同：其时间没有被记录，因此设备时间偏短。",
     rounded_kernels: () => "文件中的时间以整微秒计，因此短于 1 微秒的内核时长为 0。",
@@ -132,10 +146,8 @@ export const serverMessages: ServerMessages = {
     no_events: ({ entries }) =>
       `没有采集到事件：文件中的 ${entries} 个条目都没有时长或数值，只是进程和线程的名称，或标记采集的时刻。`,
     no_operators: () => "跟踪中没有算子：没有采集主机，因此设备工作不属于任何算子。",
-    no_kernels: ({ called }) =>
-      called
-        ? "程序调用了设备 API，但跟踪中没有内核：性能分析器没有采集 GPU 的权限，或者有其他工具正在使用它。"
-        : "跟踪中没有内核：性能分析器没有采集 GPU，或者程序没有使用 GPU。",
+    no_kernels: ({ evidence, called }) =>
+      `${NO_DEVICE[String(evidence)] ?? "跟踪中没有内核：性能分析器没有采集 GPU，或者程序没有使用 GPU。"}${called ? ASKED_FOR : ""}`,
     no_shapes: () => "没有记录算子输入的形状：无法按形状区分算子。",
     no_stacks: () => "没有记录调用栈：不知道算子由哪一行代码调用。",
     no_memory: () => "没有记录内存分配。",

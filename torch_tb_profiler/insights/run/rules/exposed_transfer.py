@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.refusals import Refusal
@@ -34,7 +35,8 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
         partial = f" This includes waiting for ranks that are not loaded: {facts.loaded} of {facts.world} are."
     communications = [each.rank.communications for each in facts.ranks]
     transfers = zip(communications, facts.distributed.matching.transfer, strict=True)
-    sent = most_sent(transfers, any(each.is_training for each in facts.ranks))
+    holds = Counter(each.held for each in facts.ranks)
+    sent = most_sent(transfers, any(each.is_training for each in facts.ranks), holds.most_common(1)[0][0])
     known = of.transfer_ns[of.transfer_ns >= 0]
     transfer = float(known.mean()) if len(known) else 0.0
     unmatched = float(of.unmatched_ns.mean())

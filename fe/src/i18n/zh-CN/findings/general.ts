@@ -103,6 +103,7 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
   dataloader_per_step: () => "DataLoader，每步平均",
   communication_per_step: () => "通信，每步平均",
   exposed_communication_per_step: () => "暴露的通信，每步平均",
+  launch_delay: () => "从集合通信的启动到其内核，中位数",
   slow_operations: () => "低于 5 GB/s 的大操作",
   slow_share: () => "它们在通信时间中所占的比例",
   share_of_step: () => "占平均每步时间的比例",
