@@ -46,7 +46,7 @@ class Recording:
             begin = self.now
             self.operators([f"{name.title()}Backward0", f"aten::{name}_backward", "aten::sum"], ENGINE)
             node = f"autograd::engine::evaluate_function: {name.title()}Backward0"
-            self.events.append(op(node, begin - 0.1, self.now - begin, ENGINE))
+            self.events.append(op(node, begin - 0.1, self.now - begin + 0.2, ENGINE))
             self.now += 1
 
     def optimizer(self, parameters: int = 20) -> None:
@@ -62,8 +62,8 @@ class Recording:
             self.now += self.length
 
     def step(self, parts: str, number: int, name: str = "ProfilerStep#{}") -> None:
-        """Parts: f forward, v the same without gradients, b backward, o optimizer, c checkpoint, i another model, g and h
-        graphs, k compilation.
+        """Parts: f forward, v the same without gradients, b backward, o optimizer, c checkpoint, i another model,
+        g and h graphs, k compilation.
         """
         begin = self.now
         self.now += 5

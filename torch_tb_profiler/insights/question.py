@@ -48,7 +48,7 @@ class StepParts(Answer, frozen=True, kw_only=True):
     names        of the steps
     kinds        what the steps of each kind take, where steps run unlike programs: means over all are over several
                  programs; empty where all are of one kind
-    kind         of each step the index into `kinds`; empty where all are of one kind
+    kind         of each step the position of its kind in `kinds`; empty where all are of one kind
     start_ns     since the start of the trace
     duration_ns  how long each lasts
     categories   that the trace can have, by priority

@@ -52,7 +52,6 @@ LEAST_FORWARD = 0.5
 #: marks that tell steps apart, and programs among steps of which the same is known
 MOST_PROGRAMS = 8
 
-_TRAINS = (Phase.BACKWARD, Phase.RECOMPUTE, Phase.OPTIMIZER)
 _INFERS: dict[Phase, KindId] = {
     Phase.VALIDATION: "validation",
     Phase.PREFILL: "prefill",
@@ -140,17 +139,16 @@ def _kinds(model: Model) -> Kinds:
     found = phases(model)
     operators, forward = _operators(model, found)
     kernels = _kernels(model)
-    sign = _signs(model, found)
-    trains = sign == "training"
-    if trains.any():
+    sign, backward, optimizer = _signs(model, found)
+    if backward.any():
         # neither a forward pass of which the rest was not recorded, nor a step that does nothing, is validation
-        unsure = (sign == "") & (forward < LEAST_FORWARD * np.median(forward[trains]))
+        unsure = (sign == "") & (forward < LEAST_FORWARD * np.median(forward[backward]))
         sign[unsure] = "training"
-    label = _labels(model)
-    known = Counter(zip(label, sign.tolist(), strict=True))
-    lone = [key for key, count in known.items() if count == 1 and not key[1] and not trains.any()]
+    pairs = list(zip(_labels(model), sign.tolist(), strict=True))
+    known = Counter(pairs)
     usual = known.most_common(1)[0][0]
-    keys = [usual if key in lone else key for key in zip(label, sign.tolist(), strict=True)]
+    # a single step of which nothing is known is no kind
+    keys = [usual if known[key] == 1 and not key[1] and not backward.any() else key for key in pairs]
     words = _joined(operators, kernels)
     of = np.full(steps, -1, np.int64)
     number = 0
@@ -159,10 +157,12 @@ def _kinds(model: Model) -> Kinds:
         programs = _programs(words, mine)
         of[mine] = number + programs[mine]
         number += int(programs.max()) + 1
-    return _named(of, keys, trains, operators.sizes(steps) >= kernels.sizes(steps))
+    # replays of a graph have no operators that would tell of a backward pass
+    forward_only = (sign == "") & backward.any() & (operators.sizes(steps) >= kernels.sizes(steps))
+    return _named(of, keys, backward | optimizer, forward_only)
 
 
-def _named(of: Int64, keys: Sequence[tuple[str, str]], trains: Bool, has_operators: Bool) -> Kinds:
+def _named(of: Int64, keys: Sequence[tuple[str, str]], trains: Bool, forward_only: Bool) -> Kinds:
     """Kinds in the order of their first steps, with names."""
     order = list(dict.fromkeys(of.tolist()))
     labelled = len({label for label, _ in keys}) > 1
@@ -172,8 +172,7 @@ def _named(of: Int64, keys: Sequence[tuple[str, str]], trains: Bool, has_operato
         known: KindId = _INFERRED.get(sign, "other")
         if trains[of == each].any():
             known = "training"
-        elif not sign and trains.any() and has_operators[of == each].all():
-            # replays of a graph have no operators that would tell of a backward pass
+        elif forward_only[of == each].all():
             known = "without_backward"
         plain.append((known, label if labelled else None))
     counts, seen = Counter(plain), Counter[tuple[KindId, str | None]]()
@@ -200,8 +199,12 @@ def _labels(model: Model) -> list[str]:
     return [each if counts[each] > 1 else usual for each in words]
 
 
-def _signs(model: Model, found: Phases) -> np.typing.NDArray[np.str_]:
-    """Shape (steps,): `training` with a backward pass or an optimizer, else the only phase of inference; else empty."""
+def _signs(model: Model, found: Phases) -> tuple[np.typing.NDArray[np.str_], Bool, Bool]:
+    """Shape (steps,): what is known of each step, and which have a backward pass, and an optimizer step.
+
+    `training` with a backward pass, or with an optimizer step where other steps have one; else the only phase of
+    inference; else empty. An optimizer alone tells nothing of steps without it: it may come every n-th step.
+    """
     segments, steps = found.segments, model.steps
     has = np.zeros((len(steps), len(PHASES)), np.bool_)
     if len(segments.start):
@@ -215,8 +218,10 @@ def _signs(model: Model, found: Phases) -> np.typing.NDArray[np.str_]:
     names = np.array(list(_INFERS.values()), dtype="<U16")
     one = infers.sum(axis=1) == 1
     sign[one] = names[np.argmax(infers[one], axis=1)]
-    sign[has[:, [CODE[each] for each in _TRAINS]].any(axis=1)] = "training"
-    return sign
+    backward = has[:, CODE[Phase.BACKWARD]] | has[:, CODE[Phase.RECOMPUTE]]
+    optimizer = has[:, CODE[Phase.OPTIMIZER]]
+    sign[backward | (optimizer & backward.any())] = "training"
+    return sign, backward, optimizer
 
 
 def _operators(model: Model, found: Phases) -> tuple[_Words, Int64]:
