@@ -120,7 +120,7 @@ def _unlike_steps(model: Model) -> Iterator[Note]:
             ranges = True
             mine["from"], mine["to"] = steps.names[at[0]], steps.names[at[-1]]
             where = f" ({mine['from']} to {mine['to']})" if len(at) > 1 else f" ({mine['from']})"
-        values |= {f"{key}_{number}": value for key, value in mine.items()}
+        values |= {f"{key}_{number + 1}": value for key, value in mine.items()}
         told.append(f"{kind.title}, {len(at)} step{'s' if len(at) > 1 else ''}{where}, {ms(mean)} on average")
     more = len(kinds.kinds) - len(told)
     rest = f"; {more} more" if more else ""

@@ -9,6 +9,8 @@ function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}):
   return {
     rule: "profiler_step",
     rules: [],
+    kinds: [],
+    kind: [],
     use: null,
     names: kernel.map((_, i) => String(i + 3)),
     labels: kernel.map((_, i) => `ProfilerStep#${i + 3}`),
