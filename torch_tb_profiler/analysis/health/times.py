@@ -106,7 +106,7 @@ def _unlike_steps(model: Model) -> Iterator[Note]:
     if not kinds.are_several:
         return
     told, ranges = [], False
-    values: dict[str, Value] = {"kinds": len(kinds.kinds)}
+    values: dict[str, Value] = {}
     for number, kind in enumerate(kinds.kinds[:_MOST_KINDS]):
         at = np.flatnonzero(kinds.of == number)
         mean = float((steps.end - steps.start)[at].mean())
@@ -130,8 +130,8 @@ def _unlike_steps(model: Model) -> Iterator[Note]:
         "info",
         f"Steps are of {len(kinds.kinds)} kinds, which run different programs, and means over all steps mix them: "
         f"{'; '.join(told)}{rest}.{alone}",
-        touches=("overview", "steps", "program", "roofline"),
-        values={**values, "more": more, "ranges": ranges},
+        touches=("overview", "program", "roofline"),
+        values={**values, "kinds": len(kinds.kinds), "more": more, "ranges": ranges},
     )
 
 
