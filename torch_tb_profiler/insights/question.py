@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, StepUse, device_summary, step_use
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW as COLUMNS
+from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
 from torch_tb_profiler.analysis.overview.overview import (
     AverageStep,
     StepTimes,
@@ -15,7 +16,6 @@ from torch_tb_profiler.analysis.overview.overview import (
 )
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
 from torch_tb_profiler.analysis.step_kinds import step_kinds
-from torch_tb_profiler.analysis.step_kinds.figures import KindFigures, kind_figures
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.insights.bound import Bound
 from torch_tb_profiler.insights.findings import NotEvaluated, diagnosis

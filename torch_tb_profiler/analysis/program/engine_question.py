@@ -25,8 +25,8 @@ from torch_tb_profiler.analysis.program.engine import Engine, EngineSteps, How, 
 from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.analysis.shared.quantities import share
+from torch_tb_profiler.analysis.shared.synchronize import SYNCHRONIZE
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import sums_at

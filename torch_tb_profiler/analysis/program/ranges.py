@@ -9,9 +9,9 @@ from torch_tb_profiler.analysis.program.columns import RANGES
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.phase_times import foremost_work
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
 from torch_tb_profiler.analysis.shared.distribution import distribution
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct

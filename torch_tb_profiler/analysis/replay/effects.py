@@ -13,9 +13,10 @@ from torch_tb_profiler.analysis.replay.graph import Graph, Node
 from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
 from torch_tb_profiler.analysis.replay.host_time import LABELS
 from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE, Label
+from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.stretches import Stretches, common, merged
 from torch_tb_profiler.analysis.replay.where import items_of_rows, known_rows, of_rows, stretches_of
+from torch_tb_profiler.analysis.shared.synchronize import SYNCHRONIZE
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.trace import Trace

@@ -15,12 +15,13 @@ from torch_tb_profiler.analysis.replay.host_waits import (
     synchronizations,
     unrecorded_waits,
 )
-from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of
 from torch_tb_profiler.analysis.replay.lags import Lags, launch_and_gap, previous_on_stream, wake_of
 from torch_tb_profiler.analysis.replay.silence import silences
 from torch_tb_profiler.analysis.replay.stream_edges import Launched
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.replay.thread_edges import HandOvers, HostCollectives, hand_overs, host_collectives
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model

@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, Work
-from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.analysis.replay.stream_edges import COINCIDENCE_MOST_NS, TOLERANCE_NS, Launched
 from torch_tb_profiler.analysis.replay.stretches import Stretches
+from torch_tb_profiler.analysis.shared.synchronize import SYNCHRONIZE
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import median

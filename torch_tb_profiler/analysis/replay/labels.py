@@ -7,6 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.synchronize import SYNCHRONIZE
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.nesting import Nesting, to_root
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32
@@ -29,10 +30,6 @@ class Label(IntEnum):
     UNEXPLAINED = 8  # nothing was recorded for so long that nobody knows
 
 
-#: calls that wait for a stream, an event or a device
-SYNCHRONIZE = late_pattern(
-    r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$|^(?:ur|pi)(?:QueueFinish|Events?Wait)$"
-)
 ALLOCATOR = late_pattern(
     r"Malloc|Free(?!ze)|HostAlloc|USM\w{0,100}Alloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap"
 )

@@ -230,7 +230,8 @@ def _operators(model: Model, found: Phases) -> tuple[_Words, Int64]:
     step = steps.on_host(tree.start)
     at = np.flatnonzero(tree.is_operator & (step >= 0))
     phase = event_phase(model, found, tree.row[at])
-    at, phase = (each[~one_of(phase, [CODE[other] for other in _NOW_AND_THEN])] for each in (at, phase))
+    usual = ~one_of(phase, [CODE[other] for other in _NOW_AND_THEN])
+    at, phase = at[usual], phase[usual]
     backward = one_of(phase, (CODE[Phase.BACKWARD], CODE[Phase.RECOMPUTE]))
     return _counted(model, step[at], tree.name[at], unnumbered), np.bincount(step[at[~backward]], minlength=len(steps))
 

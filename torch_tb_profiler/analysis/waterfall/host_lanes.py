@@ -11,10 +11,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
 from torch_tb_profiler.analysis.replay.inputs import Calls
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE, SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE
 from torch_tb_profiler.analysis.replay.silence import shown
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.shared.host_computing import host_computing
+from torch_tb_profiler.analysis.shared.synchronize import SYNCHRONIZE
 from torch_tb_profiler.analysis.waterfall.causes import SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import among, distinct

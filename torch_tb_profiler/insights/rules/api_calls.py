@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
+from torch_tb_profiler.analysis.shared.synchronize import SYNCHRONIZE
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts

@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
+from torch_tb_profiler.analysis.shared.synchronize import SYNCHRONIZE
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
+from torch_tb_profiler.analysis.shared.synchronize import SYNCHRONIZE
 from torch_tb_profiler.arrays.distinct import among, distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known

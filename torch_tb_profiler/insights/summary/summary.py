@@ -9,13 +9,13 @@ import msgspec
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
+from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
 from torch_tb_profiler.analysis.program.engine_question import EngineSummary, engine_summary
 from torch_tb_profiler.analysis.program.question import PhaseMean, phase_means
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
-from torch_tb_profiler.analysis.step_kinds.figures import KindFigures, kind_figures
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.bound_sentences import BoundKind

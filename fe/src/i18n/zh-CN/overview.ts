@@ -1,5 +1,5 @@
 import type { overview as en } from "../en/overview";
-import { stepKinds } from "./stepKinds";
+import { stepKinds } from "./serverStepKinds";
 
 export const overview: typeof en = {
   categories: {

@@ -6,7 +6,7 @@ import { columns } from "./serverColumns";
 import { platforms } from "./serverPlatforms";
 import { reasons } from "./serverReasons";
 import { refusals } from "./serverRefusals";
-import { stepKinds } from "./stepKinds";
+import { stepKinds } from "./serverStepKinds";
 
 const ZERO_TIMESTAMPS =
   "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，性能分析器会丢弃这些内核（pytorch#192021）。";

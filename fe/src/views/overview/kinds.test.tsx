@@ -2,8 +2,6 @@ import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
 import type { Overview } from "../../api";
 import { stepKindName } from "../../i18n";
-import { stepTable } from "../steps/columns";
-import { usualStep } from "../steps/outliers";
 import { Kinds } from "./Kinds";
 
 afterEach(cleanup);
@@ -73,19 +71,4 @@ it("names kinds by what is known of them", () => {
   expect(stepKindName({ ...KIND, number: 2 })).toBe("training 2");
   expect(stepKindName({ ...KIND, id: "other", label: "eval" })).toBe("eval");
   expect(stepKindName({ ...KIND, label: "loop" })).toBe("loop (training)");
-});
-
-it("has a column in the table of steps where there are several", () => {
-  const columns = (steps: Overview["steps"]) => {
-    const usual = usualStep(steps);
-    if (usual === null) throw new Error("no steps");
-    const table = stepTable(steps, undefined, usual, [], "absolute", [0, 1, 2], () => "");
-    return table.rows.kind;
-  };
-  expect(columns(stepsOf([KIND, VALIDATION], [0, 1, 0]))).toEqual([
-    "training",
-    "without backward pass",
-    "training",
-  ]);
-  expect(columns(stepsOf([], []))).toBeUndefined();
 });
