@@ -8,6 +8,7 @@ from torch_tb_profiler.arrays.types import Int64
 def apportioned(weights: Int64, whole: int) -> list[int]:
     """Whole numbers in proportion to weights that add up to `whole`: the largest remainders are rounded up.
 
+    >>> import numpy as np
     >>> apportioned(np.array([1, 1, 1]), 5)
     [2, 2, 1]
     """

@@ -35,7 +35,6 @@ export const overview = area("overview", {
     help: "Steps are of one kind if they run the same program: if all or none of them have a backward pass, and at least half of the operators and kernels of one also run in the other. How long they take does not matter. A step range at the top shows the steps of one kind alone, if no others lie between them.",
     line: (n: number) =>
       `The steps run different programs. All means on this page are over ${n} kinds of steps, which take:`,
-    caption: "The average step of each kind",
     kind: "Kind",
     count: "Steps",
     range: "Step range",
@@ -43,8 +42,7 @@ export const overview = area("overview", {
     fromTo: (from: string, to: string) => `${from} to ${to}`,
     mean: "Mean",
     median: "Median",
-    percent: (category: string) => `${category} %`,
-    percentHelp: "Of the average step of the kind.",
+    shareHelp: "The share of the average step of the kind.",
     numbered: (name: string, number: number) => `${name} ${number}`,
     labelled: (label: string, name: string) => `${label} (${name})`,
     names: {
@@ -238,4 +236,18 @@ export const overview = area("overview", {
 export function categoryName(category: string): string {
   const names: Readonly<Record<string, string>> = overview.categories;
   return names[category] ?? category;
+}
+
+interface StepKind {
+  readonly id: keyof typeof overview.kinds.names;
+  readonly label: string | null;
+  readonly number: number | null;
+}
+
+/** What a kind of steps is called. */
+export function stepKindName({ id, label, number }: StepKind): string {
+  const text = overview.kinds;
+  const known = text.names[id];
+  const name = label === null ? known : id === "other" ? label : text.labelled(label, known);
+  return number === null ? name : text.numbered(name, number);
 }
