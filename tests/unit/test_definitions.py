@@ -115,4 +115,4 @@ def test_every_figure_is_defined() -> None:
     about_the_device = {"id", "name", "memory_bytes", "compute_capability", "tensor_cores"}
     shares = {f.name for f in fields(DeviceUse)} - about_the_device
     parts = {f"tensor_cores_{f.name}" for f in fields(TensorCores)}
-    assert shares | parts | {*CATEGORIES, "step"} == OVERVIEW.keys()
+    assert shares | parts | {*CATEGORIES, "step", "kind"} == OVERVIEW.keys()

@@ -13,6 +13,8 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 import torch_tb_profiler
+from tests.planted import write_events
+from tests.step_programs import recording
 from torch_tb_profiler.analysis.idle import Lanes
 from torch_tb_profiler.analysis.launch_delay import LaunchGrouping
 from torch_tb_profiler.analysis.module_sources import Source
@@ -258,12 +260,13 @@ def columns_of(shell: Shell, *words: str) -> set[str]:
     return keys | {f"{column['key'].removesuffix('_ns')}_share" for column in page["columns"] if column.get("total")}
 
 
-def test_what_a_terminal_shows_exists(shell: Shell, run_folder: str, samples: Path) -> None:
+def test_what_a_terminal_shows_exists(shell: Shell, run_folder: str, samples: Path, tmp_path: Path) -> None:
     """Every column that a command shows unasked is one that the table has in some trace."""
+    write_events(tmp_path / "kinds", recording(["fbo", "v"]))
     for name, of in TABLES.items():
         grouped = [("--group-by", value) for o in of.options if o.name == "group_by" for value in o.values]
         known: set[str] = set()
-        for folder in (run_folder, str(samples / "cnn_workers0")):
+        for folder in (run_folder, str(samples / "cnn_workers0"), str(tmp_path / "kinds")):
             for words in grouped or [()]:
                 known |= columns_of(shell, name, folder, "--limit", "1", *words)
         assert set(of.command.shown.split()) <= known, name

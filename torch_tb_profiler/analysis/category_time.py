@@ -12,8 +12,8 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Answer, Count, Ns, Row, TraceMeta
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES, category_rows, category_spans
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
-from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.analysis.shared.innermost import innermost
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.foremost import foremost
 from torch_tb_profiler.arrays.grouping import descending, group

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, StepUse, device_summary, step_use
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW as COLUMNS
+from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
 from torch_tb_profiler.analysis.overview.overview import (
     AverageStep,
     StepTimes,
@@ -14,6 +15,7 @@ from torch_tb_profiler.analysis.overview.overview import (
     overview,
 )
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.insights.bound import Bound
 from torch_tb_profiler.insights.findings import NotEvaluated, diagnosis
@@ -44,6 +46,9 @@ class StepParts(Answer, frozen=True, kw_only=True):
     rules        that can be asked for
     labels       annotations that mark the steps
     names        of the steps
+    kinds        what the steps of each kind take, where steps run unlike programs: means over all are over several
+                 programs; empty where all are of one kind
+    kind         of each step the position of its kind in `kinds`; empty where all are of one kind
     start_ns     since the start of the trace
     duration_ns  how long each lasts
     categories   that the trace can have, by priority
@@ -55,6 +60,8 @@ class StepParts(Answer, frozen=True, kw_only=True):
     rules: Sequence[str]
     labels: Sequence[str]
     names: Sequence[str]
+    kinds: Sequence[KindFigures]
+    kind: Sequence[Count]
     start_ns: Sequence[Ns]
     duration_ns: Sequence[Ns]
     categories: Sequence[str]
@@ -152,12 +159,14 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
 
 
 def _steps(model: Model, steps: StepTimes) -> StepParts:
-    use = step_use(model)
+    use, kinds = step_use(model), step_kinds(model)
     return StepParts(
         rule=steps.rule,
         rules=list(RULES),
         labels=steps.labels,
         names=steps.names,
+        kinds=kind_figures(model),
+        kind=plain(kinds.of) if kinds.are_several else [],
         start_ns=plain(steps.start_ns),
         duration_ns=plain(steps.duration_ns),
         categories=steps.categories,

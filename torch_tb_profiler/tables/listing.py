@@ -87,7 +87,7 @@ _ALL = (
         "steps",
         command=Command(
             "List the steps of a trace and where the time of each went.",
-            "step kernel memcpy memset communication runtime dataloader cpu_exec other name",
+            "step kind kernel memcpy memset communication runtime dataloader cpu_exec other name",
             view="overview",
         ),
         agents=Agents("a step"),

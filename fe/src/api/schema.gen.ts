@@ -110,6 +110,10 @@ export interface StepParts {
   labels: string[];
   /** of the steps */
   names: string[];
+  /** what the steps of each kind take, where steps run unlike programs: means over all are over several programs; empty where all are of one kind */
+  kinds: KindFigures[];
+  /** of each step the position of its kind in `kinds`; empty where all are of one kind */
+  kind: number[];
   /** since the start of the trace */
   start_ns: number[];
   /** how long each lasts */
@@ -120,6 +124,42 @@ export interface StepParts {
   category_ns: { [key: string]: number[] };
   /** what devices did in each step; null if none ran kernels */
   use: StepUses | null;
+}
+
+/** What the steps of one kind take. */
+export interface KindFigures {
+  /** what is known of their program: `training` has a backward pass or an optimizer step, `without_backward` has none while other steps do, `other` is only known to be another program */
+  id: "decode" | "decode_image" | "denoise" | "draft" | "encode" | "mixed" | "other" | "prefill" | "training" | "validation" | "verify" | "without_backward";
+  /** what marks the steps, without numbers, where marks tell kinds apart; else null */
+  label: string | null;
+  /** from 1 among kinds that have the same id and label; null of the only one */
+  number: number | null;
+  /** its name in English */
+  title: string;
+  /** how many steps */
+  count: number;
+  /** their names */
+  steps: string[];
+  /** the first of them, where they follow each other without others between; else null */
+  from_step: string | null;
+  /** the last of them, likewise */
+  to_step: string | null;
+  /** arithmetic mean of their periods (nanoseconds) */
+  mean_ns: number;
+  /** median of their periods (nanoseconds) */
+  median_ns: number;
+  /** of the average step of the kind, by category; they add up to `mean_ns` */
+  category_ns: { [key: string]: number };
+  /** where the time of the average step of the kind went; the parts add up to `mean_ns` exactly */
+  waterfall: Part[];
+}
+
+/** A part of the average step. */
+export interface Part {
+  /** why the time passed */
+  cause: string;
+  /** mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly (nanoseconds) */
+  ns: number;
 }
 
 /** What devices did in each step, mean over the devices that ran kernels. Not a partition: parts overlap. */
@@ -230,14 +270,6 @@ export interface Relief {
   kind: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
   /** of the steps, 0…1; null if the change is refused */
   share: number | null;
-}
-
-/** A part of the average step. */
-export interface Part {
-  /** why the time passed */
-  cause: string;
-  /** mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly (nanoseconds) */
-  ns: number;
 }
 
 /** A cause of lost time, or a warning, for one trace. */
@@ -714,6 +746,8 @@ export interface SummarySteps {
   names: string[];
   /** of each step, in order */
   period_ns: number[];
+  /** what the steps of each kind take, where steps run unlike programs: the median and the mean are over several programs then; empty where all are of one kind */
+  kinds: KindFigures[];
 }
 
 /** A phase of the average step. */

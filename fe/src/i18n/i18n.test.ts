@@ -12,7 +12,7 @@ const AREAS: Record<string, object> = Object.assign(
   {},
   ...Object.values(import.meta.glob<object>("./en/*.ts", { eager: true })),
 );
-const { en: _, shell: __, categoryName: ___, ...areas } = AREAS;
+const { en: _, shell: __, categoryName: ___, stepKindName: ____, ...areas } = AREAS;
 const en = { ...page, ...areas };
 const zhCN = { ...zhCNPage, ...zhCNAreas };
 
@@ -78,7 +78,7 @@ const NOT_TEXTS = new Set(["capture.health.summary", "serverMessages"]);
 
 /** Names and code that are the same in every language. */
 const SAME =
-  /^(product|bar\.(worker|span)|rail\.groups\.ranks|status\.version|dialogs\.palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|charts\.(part|curve\.anySpan)|kernels\.(tensor|kinds\.softmax)|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|devices\.(gpu|columns\.(worker|rank)))|ranks\.(rank|tiles\.of|heat\.(orders\.rank|span)|stragglers\.(rank|z|stepsOf|ranksOf|doubt\.)|scatter\.(series|alpha|beta)|layout\.dimension|table\.columns\.(worker|rank|z)\.0|(moe|fsdp)\.columns\.group\.1)|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|parts\.ofKind|stacks\.(spoken|thread\.of)|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|program\.engines\.(vllm|sglang|atom|tensorrt_llm|xdit)|roofline\.(yAxis|tiles\.(mfu|hfu|atLeast)|roofs\.element)|trace\.(perfettoUrl|categoryOption))$/;
+  /^(product|bar\.(worker|span)|rail\.groups\.ranks|status\.version|dialogs\.palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(kinds\.(numbered|labelled)|tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|charts\.(part|curve\.anySpan)|kernels\.(tensor|kinds\.softmax)|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|devices\.(gpu|columns\.(worker|rank)))|ranks\.(rank|tiles\.of|heat\.(orders\.rank|span)|stragglers\.(rank|z|stepsOf|ranksOf|doubt\.)|scatter\.(series|alpha|beta)|layout\.dimension|table\.columns\.(worker|rank|z)\.0|(moe|fsdp)\.columns\.group\.1)|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|parts\.ofKind|stacks\.(spoken|thread\.of)|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|program\.engines\.(vllm|sglang|atom|tensorrt_llm|xdit)|roofline\.(yAxis|tiles\.(mfu|hfu|atLeast)|roofs\.element)|trace\.(perfettoUrl|categoryOption))$/;
 
 describe("Chinese", () => {
   it("has the areas that English has", () => {

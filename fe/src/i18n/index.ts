@@ -10,7 +10,7 @@ export { kernels as kernelsTexts } from "./en/kernels";
 export { memory as memoryTexts } from "./en/memory";
 export { modules as modulesTexts } from "./en/modules";
 export { operators as operatorsTexts } from "./en/operators";
-export { categoryName, overview as overviewTexts } from "./en/overview";
+export { categoryName, overview as overviewTexts, stepKindName } from "./en/overview";
 export { type OwnerWords, owners as ownersTexts } from "./en/owners";
 export { parts as partsTexts } from "./en/parts";
 export { ranks as ranksTexts } from "./en/ranks";

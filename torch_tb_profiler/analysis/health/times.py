@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.duration_text import ms
+from torch_tb_profiler.analysis.step_kinds import step_kinds, warm_up_ratio
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.steps import warm_up_ratio
+from torch_tb_profiler.reason import Value
 from torch_tb_profiler.trace import Category, Note, Phase
 
 DAY_NS = 24 * 3600 * 10**9
 
 _TOUCHES = ("overview", "operators", "kernels")
+#: kinds of steps in a sentence
+_MOST_KINDS = 5
 
 
 def _far_off(model: Model) -> Iterator[Note]:
@@ -84,7 +88,7 @@ def _empty_kernels(model: Model) -> Iterator[Note]:
 
 
 def _warm_up(model: Model) -> Iterator[Note]:
-    ratio = warm_up_ratio(model.steps)
+    ratio = warm_up_ratio(model.steps, step_kinds(model).of)
     if ratio is None:
         return
     yield Note(
@@ -95,6 +99,40 @@ def _warm_up(model: Model) -> Iterator[Note]:
         touches=("overview",),
         remedy="schedule(wait=1, warmup=1, active=3)",
         values={"ratio": ratio},
+    )
+
+
+def _unlike_steps(model: Model) -> Iterator[Note]:
+    kinds, steps = step_kinds(model), model.steps
+    if not kinds.are_several:
+        return
+    told, ranges = [], False
+    values: dict[str, Value] = {}
+    for number, kind in enumerate(kinds.kinds[:_MOST_KINDS]):
+        at = np.flatnonzero(kinds.of == number)
+        mean = float((steps.end - steps.start)[at].mean())
+        mine: dict[str, Value] = {"id": kind.id, "count": len(at), "mean_ns": mean}
+        if kind.label is not None:
+            mine["label"] = kind.label
+        if kind.number is not None:
+            mine["number"] = kind.number
+        where = ""
+        if kinds.is_range(number):
+            ranges = True
+            mine["from"], mine["to"] = steps.names[at[0]], steps.names[at[-1]]
+            where = f" ({mine['from']} to {mine['to']})" if len(at) > 1 else f" ({mine['from']})"
+        values |= {f"{key}_{number + 1}": value for key, value in mine.items()}
+        told.append(f"{kind.title}, {len(at)} step{'s' if len(at) > 1 else ''}{where}, {ms(mean)} on average")
+    more = len(kinds.kinds) - len(told)
+    rest = f"; {more} more" if more else ""
+    alone = " A kind whose steps follow each other can be shown alone, by its range of steps." if ranges else ""
+    yield Note(
+        "unlike_steps",
+        "info",
+        f"Steps are of {len(kinds.kinds)} kinds, which run different programs, and means over all steps mix them: "
+        f"{'; '.join(told)}{rest}.{alone}",
+        touches=("overview", "program", "roofline"),
+        values={**values, "kinds": len(kinds.kinds), "more": more, "ranges": ranges},
     )
 
 
@@ -119,4 +157,5 @@ RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (
     _without_ends,
     _empty_kernels,
     _warm_up,
+    _unlike_steps,
 )

@@ -76,6 +76,14 @@ OVERVIEW = by_key(
         "step add up to its time exactly.",
     ),
     Definition(
+        "kind",
+        "Kind",
+        "string",
+        None,
+        "The kind of the step, where steps run unlike programs: training has a backward pass or an optimizer step; "
+        "means over all steps are over several programs.",
+    ),
+    Definition(
         "busy",
         "Device busy",
         "number",

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans, device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role
 from torch_tb_profiler.analysis.shown import Shown
+from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -34,12 +35,13 @@ class StepTimes(Shown, msgspec.Struct, frozen=True):
     `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly. A
     category has the moments that no category before it has: that of communication is `UNCOVERED_COMMUNICATION` where
     compute kernels were recorded.
-    `labels` are the annotations that mark the steps.
+    `labels` are the annotations that mark the steps. `kind` names the kind of each; None where all are of one.
     """
 
     rule: str
     names: tuple[str, ...]
     labels: tuple[str, ...]
+    kind: tuple[str, ...] | None
     start_ns: Int64
     duration_ns: Int64
     categories: tuple[str, ...]
@@ -51,7 +53,9 @@ class StepTimes(Shown, msgspec.Struct, frozen=True):
         return len(self.names)
 
     def to_columns(self) -> dict[str, object]:
-        return {"name": self.names, "start_ns": self.start_ns, "duration_ns": self.duration_ns, **self.category_ns}
+        kind = {} if self.kind is None else {"kind": self.kind}
+        times = {"start_ns": self.start_ns, "duration_ns": self.duration_ns}
+        return {"name": self.names, **kind, **times, **self.category_ns}
 
 
 class AverageStep(msgspec.Struct, frozen=True):
@@ -149,10 +153,13 @@ def step_times(model: Model) -> StepTimes:
     spans = category_spans(model)
     painted = intervals.paint([spans[c] for c in CATEGORIES[:-1]], steps.start, steps.end)
     shown = tuple(c for c in CATEGORIES if _is_shown(c, model, spans))
+    kinds = step_kinds(model)
+    titles = [kind.title for kind in kinds.kinds]
     return StepTimes(
         rule=steps.rule,
         names=steps.names,
         labels=steps.labels,
+        kind=tuple(titles[each] for each in kinds.of.tolist()) if kinds.are_several else None,
         start_ns=steps.start,
         duration_ns=steps.end - steps.start,
         categories=shown,
@@ -166,7 +173,14 @@ def average_step(model: Model) -> AverageStep:
     times = step_times(model)
     if not times.names:
         return AverageStep(0.0, dict.fromkeys(times.categories, 0.0))
-    return AverageStep(float(times.duration_ns.mean()), {c: float(ns.mean()) for c, ns in times.category_ns.items()})
+    return average_of(times, np.arange(len(times)))
+
+
+def average_of(times: StepTimes, chosen: Int64) -> AverageStep:
+    """Means over some of the steps, at least one."""
+    return AverageStep(
+        float(times.duration_ns[chosen].mean()), {c: float(ns[chosen].mean()) for c, ns in times.category_ns.items()}
+    )
 
 
 def category_rows(model: Model) -> dict[str, Int32]:

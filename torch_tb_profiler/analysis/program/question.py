@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.backward_links import LINKS, Link, backward_times
 from torch_tb_profiler.analysis.shared.quantities import share
-from torch_tb_profiler.analysis.waterfall.waterfall import apportioned
+from torch_tb_profiler.arrays.apportioned import apportioned
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model

@@ -8,10 +8,10 @@ import numpy as np
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.phase_times import foremost_work
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
 from torch_tb_profiler.analysis.shared.distribution import distribution
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.forest import Forest

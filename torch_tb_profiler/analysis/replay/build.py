@@ -231,6 +231,7 @@ class _Numbered:
             silent=facts.silent,
             lags=facts.lags,
             steps=steps,
+            step_kind=facts.step_kind,
             main=facts.main,
             calibration=Calibration(
                 made.over, int(np.count_nonzero(made.rest[found.kind == Edge.LANE])), dropped, early

@@ -15,12 +15,14 @@ from torch_tb_profiler.analysis.replay.host_waits import (
     synchronizations,
     unrecorded_waits,
 )
-from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of
 from torch_tb_profiler.analysis.replay.lags import Lags, launch_and_gap, previous_on_stream, wake_of
 from torch_tb_profiler.analysis.replay.silence import silences
 from torch_tb_profiler.analysis.replay.stream_edges import Launched
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.replay.thread_edges import HandOvers, HostCollectives, hand_overs, host_collectives
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import Steps
@@ -46,6 +48,7 @@ class Facts(msgspec.Struct, frozen=True):
     silent: Stretches
     silent_waits: SilentWait
     steps: Steps
+    step_kind: Int64
 
 
 def facts_of(model: Model) -> Facts:
@@ -130,4 +133,5 @@ def facts_of(model: Model) -> Facts:
         silent,
         silent_waits,
         steps,
+        step_kinds(model).of,
     )

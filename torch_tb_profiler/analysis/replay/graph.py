@@ -64,6 +64,7 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
     pieces       what `lane_times` adds up
     lane_from, lane_to   shape (lane edges,): the points, as rows of `points`
     point_lane, point_time   shape (points,)
+    step_kind    shape (steps,): the same number for steps of one kind
     ends         shape (steps + 1,): the node where the first step begins, then where each ends
     marks        shape (steps, 2): the nodes where the mark of each step begins and ends; -1 without a main thread
     """
@@ -94,6 +95,7 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
     silent: Stretches
     lags: Lags
     steps: Steps
+    step_kind: Int64
     main: int
     calibration: Calibration
 

@@ -15,10 +15,10 @@ from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
 from torch_tb_profiler.analysis.replay.scenario import after, changed, effect_of, unchanged
+from torch_tb_profiler.analysis.step_kinds import warm_up_ratio
 from torch_tb_profiler.arrays.order import percentile
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.steps import warm_up_ratio
 
 #: both ends of an interval are so much of the time of the steps wider: the error of the model, by simulated programs
 MODEL_ERROR = 0.005
@@ -270,7 +270,7 @@ def greedy(
 def settled_steps(graph: Graph) -> Bool:
     """Shape (steps,): all steps but a first one that was still warming up."""
     found = np.ones(len(graph.steps), np.bool_)
-    found[:1] = warm_up_ratio(graph.steps) is None
+    found[:1] = warm_up_ratio(graph.steps, graph.step_kind) is None
     return found
 
 

@@ -7,10 +7,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.host_time import HostTime
-from torch_tb_profiler.analysis.replay.inputs import Calls, calls_of, main_lane
+from torch_tb_profiler.analysis.replay.inputs import Calls, calls_of
 from torch_tb_profiler.analysis.replay.lags import LONGEST_LATENCY_NS
 from torch_tb_profiler.analysis.replay.stretches import Stretches, less, merged
 from torch_tb_profiler.analysis.replay.thread_edges import helpers
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.intervals import Spans, subtraction
 from torch_tb_profiler.arrays.types import Bool, Int64

@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_time import HostTime
-from torch_tb_profiler.analysis.replay.inputs import AUTOGRAD_PREFIX, Calls, Items, Work
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items, Work
+from torch_tb_profiler.analysis.shared.main_lane import AUTOGRAD_PREFIX
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model

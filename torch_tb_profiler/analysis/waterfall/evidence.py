@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Ns, Row
-from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.analysis.waterfall.causes import ALL, BUSY
 from torch_tb_profiler.analysis.waterfall.waterfall import Gaps, Waterfall, busy_sets, first_set, is_below, works_of
 from torch_tb_profiler.arrays import intervals

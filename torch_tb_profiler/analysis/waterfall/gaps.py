@@ -6,9 +6,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_waits import blocking_copies
-from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of
 from torch_tb_profiler.analysis.replay.lags import launch_and_gap, longest_latencies, previous_on_stream
 from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Coincidences, stream_waits
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.analysis.waterfall.causes import SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.analysis.waterfall.host_lanes import HostLanes
 from torch_tb_profiler.arrays import intervals

@@ -17,12 +17,12 @@ from torch_tb_profiler.analysis.waterfall.waterfall import (
     Basis,
     Part,
     Waterfall,
-    apportioned,
     average,
     is_below,
     parts_of,
     waterfall,
 )
+from torch_tb_profiler.arrays.apportioned import apportioned
 
 #: pieces of one answer, unless asked otherwise
 PAGE = 100

@@ -27,6 +27,7 @@ from torch_tb_profiler.analysis.waterfall.causes import (
 )
 from torch_tb_profiler.analysis.waterfall.gaps import Facts, Pieces, device_pieces, host_pieces
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.apportioned import apportioned
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, sums_at
 from torch_tb_profiler.arrays.intervals import Overlay, Spans
@@ -204,21 +205,6 @@ def parts_of(found: Waterfall, ns: Int64) -> tuple[Part, ...]:
         for at, (cause, each) in enumerate(zip(found.causes, parts, strict=True))
         if each or (at == largest and fraction)
     )
-
-
-def apportioned(weights: Int64, whole: int) -> list[int]:
-    """Whole numbers in proportion to weights that add up to `whole`: the largest remainders are rounded up.
-
-    >>> apportioned(np.array([1, 1, 1]), 5)
-    [2, 2, 1]
-    """
-    total = int(weights.sum())
-    shares = [divmod(int(weight) * whole, total) for weight in weights.tolist()]
-    found = [share for share, _ in shares]
-    by_remainder = sorted(range(len(shares)), key=lambda at: -shares[at][1])
-    for at in by_remainder[: whole - sum(found)]:
-        found[at] += 1
-    return found
 
 
 def _busy(model: Model, device: int, windows: Spans) -> tuple[Int64, Spans]:

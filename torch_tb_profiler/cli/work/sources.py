@@ -66,8 +66,9 @@ def _meta(of: ListedTable, subject: Subject) -> TableMeta:
 
 def _steps(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
     found, defined = _result(of, subject, own), COLUMNS[of.name]
-    columns = [STEP_NAME, STEP_START, defined["step"], *(defined[key] for key in found.categories)]
-    values = {"name": found.names, "start_ns": found.start_ns, "step": found.duration_ns, **found.category_ns}
+    kind = {} if found.kind is None else {"kind": found.kind}
+    columns = [STEP_NAME, STEP_START, *(defined[key] for key in (*kind, "step", *found.categories))]
+    values = {"name": found.names, "start_ns": found.start_ns, **kind, "step": found.duration_ns, **found.category_ns}
     return Table(_meta(of, subject), columns, values)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32

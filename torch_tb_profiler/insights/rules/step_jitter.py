@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.names import part_name
 from torch_tb_profiler.arrays.order import median
@@ -31,7 +32,7 @@ _SIZES = (
 
 
 def _find(facts: Facts) -> Sequence[Found]:
-    period, kind = facts.period_ns.astype(np.float64), facts.model.steps.kind
+    period, kind = facts.period_ns.astype(np.float64), step_kinds(facts.model).of
     # of one kind: the prefill of a loop is no slow decode
     usual = kind == np.argmax(np.bincount(kind, minlength=1))
     # it warms up, or begins with a device that has nothing to do, and waits for all that others hide

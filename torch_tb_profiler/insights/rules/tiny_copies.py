@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import fused_groups
-from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest

@@ -9,6 +9,7 @@ import msgspec
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
+from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
 from torch_tb_profiler.analysis.program.engine_question import EngineSummary, engine_summary
 from torch_tb_profiler.analysis.program.question import PhaseMean, phase_means
 from torch_tb_profiler.analysis.question import Subject
@@ -20,7 +21,7 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.bound_sentences import BoundKind
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Instance
-from torch_tb_profiler.model.steps import Steps
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.trace import Note
 
@@ -58,6 +59,8 @@ class SummarySteps(msgspec.Struct, frozen=True, kw_only=True):
     mean_ns    arithmetic mean of the periods; null without steps
     names      of the steps
     period_ns  of each step, in order
+    kinds      what the steps of each kind take, where steps run unlike programs: the median and the mean are over
+               several programs then; empty where all are of one kind
     """
 
     rule: str
@@ -66,6 +69,7 @@ class SummarySteps(msgspec.Struct, frozen=True, kw_only=True):
     mean_ns: NsMean | None
     names: Sequence[str]
     period_ns: Sequence[Ns]
+    kinds: Sequence[KindFigures]
 
 
 class SummaryOwners(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,7 +186,7 @@ def summary(subject: Subject) -> SummaryAnswer:
     causes, step = diagnosis(model), step_flops(model)
     return SummaryAnswer(
         trace=_trace(subject),
-        steps=_steps(model.steps),
+        steps=_steps(model),
         waterfall=average(waterfall(model)),
         phases=phase_means(model),
         engine=engine_summary(model),
@@ -237,7 +241,8 @@ def _trace(subject: Subject) -> SummaryTrace:
     )
 
 
-def _steps(steps: Steps) -> SummarySteps:
+def _steps(model: Model) -> SummarySteps:
+    steps = model.steps
     period = steps.end - steps.start
     return SummarySteps(
         rule=steps.rule,
@@ -246,6 +251,7 @@ def _steps(steps: Steps) -> SummarySteps:
         mean_ns=float(period.mean()) if len(steps) else None,
         names=steps.names,
         period_ns=period.tolist(),
+        kinds=kind_figures(model),
     )
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from torch_tb_profiler.analysis.device_use import DeviceSummary
+from torch_tb_profiler.analysis.overview.kind_figures import KindFigures
+from torch_tb_profiler.analysis.waterfall import Part
 from torch_tb_profiler.analysis.waterfall.names import part_name
 from torch_tb_profiler.insights.summary.summary import (
     SummaryAnswer,
@@ -72,17 +76,29 @@ def _steps_lines(steps: SummarySteps) -> list[str]:
     if steps.median_ns is None or steps.mean_ns is None:
         return ["Steps: none found"]
     times = f"median {_time(steps.median_ns)}, mean {_time(steps.mean_ns)}"
-    return [f"Steps: {steps.count} by {steps.rule}, {times}"]
+    over = f" over {len(steps.kinds)} kinds of steps" if steps.kinds else ""
+    return [f"Steps: {steps.count} by {steps.rule}, {times}{over}", *(f"  {_kind_line(each)}" for each in steps.kinds)]
+
+
+def _kind_line(kind: KindFigures) -> str:
+    where = "" if kind.from_step is None else f" ({kind.from_step} to {kind.to_step})"
+    steps = f"{kind.count} step{'s' if kind.count > 1 else ''}{where}"
+    times = f"median {_time(kind.median_ns)}, mean {_time(kind.mean_ns)}"
+    return f"{kind.title}: {steps}, {times}: {_parts(kind.waterfall, kind.mean_ns)}"
 
 
 def _waterfall_lines(found: SummaryAnswer) -> list[str]:
     mean = found.steps.mean_ns
     if not mean or not found.waterfall:
         return []
-    largest = sorted(found.waterfall, key=lambda part: -part.ns)[:MOST_PARTS]
+    return [f"Average step: {_parts(found.waterfall, mean)}"]
+
+
+def _parts(waterfall: Sequence[Part], mean: float) -> str:
+    largest = sorted(waterfall, key=lambda part: -part.ns)[:MOST_PARTS]
     rest = mean - sum(part.ns for part in largest)
     parts = [f"{part_name(part.cause)} {_share(part.ns / mean)}" for part in largest]
-    return ["Average step: " + ", ".join(parts + ([f"other {_share(rest / mean)}"] if rest > 0 else []))]
+    return ", ".join(parts + ([f"other {_share(rest / mean)}"] if rest > 0 else []))
 
 
 def _device_lines(device: DeviceSummary) -> list[str]:

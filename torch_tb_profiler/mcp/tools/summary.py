@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Fraction
+from torch_tb_profiler.analysis.overview.kind_figures import KindFigures
 from torch_tb_profiler.analysis.waterfall.question import WaterfallAnswer
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.arrays.order import median
@@ -40,6 +41,25 @@ class OneTrace(Asked, frozen=True, kw_only=True):
     trace: TraceId
 
 
+class KindTold(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps that run one program, where others run another one.
+
+    kind       what is known of the program
+    label      what marks the steps; null where marks do not tell kinds apart
+    count      how many
+    mean_ms    of their times
+    from_step  the first, where no others are between them; null otherwise
+    to_step    the last, likewise
+    """
+
+    kind: str
+    label: str | None
+    count: Count
+    mean_ms: Ms | None
+    from_step: str | None
+    to_step: str | None
+
+
 class StepsTold(msgspec.Struct, frozen=True, kw_only=True):
     """The steps.
 
@@ -48,6 +68,7 @@ class StepsTold(msgspec.Struct, frozen=True, kw_only=True):
     median_ms    of their times
     least_ms     the shortest
     largest_ms   the longest
+    kinds        of steps that run unlike programs: numbers of all steps are over all kinds; empty where they run one
     """
 
     rule: str
@@ -55,6 +76,7 @@ class StepsTold(msgspec.Struct, frozen=True, kw_only=True):
     median_ms: Ms | None
     least_ms: Ms | None
     largest_ms: Ms | None
+    kinds: Sequence[KindTold]
 
 
 class PartTold(msgspec.Struct, frozen=True, kw_only=True):
@@ -281,6 +303,18 @@ def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsTold:
         median_ms=milliseconds(median(np.array(times))) if times else None,
         least_ms=milliseconds(min(times, default=None)),
         largest_ms=milliseconds(max(times, default=None)),
+        kinds=[_kind(each) for each in overview.steps.kinds],
+    )
+
+
+def _kind(kind: KindFigures) -> KindTold:
+    return KindTold(
+        kind=kind.id if kind.number is None else f"{kind.id} {kind.number}",
+        label=name_of(kind.label),
+        count=kind.count,
+        mean_ms=milliseconds(kind.mean_ns),
+        from_step=name_of(kind.from_step),
+        to_step=name_of(kind.to_step),
     )
 
 
@@ -312,6 +346,9 @@ SUMMARY = Tool(
         "findings[].names",
         "findings[].where",
         "slow_steps[].step",
+        "steps.kinds[].label",
+        "steps.kinds[].from_step",
+        "steps.kinds[].to_step",
         "health[].names",
     ),
 )

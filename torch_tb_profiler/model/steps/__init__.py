@@ -7,7 +7,6 @@ before to the end of the device work that the step launched.
 from torch_tb_profiler.model.steps.find import PATTERN_RULE, RULES, WITHOUT_MARKS, find_steps
 from torch_tb_profiler.model.steps.marks import PROFILER_STEP
 from torch_tb_profiler.model.steps.types import StepChoice, Steps
-from torch_tb_profiler.model.steps.warm_up import warm_up_ratio
 
 __all__ = [
     "PATTERN_RULE",
@@ -17,5 +16,4 @@ __all__ = [
     "StepChoice",
     "Steps",
     "find_steps",
-    "warm_up_ratio",
 ]

@@ -79,13 +79,6 @@ class Steps(msgspec.Struct, frozen=True):
         """Of moments of devices the step in whose period they lie, -1 for none. time: ns, any shape."""
         return _window_of(self.start, self.end, time)
 
-    @property
-    def kind(self) -> Int64:
-        """Shape (n,): the same number for steps whose labels differ in digits only; `prefill` is not `decode`."""
-        seen: dict[str, int] = {}
-        found = [seen.setdefault(unnumbered(label), len(seen)) for label in self.labels]
-        return np.array(found or [0] * len(self), np.int64)
-
     @classmethod
     def none(cls) -> Steps:
         """Of a trace in which nothing has a duration."""

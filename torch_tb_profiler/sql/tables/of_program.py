@@ -22,6 +22,7 @@ def _steps(model: Model) -> Mapping[str, Values]:
     return {
         "step": Texts.of(found.names),
         "label": Texts.of(found.labels),
+        "kind": Texts.of(found.kind or [None] * len(found)),
         "start_ns": found.start_ns,
         "duration_ns": found.duration_ns,
         "end_ns": found.start_ns + found.duration_ns,
@@ -37,6 +38,7 @@ STEPS = SqlTable(
         SqlColumn(
             "label", "string", "", "the annotation that marks it, or what repeats", "model.steps", "nothing does"
         ),
+        of_definition(OVERVIEW["kind"], "all steps are of one kind"),
         START,
         of_definition(OVERVIEW["step"]).called("duration_ns"),
         SqlColumn("end_ns", "number", "ns", "start_ns + duration_ns", "model.steps"),

@@ -30,6 +30,37 @@ export const overview = area("overview", {
     line: (n: number, sentence: string) => `${n} ranks together: ${sentence}`,
   },
 
+  kinds: {
+    title: "Kinds of steps",
+    help: "Steps are of one kind if they run the same program: if all or none of them have a backward pass, and at least half of the operators and kernels of one also run in the other. How long they take does not matter. A step range at the top shows the steps of one kind alone, if no others lie between them.",
+    line: (n: number) =>
+      `The steps run different programs. All means on this page are over ${n} kinds of steps, which take:`,
+    kind: "Kind",
+    count: "Steps",
+    range: "Step range",
+    rangeHelp: "The first and the last step of the kind, if no others lie between them.",
+    fromTo: (from: string, to: string) => `${from} to ${to}`,
+    mean: "Mean",
+    median: "Median",
+    shareHelp: "The share of the average step of the kind.",
+    numbered: (name: string, number: number) => `${name} ${number}`,
+    labelled: (label: string, name: string) => `${label} (${name})`,
+    names: {
+      training: "training",
+      without_backward: "without backward pass",
+      validation: "validation",
+      prefill: "prefill",
+      decode: "decode",
+      mixed: "mixed",
+      draft: "draft",
+      verify: "verify",
+      encode: "encode",
+      denoise: "denoise",
+      decode_image: "decode image",
+      other: "program",
+    },
+  },
+
   waterfall: {
     title: "Where does the step time go?",
     help: "The average step, as the mean over the devices that ran kernels. Each moment counts once: as compute (by kind of kernel), otherwise as communication, otherwise as a copy, otherwise as idle time (by what the device waits for). The parts add up exactly to the step time.",
@@ -205,4 +236,18 @@ export const overview = area("overview", {
 export function categoryName(category: string): string {
   const names: Readonly<Record<string, string>> = overview.categories;
   return names[category] ?? category;
+}
+
+interface StepKind {
+  readonly id: keyof typeof overview.kinds.names;
+  readonly label: string | null;
+  readonly number: number | null;
+}
+
+/** What a kind of steps is called. */
+export function stepKindName({ id, label, number }: StepKind): string {
+  const text = overview.kinds;
+  const known = text.names[id];
+  const name = label === null ? known : id === "other" ? label : text.labelled(label, known);
+  return number === null ? name : text.numbered(name, number);
 }

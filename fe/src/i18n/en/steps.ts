@@ -57,6 +57,7 @@ export const steps = area("steps", {
     stepHelp: "The number of the step from its mark, otherwise counted from 0.",
     label: "Annotation",
     labelHelp: "The annotation that marks the step.",
+    kind: "Kind",
     start: "Start",
     startHelp: "Time since the start of the trace.",
     duration: "Duration",

@@ -1,4 +1,5 @@
 import type { overview as en } from "../en/overview";
+import { stepKinds } from "./serverStepKinds";
 
 export const overview: typeof en = {
   categories: {
@@ -24,6 +25,23 @@ export const overview: typeof en = {
 
   run: {
     line: (n, sentence) => `${n} 个 rank 一起：${sentence}`,
+  },
+
+  kinds: {
+    title: "步的种类",
+    help: "运行同一程序的步属于同一种类：要么都有反向传播，要么都没有；并且其中一步的算子和内核至少有一半也在另一步中运行。耗时长短不影响种类。如果某一种类的各步相连，可用上方的步范围只看这一种类。",
+    line: (n) => `各步运行不同的程序。本页的所有平均值都是对 ${n} 种步取的，它们分别耗时：`,
+    kind: "种类",
+    count: "步数",
+    range: "步范围",
+    rangeHelp: "该种类的第一步和最后一步，前提是其间没有其他种类的步。",
+    fromTo: (from, to) => `${from} 至 ${to}`,
+    mean: "平均",
+    median: "中位数",
+    shareHelp: "占该种类平均每步的比例。",
+    numbered: (name, number) => `${name} ${number}`,
+    labelled: (label, name) => `${label}（${name}）`,
+    names: stepKinds,
   },
 
   waterfall: {

@@ -1,4 +1,4 @@
-import type { ServerMessages } from "../values";
+import type { ServerMessages, Values } from "../values";
 import { bounds } from "./bounds";
 import { evidence, findings, links } from "./findings";
 import { ms, percent } from "./numbers";
@@ -6,6 +6,7 @@ import { columns } from "./serverColumns";
 import { platforms } from "./serverPlatforms";
 import { reasons } from "./serverReasons";
 import { refusals } from "./serverRefusals";
+import { stepKinds } from "./serverStepKinds";
 
 const ZERO_TIMESTAMPS =
   "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，性能分析器会丢弃这些内核（pytorch#192021）。";
@@ -30,6 +31,25 @@ const REPAIRED = "文件内容不是有效的 JSON；";
 
 /** Some names, and how many more there are. */
 const listed = (names: unknown, more: unknown) => `${names}${more ? ` 等（另有 ${more} 个）` : ""}`;
+
+/** The kinds of steps that a note names: its values end in their numbers. */
+function kindsOfSteps(values: Values): string {
+  const named: string[] = [];
+  for (let n = 1; `id_${n}` in values; n += 1) {
+    const of = (key: string) => values[`${key}_${n}`];
+    const id = of("id") as keyof typeof stepKinds;
+    const label = of("label");
+    const known =
+      label === undefined ? "" : `${label}${id === "other" ? "" : `（${stepKinds[id]}）`}`;
+    const number = of("number") === undefined ? "" : ` ${of("number")}`;
+    const [from, to] = [of("from"), of("to")];
+    const range = from === undefined ? "" : `（${from === to ? from : `${from} 至 ${to}`}）`;
+    named.push(
+      `${known || stepKinds[id]}${number}，${of("count")} 步${range}，平均 ${ms(of("mean_ns"))}`,
+    );
+  }
+  return named.join("；");
+}
 
 /** Before the id of a column: see `Definition` of the server. */
 const sides: ServerMessages["sides"] = {
@@ -129,6 +149,14 @@ export const serverMessages: ServerMessages = {
     rounded_kernels: () => "文件中的时间以整微秒计，因此短于 1 微秒的内核时长为 0。",
     slow_first_step: ({ ratio }) =>
       `第一步的时长是其他步中位数的 ${Number(ratio) < 100 ? Number(ratio).toFixed(1) : Math.round(Number(ratio)).toLocaleString("en")} 倍：它仍在预热，因此所有步的平均值偏高。`,
+
+    unlike_steps: ({ kinds, more, ranges, ...each }) =>
+      [
+        `各步分为 ${kinds} 个种类，运行不同的程序，对所有步取的平均值混合了它们：`,
+        kindsOfSteps(each),
+        more ? `；另有 ${more} 种。` : "。",
+        ranges ? "各步相连的种类可用其步范围单独查看。" : "",
+      ].join(""),
 
     // The profiler itself.
     profiler_overhead: ({ share }) =>

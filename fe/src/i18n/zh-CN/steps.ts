@@ -55,6 +55,7 @@ export const steps: typeof en = {
     stepHelp: "步的标记中的编号；没有编号时从 0 开始计数。",
     label: "标注",
     labelHelp: "标记该步的标注。",
+    kind: "种类",
     start: "开始时刻",
     startHelp: "距跟踪开始的时间。",
     duration: "耗时",

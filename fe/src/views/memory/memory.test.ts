@@ -144,6 +144,8 @@ describe("steps", () => {
     duration_ns: [150, 200],
     rules: [],
     labels: [],
+    kinds: [],
+    kind: [],
     use: null,
     categories: [],
     category_ns: {},

@@ -10,6 +10,7 @@ import { Breakdown } from "./Breakdown";
 import { Configuration } from "./Configuration";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
+import { Kinds } from "./Kinds";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
 import { RunLine } from "./RunLine";
@@ -37,6 +38,7 @@ function Content({ overview }: { overview: OverviewAnswer }) {
     <div className="overview">
       <Answer overview={overview} />
       <RunLine overview={overview} />
+      <Kinds overview={overview} />
       <Flow className="overview-parts">
         <Waterfall overview={overview} picked={cause} onPick={setCause} />
         <Findings overview={overview} />

@@ -1,6 +1,6 @@
 /** The steps as a table. Pure. */
 import type { Definitions, Steps } from "../../api";
-import { categoryName, definitionText, stepsTexts } from "../../i18n";
+import { categoryName, definitionText, stepKindName, stepsTexts } from "../../i18n";
 import type { Cell, Column, Table } from "../../table";
 
 import { cause, type Usual } from "./outliers";
@@ -43,6 +43,23 @@ export function stepTable(
       },
       cell: (step) => labels[step] ?? null,
     },
+    ...(steps.kinds.length === 0
+      ? []
+      : [
+          {
+            column: {
+              key: "kind",
+              label: text.kind,
+              type: "string" as const,
+              unit: null,
+              help: definitionText(definitions ?? {}, "kind"),
+            },
+            cell: (step: number) => {
+              const kind = steps.kinds[steps.kind[step] ?? -1];
+              return kind ? stepKindName(kind) : null;
+            },
+          },
+        ]),
     {
       column: {
         key: "start_ns",

@@ -94,6 +94,7 @@ function Links({ window, step, label }: LinksProps) {
 function detailed({ columns }: Table): string[] {
   const kept = [
     "label",
+    "kind",
     "start_ns",
     "duration_ns",
     "delta_ns",

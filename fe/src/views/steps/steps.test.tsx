@@ -9,6 +9,8 @@ function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}):
   return {
     rule: "profiler_step",
     rules: [],
+    kinds: [],
+    kind: [],
     use: null,
     names: kernel.map((_, i) => String(i + 3)),
     labels: kernel.map((_, i) => `ProfilerStep#${i + 3}`),
@@ -163,4 +165,31 @@ it("does not call steps even because none is an outlier", () => {
   expect(slow(steps)).toEqual([]);
   render(<Outliers steps={steps} usual={usual} slow={outliers(steps, usual)} onPick={() => {}} />);
   expect(screen.getByText(/^No outlier: the steps take 8 ms to 49 ms, and one of/)).toBeTruthy();
+});
+
+it("has a column for the kinds of steps where there are several", () => {
+  const training = {
+    id: "training" as const,
+    label: null,
+    number: null,
+    title: "training",
+    count: 1,
+    steps: ["3"],
+    from_step: "3",
+    to_step: "3",
+    mean_ns: 20,
+    median_ns: 20,
+    category_ns: {},
+    waterfall: [],
+  };
+  const validation = { ...training, id: "without_backward" as const, steps: ["4"] };
+  const kindsOf = (steps: Steps) => {
+    const usual = usualStep(steps);
+    if (usual === null) throw new Error("no steps");
+    return stepTable(steps, undefined, usual, [], "absolute", [0, 1], () => "").rows.kind;
+  };
+  expect(
+    kindsOf(stepsOf([10, 2], [10, 1], { kinds: [training, validation], kind: [0, 1] })),
+  ).toEqual(["training", "without backward pass"]);
+  expect(kindsOf(stepsOf([10, 2], [10, 1]))).toBeUndefined();
 });

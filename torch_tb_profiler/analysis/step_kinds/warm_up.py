@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from torch_tb_profiler.arrays.order import median
-from torch_tb_profiler.model.steps.types import Steps
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model.steps import Steps
 
 #: a first step whose period, without `fill_ns`, is this much longer than the median of the others, and longer than each
 RATIO = 1.5
 FEWEST = 3
 
 
-def warm_up_ratio(steps: Steps) -> float | None:
+def warm_up_ratio(steps: Steps, kind: Int64) -> float | None:
     """How many times as long as the median of the others of its kind the first step is, when it was still warming up.
 
+    kind   shape (steps,): `Kinds.of`
     None if it is like the others, or when there are fewer than three steps of its kind.
     """
-    kind = steps.kind
     length = (steps.end - steps.start)[kind == kind[:1]]
     length[:1] -= steps.fill_ns
     if len(length) < FEWEST:

@@ -1,0 +1,21 @@
+"""Whole numbers in proportion to weights."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.arrays.types import Int64
+
+
+def apportioned(weights: Int64, whole: int) -> list[int]:
+    """Whole numbers in proportion to weights that add up to `whole`: the largest remainders are rounded up.
+
+    >>> import numpy as np
+    >>> apportioned(np.array([1, 1, 1]), 5)
+    [2, 2, 1]
+    """
+    total = int(weights.sum())
+    shares = [divmod(int(weight) * whole, total) for weight in weights.tolist()]
+    found = [share for share, _ in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda at: -shares[at][1])
+    for at in by_remainder[: whole - sum(found)]:
+        found[at] += 1
+    return found
