@@ -56,19 +56,23 @@ class Chosen(msgspec.Struct, frozen=True):
     traces: Sequence[LocalTrace]
     steps: str | None
 
+    @property
+    def _workers(self) -> int:
+        """Workers with traces in the run; memory snapshots are workers of their own."""
+        return len({each.worker for each in self.run.traces if each.kind == "trace"})
+
     def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
         """Ask one of the traces a question about the chosen steps. Raises UserError.
 
         of_steps: as `TraceQuestion.of_steps`
         """
         file = self.files[at]
-        workers = len({each.worker for each in self.run.traces})
 
         def asked(model: Model) -> T:
             steps = None if self.steps is None else steps_of(model, self.steps)
             of = model if steps is None or not of_steps else model.of_steps(steps)
             return question(
-                Subject(of, self.run.name, file.worker, file.span, file.entry.size, workers, troubles, steps)
+                Subject(of, self.run.name, file.worker, file.span, file.entry.size, self._workers, troubles, steps)
             )
 
         try:
@@ -76,19 +80,18 @@ class Chosen(msgspec.Struct, frozen=True):
         except (Unavailable, Refused, UnknownStep) as error:
             raise UserError(str(error)) from None
 
-    def answer(self, question: TraceQuestion[P, A], own: P) -> A:
-        """The answer to a declared question about the first trace; one about all of its steps is kept in the cache,
+    def answer(self, question: TraceQuestion[P, A], own: P, at: int = 0) -> A:
+        """The answer to a declared question about one of the traces; one about all of its steps is kept in the cache,
         where the server keeps it. Raises UserError.
         """
         if self.steps is not None:
-            return self.ask(lambda subject: question.compute(subject, own), of_steps=question.of_steps)
-        file, trace = self.files[0], self.traces[0]
-        workers = len({each.worker for each in self.run.traces})
-        opened = OpenTrace(self.run.name, file.worker, file.span, "", file.entry.size, workers)
+            return self.ask(lambda subject: question.compute(subject, own), at, of_steps=question.of_steps)
+        file, trace = self.files[at], self.traces[at]
+        opened = OpenTrace(self.run.name, file.worker, file.span, "", file.entry.size, self._workers)
         name = answer_name(opened, asked_plainly(question, opened, own, trace.choice).known_as)
 
         def make() -> bytes:
-            return dumps(self.ask(lambda subject: question.compute(subject, own)))
+            return dumps(self.ask(lambda subject: question.compute(subject, own), at))
 
         try:
             kept = trace.workspace.remember(trace.file, name, make)
