@@ -35,7 +35,7 @@ def as_text(found: SummaryAnswer) -> str:
     if found.mfu is not None:
         known = _share(found.flops.matrix_coverage)
         lines.append(f"MFU {_share(found.mfu)}, HFU {_share(found.hfu)}, {known} of the products known")
-    if found.ranks is not None:
+    if found.ranks is not None and max(found.ranks.present, found.ranks.expected or 0) > 1:
         lines += _ranks_lines(found.ranks)
     lines.append(_bound_line(found))
     lines += [f"  {_finding_line(each)}" for each in found.findings]
