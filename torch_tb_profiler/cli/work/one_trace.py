@@ -21,7 +21,7 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.cli.reading_line import ReadingLine
 from torch_tb_profiler.cli.saying import tell
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import Found, Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
@@ -34,7 +34,7 @@ from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import OpenTrace, Unavailable
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name
-from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, without_traces
 from torch_tb_profiler.workspace.protocol import Message, Reading
 
 T = TypeVar("T")
@@ -120,7 +120,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
         if not files:
-            raise UserError(f"{arguments.path} contains a memory snapshot but no trace; use the command `memory`")
+            raise UserError(without_traces(arguments.path, Found((run,), run.skipped), arguments.run))
         if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
             told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
             tell(told)
