@@ -250,7 +250,7 @@ def as_json(whole: _Found) -> dict[str, Any]:
 def _device(found: MemorySnapshot, of: SnapshotDevice) -> dict[str, Any]:
     """`oom` is the last failed allocation of the device."""
     oom = next((each for each in reversed(found.ooms) if each.device == of.device), None)
-    keys = ("device", "requested", "free", "pieces", "largest", "reason", "holders")
+    keys = ("requested", "free", "pieces", "largest", "reason", "holders")
     return {
         "device": of.device,
         "peak_requested": of.peak_requested,
