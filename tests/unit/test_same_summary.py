@@ -62,13 +62,23 @@ def test_the_slower_of_two_ranks_is_named_by_all(
 def everywhere(folder: Path, cache: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """What the command, Python and the route say of the first span of a run: the same."""
     about = [folder, "--span", "1", "--json", "--cache-dir", cache]
-    found: dict[str, Any] = json.loads(said(capsys, "summary", *about))
+    text = said(capsys, "summary", *about)
+    found: dict[str, Any] = json.loads(text)
     run = torch_tb_profiler.open(folder, cache_dir=cache).run()
     with everything_read(folder, cache) as workspace:
         client = client_of(workspace)
         of_run = f"/api/summary?run={folder.name}&span=1"
         assert get(client, of_run) == found
-        assert json.loads(msgspec.json.encode(run.summary(1))) == found
+        # 1 and 1.0 are equal, and not the same text
+        sent = [client.get(of_run).data, msgspec.json.encode(run.summary(1))]
+        assert [msgspec.json.format(each, indent=-1).decode() for each in sent] == [
+            msgspec.json.format(text, indent=-1).strip()
+        ] * 2
+        for trace in run.traces:
+            if trace.span == "1" and trace.size:
+                of_one = said(capsys, "summary", *about, "--worker", trace.worker)
+                answer = client.get(f"{of_run}&worker={trace.worker}").data
+                assert msgspec.json.format(answer, indent=-1).decode() == msgspec.json.format(of_one, indent=-1).strip()
         assert "worker" in get(client, f"{of_run}&from_step=a&to_step=b", 400)["error"]
     return found
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.insights.run.findings import RunDiagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
-from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, SummarySkipped, saved
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, SummarySkipped, as_sent, saved
 from torch_tb_profiler.ranks.reduction import reduce_with_clock, summary_of
 from torch_tb_profiler.ranks.summary import RankSummary
 
@@ -32,7 +32,7 @@ def of_run(
         ranks=summary_of(result, fitted),
         skipped=[*failed, *found.skipped],
     )
-    return found if run is None else _with_findings(found, run)
+    return as_sent(found if run is None else _with_findings(found, run))
 
 
 def _with_findings(found: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:

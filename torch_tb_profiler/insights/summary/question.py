@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.question import NoParameters, RankPart, RunQuest
 from torch_tb_profiler.insights.run.facts import RunRank, run_rank
 from torch_tb_profiler.insights.run.findings import run_diagnosis
 from torch_tb_profiler.insights.summary.of_run import of_run
-from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummarySkipped, summary
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummarySkipped, as_sent, summary
 from torch_tb_profiler.ranks.reduction import reduce_with_clock, summary_of
 from torch_tb_profiler.ranks.summary import summarize
 
@@ -32,9 +32,9 @@ class SummaryRank(Struct, frozen=True):
 def _summary(subject: Subject, _: NoParameters) -> SummaryAnswer:
     found = summary(subject)
     if subject.workers > 1:
-        return found
+        return as_sent(found)
     only = summarize(subject.model, subject.worker)
-    return replace(found, ranks=summary_of(*reduce_with_clock([only])))
+    return as_sent(replace(found, ranks=summary_of(*reduce_with_clock([only]))))
 
 
 def _part(subject: Subject) -> SummaryRank:

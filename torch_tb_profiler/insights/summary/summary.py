@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec.structs import asdict
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean, plain
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
 from torch_tb_profiler.analysis.program.engine_question import EngineSummary, engine_summary
@@ -25,6 +25,7 @@ from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.typed import from_json
 
 #: operators that lose time
 MOST_LOST = 20
@@ -210,6 +211,11 @@ def summary(subject: Subject) -> SummaryAnswer:
         findings=[_finding(each, subject.worker) for each in by_saving(causes.findings)],
         notes=subject.troubles(model),
     )
+
+
+def as_sent(found: SummaryAnswer) -> SummaryAnswer:
+    """The same with the types that its JSON has when it is read: so all doors write the same bytes, 1.0 and not 1."""
+    return from_json(msgspec.json.encode(found, enc_hook=plain), SummaryAnswer)
 
 
 def by_saving(findings: Sequence[Finding]) -> list[Finding]:
