@@ -45,6 +45,7 @@ _REQUESTS: dict[str, list[Query]] = {
     "/workers": [{"run": "cnn_workers0", "view": "Overview"}],
     "/spans": [CNN],
     "/api/report": [{"run": "tiny"}, TINY],
+    "/api/summary": [H100, {"run": H100["run"]}],
     "/api/operators": [H100, CNN | {"group_by": "name_stack", "sort": "-calls", "limit": "all"}],
     "/api/operators/stacks": [_MM],
     "/api/operators/kernels": [_MM],

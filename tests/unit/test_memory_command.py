@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.recorded import ROOT
+from tests.snapshots import Allocator, MiB, dumped, random_run, stack
 from tests.unit.test_contents import PICTURE_PAGE
 from tests.unit.test_memory_failures import SINCE_2_1, GiB, oom
 from torch_tb_profiler.cli import main
@@ -42,6 +43,44 @@ def test_json_has_the_names_of_the_truth_files(capsys: pytest.CaptureFixture[str
     assert (found["oom"]["requested"], found["oom"]["pieces"]) == (192 << 20, 74)
     assert sum(row["bytes"] for row in found["alive"]) == found["peak_requested"]
     assert [each["id"] for each in found["findings"]] == ["leak", "near_capacity"]
+
+
+def several_devices(*failed: int) -> bytes:
+    """Three devices, of which the first has most records; on some of them an allocation fails."""
+    told = random_run(1).snapshot()
+    for number in (1, 2):
+        own = Allocator(capacity=64 * MiB)
+        assert own.malloc((10 + number) * MiB, stack("held", "forward")) is not None
+        if number in failed:
+            assert own.malloc(256 * MiB, stack("wanted", "forward")) is None
+        other = own.snapshot()
+        told["device_traces"] += other["device_traces"]
+        told["segments"] += [segment | {"device": number} for segment in other["segments"]]
+    return dumped(told)
+
+
+@pytest.mark.parametrize("failed", [(), (1,), (2,), (1, 2)])
+def test_json_has_every_device_and_the_one_that_ran_out_first(
+    failed: tuple[int, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "snapshot.pickle"
+    file.write_bytes(several_devices(*failed))
+    found = json.loads(said(capsys, tmp_path, str(file), "--json"))
+    assert sorted(each["device"] for each in found["devices"] if each["oom"]) == list(failed)
+    assert len(found["devices"]) == 3
+    wanted = max(failed, default=0)
+    assert {key: found[key] for key in found["devices"][0]} == next(
+        each for each in found["devices"] if each["device"] == wanted
+    )
+    assert (found["oom"] is not None) == bool(failed)
+    assert json.loads(said(capsys, tmp_path, str(file), "--json", "--device", "0"))["oom"] is None
+    at_end = json.loads(said(capsys, tmp_path, str(file), "--json", "--at", "end"))
+    assert sum(row["bytes"] for row in at_end["alive"]) == at_end["requested"]
+    if failed:
+        assert said(capsys, tmp_path, str(file), "--at", "oom")
+    (tmp_path / "other.pickle").write_bytes(several_devices(1))
+    ranks = json.loads(said(capsys, tmp_path, str(tmp_path), "--ranks", "--json"))["snapshots"]
+    assert sorted(each["ooms"] for each in ranks) == sorted([1, len(failed)])
 
 
 def test_failed_allocations_of_a_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

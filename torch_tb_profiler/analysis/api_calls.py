@@ -46,7 +46,14 @@ def api_calls(model: Model) -> ApiCalls:
     operator = links.operator_node[at] >= 0
     groups = group([trace.events.name[rows[at]], caller, operator.astype(np.int8)])
     total, calls = groups.sum(links.duration[at]), groups.count()
-    order = descending(total)
+
+    order = descending(
+        total,
+        lambda group: (
+            strings[int(trace.events.name[rows[at[groups.first[group]]]])],
+            "" if (code := int(caller[groups.first[group]])) < 0 else strings[code],
+        ),
+    )
     first = groups.first[order]
     longest = rows[at[first]]
     return ApiCalls(

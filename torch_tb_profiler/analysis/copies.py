@@ -87,7 +87,10 @@ def copies(model: Model) -> Copies:
     moved, taken = groups.sum(np.where(known, size, 0)), groups.sum(np.where(known, duration, 0))
     is_pageable = model.trace.strings.where(lambda text: "Pageable" in text, events.name[row])
     active = active.astype(np.int64)
-    order = descending(active)
+    order = descending(
+        active,
+        lambda at: (int(work.device[index][groups.first[at]]), kinds.names[int(kinds.kind[groups.first[at]])]),
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(taken > 0, moved / taken, np.nan)
     return Copies(

@@ -112,7 +112,7 @@ def launch_stats(
     groups = group([name])
     host, delay = distribution(groups, found.host_ns), distribution(groups, found.delay_ns)
     short = (found.pieces == 1) & (found.device_ns < found.host_ns) & (found.host_ns <= slow_call_ns)
-    order = descending(host.sum)
+    order = descending(host.sum, lambda at: trace.strings[int(name[groups.first[at]])])
     return LaunchStats(
         group_by=group_by,
         name=tuple(trace.strings[code] for code in name[groups.first][order].tolist()),

@@ -120,6 +120,7 @@ class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
     alone     a part that needs much memory: where the question is answered ahead, this is computed first, and kept, and
               what it needed forgotten
     report    queries of the page about a trace that a report in one file has answers to
+    ranks     the same question about all ranks of a span, which is asked where no worker is named
     """
 
     compute: Callable[[Subject, P], A]
@@ -131,6 +132,7 @@ class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
     bundle: Bundle = "calls"
     alone: Kept[Any] | None = None
     report: Sequence[Mapping[str, str]] = ()
+    ranks: RunQuestion[P, A, Any] | None = None
 
     def asked_first(self, model: Model) -> Sequence[P]:
         return self.first(model) if callable(self.first) else self.first
@@ -174,6 +176,8 @@ class RunSubject(msgspec.Struct, Generic[K], frozen=True):
     parts    of each trace that can be asked, by worker
     loading  files of the span that are still being read
     failed   files of the span that could not be read
+    reasons  why, of each failed one
+    skipped  other files of the run, which are no traces, and why
     """
 
     run: str
@@ -181,6 +185,8 @@ class RunSubject(msgspec.Struct, Generic[K], frozen=True):
     parts: Sequence[K]
     loading: Sequence[str]
     failed: Sequence[str]
+    reasons: Sequence[str] = ()
+    skipped: Sequence[tuple[str, str]] = ()
 
 
 class RankPart(msgspec.Struct, Generic[K], frozen=True):

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from torch_tb_profiler import discovery
+from torch_tb_profiler.analysis.question import NoParameters, RunSubject
 from torch_tb_profiler.analysis.replay.changes import Change, check
 from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
@@ -22,6 +23,8 @@ from torch_tb_profiler.discovery import Skipped
 from torch_tb_profiler.insights.run.facts import run_rank
 from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
+from torch_tb_profiler.insights.summary.question import SUMMARY
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
@@ -167,6 +170,23 @@ class Run(InNotebook, Queried):
         """
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         return run_diagnosis([t.ask(partial(run_rank, worker=t.worker)) for t in self.traces if t.span == name])
+
+    def summary(self, span: str | int | None = None) -> SummaryAnswer:
+        """The ranks of a span in a few stable numbers: what `torch-tb-profiler summary RUN --json` prints."""
+        name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
+        ranks = SUMMARY.ranks
+        assert ranks is not None
+        parts, failed = [], {}
+        for trace in (t for t in self.traces if t.span == name):
+            try:
+                parts.append(trace.ask(lambda model, trace=trace: ranks.part.make(trace.subject(model))))  # type: ignore[misc]
+            except ProfileError as error:
+                failed[trace.file.rpartition("/")[2]] = str(error).removeprefix(f"{trace.file} ")
+                if len(failed) == len([t for t in self.traces if t.span == name]):
+                    raise
+        skipped = [(each.file, str(each.reason)) for each in self.skipped]
+        subject = RunSubject(self.name, name, parts, (), list(failed), list(failed.values()), skipped)
+        return ranks.compute(subject, NoParameters())
 
     def findings(self, span: str | int | None = None) -> Rows[RunFinding]:
         """The findings of `diagnosis`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import msgspec
@@ -196,13 +197,43 @@ def first_at(place: Ints, values: npt.NDArray[T], size: int, missing: int = -1) 
     return found
 
 
-def descending(values: Int64) -> Int64:
-    """The positions that sort `values` from large to small; equal ones stay in order.
+def descending(values: Int64, then: Callable[[int], Any] | None = None) -> Int64:
+    """The positions that sort `values` from large to small.
+
+    then: gives for a position what equal values are sorted by; without it they stay in order
 
     >>> descending(np.array([1, 3, 1, 3])).tolist()
     [1, 3, 0, 2]
+    >>> descending(np.array([1, 3, 1, 3]), ["d", "c", "b", "a"].__getitem__).tolist()
+    [3, 1, 2, 0]
     """
-    return np.argsort(-values, kind="stable")
+    order = np.argsort(-values, kind="stable")
+    return order if then is None else ties_sorted(order, [values], then)
+
+
+def ties_sorted(order: Int64, keys: Sequence[npt.NDArray[Any]], then: Callable[[int], Any]) -> Int64:
+    """An order in which positions of equal keys are sorted by what `then` gives of them; it is called for these alone.
+
+    order   shape (n,), positions sorted by the keys
+    keys    each shape (n,)
+    Returns shape (n,).
+
+    >>> ties_sorted(np.array([2, 0, 1]), [np.array([5, 5, 4])], ["b", "c", "a"].__getitem__).tolist()
+    [2, 0, 1]
+    >>> ties_sorted(np.array([2, 0, 1]), [np.array([5, 5, 4])], ["c", "b", "a"].__getitem__).tolist()
+    [2, 1, 0]
+    """
+    same = np.ones(max(len(order) - 1, 0), np.bool_)
+    for key in keys:
+        same &= key[order[1:]] == key[order[:-1]]
+    if not same.any():
+        return order
+    run = np.concatenate(([0], np.cumsum(~same)))
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    by_run = zip(run[tied].tolist(), map(then, order[tied].tolist()), order[tied].tolist(), strict=True)
+    found = order.copy()
+    found[tied] = [position for *_, position in sorted(by_run, key=itemgetter(0, 1))]
+    return found
 
 
 def _combine(keys: Sequence[Ints]) -> Int64:

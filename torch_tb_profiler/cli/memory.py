@@ -20,7 +20,11 @@ class Memory:
         parser.add_argument("--run", help="which run of a log directory")
         parser.add_argument("--worker", help="which snapshot of the run (default: the first)")
         parser.add_argument("--span", help="which moment of the worker")
-        parser.add_argument("--device", type=int, help="number of the device (default: the one with most records)")
+        parser.add_argument(
+            "--device",
+            type=int,
+            help="number of the device (default: the one that ran out of memory, else the one with most records)",
+        )
         parser.add_argument(
             "--at", metavar="MOMENT", help="list what is in use: start, peak, reserved_peak, oom, end, or a record"
         )

@@ -91,7 +91,7 @@ def ingest(
 
     Raises CannotBegin.
     """
-    found = _ranks_of(_found(logdir))
+    found = _ranks_of(logdir, _found(logdir))
     place = _prepared(cache_dir)
     part = f"ingest-{secrets.token_hex(6)}-"
     expansion = number_from_environment(EXPANSION_VARIABLE, EXPANSION, least=1)
@@ -142,7 +142,7 @@ def _found(logdir: str) -> Found:
     return found
 
 
-def _ranks_of(found: Found) -> Found:
+def _ranks_of(logdir: str, found: Found) -> Found:
     """Without what is no trace of a rank. Raises CannotBegin when nothing is left."""
     other = Reason(OTHER, "is a memory snapshot: it is read when it is opened")
     runs = []
@@ -152,7 +152,7 @@ def _ranks_of(found: Found) -> Found:
         if ranks:
             runs.append(replace(run, traces=ranks, skipped=(*run.skipped, *left)))
     if not runs:
-        raise CannotBegin("there are only memory snapshots, and no trace of a rank")
+        raise CannotBegin(without_traces(logdir, found))
     return replace(found, runs=tuple(runs))
 
 

@@ -32,7 +32,7 @@ from torch_tb_profiler.ranks.shards import fsdp_of, moe_of
 from torch_tb_profiler.ranks.slow_links import slow_links
 from torch_tb_profiler.ranks.slow_ranks import LEAST_STEPS, SlowRanks, can_be_named, slow_ranks
 from torch_tb_profiler.ranks.step_grid import StepGrid
-from torch_tb_profiler.ranks.straggler_answers import of_links, stragglers_of
+from torch_tb_profiler.ranks.straggler_answers import of_links, slow_or_slower, stragglers_of
 from torch_tb_profiler.ranks.summary import RankSummary
 from torch_tb_profiler.ranks.waits import Waits, waits_of
 from torch_tb_profiler.ranks.words import Confidence, Metric
@@ -78,11 +78,13 @@ def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed
     return _reduced(RunData.read(chosen.ranks), chosen, loading, failed)
 
 
-def reduce_with_clock(summaries: Sequence[RankSummary], failed: Sequence[str] = ()) -> tuple[RunResult, Clock]:
+def reduce_with_clock(
+    summaries: Sequence[RankSummary], failed: Sequence[str] = (), loading: Sequence[str] = ()
+) -> tuple[RunResult, Clock]:
     """`reduce` and `clock` of the same ranks, which are read once for both."""
     chosen = chosen_ranks(summaries)
     run = RunData.read(chosen.ranks)
-    return _reduced(run, chosen, (), failed), fit_clocks(run)
+    return _reduced(run, chosen, loading, failed), fit_clocks(run)
 
 
 def _reduced(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Sequence[str]) -> RunResult:
@@ -153,7 +155,7 @@ def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
     return RanksSummary(
         present=of.tiles.present,
         expected=of.tiles.expected,
-        stragglers=[each for each in of.stragglers if each.named],
+        stragglers=slow_or_slower(of.stragglers),
         slow_links=of.slow_links,
         collectives=of.matched,
         missing=of.missing[:MOST_MISSING],

@@ -16,7 +16,7 @@ class RanksSummary(Answer, frozen=True, kw_only=True):
 
     present      how many ranks were read
     expected     how many ranks the job has; null if the traces do not contain it
-    stragglers   those that are named
+    stragglers   those that are named; where none is, the slower of two peers (`named` false, `doubt` few_peers)
     slow_links   groups or pairs whose transfers take longer
     collectives  how many were matched
     missing      collectives that a member of their group lacks, at most 20

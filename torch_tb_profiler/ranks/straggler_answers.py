@@ -38,6 +38,11 @@ def stragglers_of(
     return answers, lost
 
 
+def slow_or_slower(stragglers: Sequence[Straggler]) -> list[Straggler]:
+    """Those that are named; where none is, the slower rank of peers that are too few to name one."""
+    return [each for each in stragglers if each.named] or [each for each in stragglers if each.doubt == "few_peers"]
+
+
 def _meets(run: RunData, slow: Slow) -> bool:
     """Whether those that it makes wait are here: of most of its collectives all ranks."""
     number = run.rows(slow.rank).number

@@ -116,7 +116,14 @@ def _alone(part: Kept[Any], model: Model) -> StoredAnswer:
 # one trace ------------------------------------------------------------------------------------------------
 
 
+_OF_STEPS = ("steps", "step_pattern", "from_step", "to_step")
+
+
 def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Answer:
+    if question.ranks is not None and parameters.get("worker") is None:
+        if chosen := next((name for name in _OF_STEPS if parameters.get(name) is not None), None):
+            raise HttpError(400, f"{chosen} is about the trace of a worker: name one")
+        return _answer_of_run(question.ranks, workspace, parameters)
     parameters.need_all("run", "worker")
     own = read_parameters(question.parameters, parameters)
     asked = TraceRequest.of(
@@ -265,6 +272,7 @@ def _computed_of_two(
 
 def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
     opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
+    skipped = tuple((each.file, str(each.reason)) for each in workspace.run(opened.run).skipped)
     own = read_parameters(question.parameters, parameters)
 
     def subject(of_kept: bool = True) -> RunSubject[Any]:
@@ -272,9 +280,10 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
         parts: Sequence[Any] = KeptParts(part, workspace, opened.traces, partial(part_of, part, workspace))
         if part.decode is None:
             parts = list(parts)
-        failed = [other.file for other in opened.others if other.state == "failed"]
+        failed = [other for other in opened.others if other.state == "failed"]
         loading = [other.file for other in opened.others if other.state != "failed"]
-        return RunSubject(opened.run, opened.span, parts, loading, failed)
+        files, reasons = [other.file for other in failed], [str(other.reason) for other in failed]
+        return RunSubject(opened.run, opened.span, parts, loading, files, reasons, skipped)
 
     def compute(of_kept: bool) -> bytes:
         whole = question.whole
@@ -298,7 +307,7 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
     # there are too many parameters to keep each answer for long; what `_whole` keeps is not kept twice
     is_kept = question.whole is not None and question.whole.encode is not None
     tier: Tier = "memory" if own.__struct_fields__ or is_kept else "disk"
-    return Answer(workspace.remember_of_run(opened, known_as(question, own), answer, tier))
+    return Answer(workspace.remember_of_run(opened, (known_as(question, own), skipped), answer, tier))
 
 
 def _whole(

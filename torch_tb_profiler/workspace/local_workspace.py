@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+import shlex
 import threading
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -286,8 +287,11 @@ def _looked_up(path: str) -> tuple[str, Entry | None]:
         return url, None
 
 
-def without_traces(path: str, found: Found) -> str:
-    """What is said of a path in which `find_traces` found no run."""
+def without_traces(path: str, found: Found, run: str | None = None) -> str:
+    """What is said of a path, or of a run of it, in which `find_traces` found no trace."""
+    if found.runs:
+        command = shlex.join(["torch-tb-profiler", "memory", shown(path), *([] if run is None else ["--run", run])])
+        return f"{shown(path)} contains a memory snapshot but no trace: `{command}` opens it"
     why = f": {found.skipped[0].file} {found.skipped[0].reason}" if found.skipped else ""
     return f"{shown(path)} contains no trace{why}"
 

@@ -7,6 +7,7 @@ import glob
 import hashlib
 import logging
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -286,6 +287,23 @@ class Spans(msgspec.Struct, frozen=True):
     of_runs: Sequence[tuple[Run, Sequence[Sequence[TraceFile]]]]
     why_none: str
     is_worker_missing: bool
+
+
+def why_not_compared(error: RecordingError, base: Sequence[str], new: Sequence[str]) -> str:
+    """Why two sides cannot be read; of two that begin with a memory snapshot, the command that compares those."""
+    try:
+        first = [expanded(side[0])[0] for side in (base, new) if side]
+        if len(first) == 2 and not any(map(is_saved, first)) and all(map(_has_only_snapshots, first)):
+            command = shlex.join(["torch-tb-profiler", "memory", first[1], "--against", first[0]])
+            return f"these are memory snapshots, not traces: `{command}` compares them"
+    except (RecordingError, StorageError):  # what is wrong is said already
+        pass
+    return str(error)
+
+
+def _has_only_snapshots(path: str) -> bool:
+    kinds = {file.kind for run in find_traces(address_of(path).path).runs for file in run.traces}
+    return kinds == {"snapshot"}
 
 
 def find_spans(path: str, worker: str | None) -> Spans:

@@ -708,10 +708,12 @@ export interface SummaryAnswer {
   explained: number | null;
   /** by what they save after those counted before them, the largest first; then what has no number, then warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in the program of this rank are among them */
   findings: SummaryFinding[];
-  /** what is wrong with the recording */
+  /** what is wrong with the recording; of a run, what is wrong with the ranks together is among them */
   notes: Note[];
-  /** all ranks of the run; null if the question is about a single trace */
+  /** all ranks of the run; null if the question is about one of several workers */
   ranks: RanksSummary | null;
+  /** files of the run that could not be read or are no traces; empty if the question names a worker */
+  skipped: SummarySkipped[];
 }
 
 /** Which trace, and how much was recorded. */
@@ -853,7 +855,23 @@ export interface SummaryFinding {
   /** what it costs; null of a warning */
   saving: FindingSaving | null;
   /** where it can be seen, the longest first */
-  evidence: Instance[];
+  evidence: RunInstance[];
+}
+
+/** One place in the trace of a rank. */
+export interface RunInstance {
+  /** number of the event (number of an event in its file) */
+  row: number;
+  /** of the event */
+  name: string;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** of the part that shows the finding (nanoseconds) */
+  duration_ns: number;
+  /** name of the step that most of it lies in; null outside of the steps */
+  step: string | null;
+  /** whose trace */
+  worker: string;
 }
 
 /** `ranks` of `summary --json` and `ingest --json`. */
@@ -862,7 +880,7 @@ export interface RanksSummary {
   present: number;
   /** how many ranks the job has; null if the traces do not contain it */
   expected: number | null;
-  /** those that are named */
+  /** those that are named; where none is, the slower of two peers (`named` false, `doubt` few_peers) */
   stragglers: Straggler[];
   /** groups or pairs whose transfers take longer */
   slow_links: SlowLink[];
@@ -974,6 +992,14 @@ export interface Clock {
   corrected: boolean;
   /** how many sets of ranks there are between which clocks are known */
   components: number;
+}
+
+/** A file of the run that the summary is not about. */
+export interface SummarySkipped {
+  /** its name */
+  file: string;
+  /** why it was not read, or is no trace */
+  reason: string;
 }
 
 /** Where the time of the steps went. */
@@ -3256,22 +3282,6 @@ export interface RunFinding {
   workers: string[];
   /** where it can be seen, the most costly first */
   instances: RunInstance[];
-}
-
-/** One place in the trace of a rank. */
-export interface RunInstance {
-  /** number of the event (number of an event in its file) */
-  row: number;
-  /** of the event */
-  name: string;
-  /** since the start of the trace (nanoseconds) */
-  start_ns: number;
-  /** of the part that shows the finding (nanoseconds) */
-  duration_ns: number;
-  /** name of the step that most of it lies in; null outside of the steps */
-  step: string | null;
-  /** whose trace */
-  worker: string;
 }
 
 /** Beside a table of traces. */

@@ -26,7 +26,7 @@ def kernel_sums(model: Model) -> KernelSums:
     names = trace.events.name[rows]
     groups = group([names])
     total = groups.sum(np.maximum(trace.events.duration[rows], 0))
-    order = descending(total)
+    order = descending(total, lambda at: trace.strings[int(names[groups.first[at]])])
     return KernelSums(
         name=tuple(trace.strings[code] for code in names[groups.first][order].tolist()),
         calls=groups.count()[order],

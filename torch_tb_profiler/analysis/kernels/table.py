@@ -176,8 +176,16 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
         keys += [operator, work.grid, work.block, work.registers, work.shared_memory]
     groups = group(keys)
     calls, total = groups.count(), groups.sum(duration)
-    order = descending(total)
-    lead = groups.first[order]
+    first = groups.first
+
+    def texts_of(at: int) -> tuple[Any, ...]:
+        """By what rows of equal time are sorted."""
+        lead = int(first[at])
+        launch = (strings[int(work.grid[lead])], strings[int(work.block[lead])], int(work.registers[lead]))
+        return strings[int(name[lead])], *((text(int(operator[lead])), *launch) if by_launch else ())
+
+    order = descending(total, texts_of)
+    lead = first[order]
     use = use_of_device_work(model)[chosen]
     blocks, percent = blocks_per_sm(trace, work), known_occupancy(trace, work)
     has_occupancy = bool(((work.occupancy >= 0) | ~np.isnan(percent)).any())
@@ -286,7 +294,7 @@ def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
             total_ns=int(total[g]),
             bytes=int(size[g]) if known[g] else None,
         )
-        for g in descending(total).tolist()
+        for g in descending(total, lambda at: trace.strings[int(name[groups.first[at]])]).tolist()
     )
 
 

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.arrays.forest import Forest
-from torch_tb_profiler.arrays.grouping import group, least_at, sums_at
+from torch_tb_profiler.arrays.grouping import descending, group, least_at, sums_at
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest, nest
 from torch_tb_profiler.arrays.paths import paths
@@ -233,7 +233,7 @@ def hooks(model: Model) -> HookTable:
     names = trace.events.name[calls.row]
     groups = group([names])
     by_name = groups.sum(total)
-    order = np.argsort(-by_name, kind="stable")
+    order = descending(by_name, lambda at: trace.strings[int(names[groups.first[at]])])
     return HookTable(
         name=tuple(hook_name(trace.strings[code]) for code in names[groups.first[order]].tolist()),
         calls=groups.count()[order],

@@ -267,8 +267,9 @@ class OperatorDetails(msgspec.Struct, frozen=True):
         chosen = np.flatnonzero(self._where(all_.operator, all_.shape, name, input_shape))
         groups = group([all_.kernel[chosen]])
         total, count = groups.sum(all_.total_ns[chosen]), groups.sum(all_.calls[chosen])
-        order = descending(total)
-        names = self._texts(all_.kernel[chosen][groups.first][order])
+        kernel = all_.kernel[chosen][groups.first]
+        order = descending(total, lambda at: self.strings[int(kernel[at])])
+        names = self._texts(kernel[order])
         return LaunchedKernels(
             name=names,
             short_name=tuple(map(short_name, names)),

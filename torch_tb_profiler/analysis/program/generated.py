@@ -59,7 +59,7 @@ def generated_kernels(model: Model) -> GeneratedKernels:
     rows = rows[chosen]
     groups = group([events.name[rows].astype(np.int64)])
     total = groups.sum(np.maximum(events.duration[rows], 0))
-    order = descending(total)
+    order = descending(total, lambda at: strings[int(events.name[rows[groups.first[at]]])])
     first = rows[groups.first[order]]
     configs, files = _told(model, triton)
     matches = [parsed[int(code)] for code in events.name[first]]

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CO
 from torch_tb_profiler.analysis.roofline.reached import reached_ns
 from torch_tb_profiler.analysis.roofline.utilization import SOME, at_peak_ns
 from torch_tb_profiler.analysis.shared.program_times import nn_program
-from torch_tb_profiler.arrays.grouping import Groups, first_at, greatest_at, group
+from torch_tb_profiler.arrays.grouping import Groups, first_at, greatest_at, group, ties_sorted
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
@@ -167,7 +167,12 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
     duration = pieces.duration
     time = groups.sum(duration)
     lost = groups.sum_of_floats(np.nan_to_num(roof.lost_ns))
-    order = np.lexsort((-time, -lost))
+    strings = model.trace.strings
+    order = ties_sorted(
+        np.lexsort((-time, -lost)),
+        (lost, time),
+        lambda at: (text(int(code[groups.first[at]])) or "", strings[int(shape[groups.first[at]])]),
+    )
     first = groups.first[order]
     has_flops, has_bytes, has_roof = (~np.isnan(each) for each in (roof.flops, roof.bytes, roof.roof_ns))
     multiplies = np.nan_to_num(roof.flops) > 0
@@ -184,7 +189,6 @@ def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
     by_loss = np.lexsort((-duration, -np.nan_to_num(roof.lost_ns)))
     worst = first_at(groups.of[by_loss], pieces.row[by_loss], len(groups))[order]
     known_roof = groups.sum_of_floats(np.where(has_roof, roof.roof_ns, 0.0))
-    strings = model.trace.strings
     return RooflineTable(
         group_by=group_by,
         name=tuple(text(each) for each in code[first].tolist()),

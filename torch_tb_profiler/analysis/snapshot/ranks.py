@@ -29,7 +29,7 @@ class SnapshotFigures(msgspec.Struct, frozen=True):
     peak_requested  most that was requested and not released; None without a history
     peak_reserved   most bytes of segments; None without a history
     requested       in use at the end
-    ooms            how many allocations failed
+    ooms            how many allocations failed, on all devices
     lines           where what was in use at the peak, or without a history at the end, was allocated, most bytes first
     bytes           of each line, requested
     """
@@ -89,7 +89,7 @@ def snapshot_figures(model: Model) -> SnapshotFigures:
         peak_requested=int(curves.requested.max()) if is_told else None,
         peak_reserved=int(curves.reserved.max()) if is_told else None,
         requested=int(curves.requested[-1]),
-        ooms=sum(oom.device == number for oom in memory_snapshot(model).ooms),
+        ooms=len(memory_snapshot(model).ooms),
         lines=rows.line[:MOST_LINES],
         bytes=rows.bytes[:MOST_LINES].tolist(),
     )

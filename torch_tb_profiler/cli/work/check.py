@@ -28,6 +28,7 @@ from torch_tb_profiler.workspace.recordings import (
     append_to_history,
     recordings_of,
     saved_text,
+    why_not_compared,
 )
 
 _STDOUT = "-"
@@ -49,19 +50,20 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.base and not only_saves and len(arguments.paths) < 2:
         raise UserError("a baseline and a new recording are needed: check BASE NEW, or --base BASE and NEW")
     choice = step_choice(arguments)
+    first = [] if only_saves or arguments.base else arguments.paths[:1]
     try:
         workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
 
         def read(paths: Sequence[str]) -> Recordings:
             return recordings_of(paths, workspace, choice, arguments.worker)
 
-        first = [] if only_saves or arguments.base else arguments.paths[:1]
         base = read([*first, *arguments.base])
         new = read(arguments.paths[len(first) :])
         if arguments.history is not None:
             append_to_history(arguments.history, new.recordings)
     except RecordingError as error:
-        raise UserError(str(error), BAD_INPUT if error.missing else UNSOUND) from None
+        why = why_not_compared(error, [*first, *arguments.base], arguments.paths[len(first) :])
+        raise UserError(why, BAD_INPUT if error.missing else UNSOUND) from None
     except StorageError as error:
         raise UserError(str(error)) from None
     if saved is not None:

@@ -33,6 +33,7 @@ from torch_tb_profiler.workspace.recordings import (
     is_saved,
     recordings_of,
     saved_recordings,
+    why_not_compared,
 )
 
 
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
     if not 1 <= arguments.limit <= MOST_ROWS:
         raise UserError(f"--limit: {arguments.limit} is not between 1 and {MOST_ROWS}")
     choice = step_choice(arguments)
+    sides = (arguments.base, arguments.paths) if arguments.base else (arguments.paths[:1], arguments.paths[1:])
     try:
         workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
         if arguments.each:
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
             return
         _say_change(_change(arguments, workspace, choice), arguments)
     except RecordingError as error:
-        raise UserError(str(error), BAD_INPUT if error.missing else UNSOUND) from None
+        raise UserError(why_not_compared(error, *sides), BAD_INPUT if error.missing else UNSOUND) from None
     except StorageError as error:
         raise UserError(str(error)) from None
 
@@ -132,7 +134,7 @@ def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, 
             except Unavailable as error:
                 raise UserError(str(error)) from None
     if not made:
-        raise UserError(found.why_none)
+        raise RecordingError(found.why_none, missing=True)
     return made
 
 

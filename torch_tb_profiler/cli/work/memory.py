@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.snapshot.sentences import (
     said_of_inferred_oom,
     said_of_oom,
 )
-from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
+from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe, tell
@@ -80,7 +80,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     def ask(model: Model) -> _Found:
         moment = arguments.at
-        history, names = device_history(model, arguments.device), stack_names(model)
+        device = _chosen_device(model, arguments.device)
+        history, names = device_history(model, device), stack_names(model)
         rows, more = None, None
         if other is not None:
             own = history, names, position_of(history, moment or "peak")
@@ -88,7 +89,8 @@ def run(arguments: argparse.Namespace) -> None:
         elif moment is not None:
             since = None if arguments.since is None else position_of(history, arguments.since)
             rows = alive_rows(history, names, position_of(history, moment), arguments.by, since)
-        return _Found(memory_snapshot(model), rows, more, arguments.since is not None, troubles(model))
+        number = history.device.number
+        return _Found(memory_snapshot(model), number, rows, more, arguments.since is not None, troubles(model))
 
     try:
         found = LocalTrace(workspace, snapshots[0]).ask(ask)
@@ -98,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
         if note.severity != "info":
             tell(f"{note.severity}: {note.text}")
     if arguments.json:
-        print(msgspec.json.format(msgspec.json.encode(as_json(found, arguments.device))).decode())
+        print(msgspec.json.format(msgspec.json.encode(as_json(found))).decode())
     else:
         print(_as_text(found))
 
@@ -135,9 +137,13 @@ def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """What was asked of a snapshot: rows of what is in use, or more of what than in another snapshot."""
+    """What was asked of a snapshot: rows of what is in use, or more of what than in another snapshot.
+
+    device: number of the device that was chosen
+    """
 
     snapshot: MemorySnapshot
+    device: int
     rows: AliveRows | None
     more: AgainstRows | None
     is_compared: bool
@@ -159,9 +165,15 @@ def _other(arguments: argparse.Namespace) -> TraceFile:
 
 
 def _against(theirs: Model, own: Side, arguments: argparse.Namespace) -> AgainstRows:
-    history = device_history(theirs, arguments.device)
+    history = device_history(theirs, _chosen_device(theirs, arguments.device))
     wanted = arguments.since or arguments.at or "peak"
     return against((history, stack_names(theirs), position_of(history, wanted)), own, arguments.by)
+
+
+def _chosen_device(model: Model, named: int | None) -> int | None:
+    """The device that is named, else that of the failed allocation that the answer is about; None for the first."""
+    ooms = memory_snapshot(model).ooms
+    return ooms[-1].device if named is None and ooms else named
 
 
 def _of_text(file: str) -> str:
@@ -215,40 +227,16 @@ def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str)
     return "\n".join(map(safe, lines))
 
 
-def as_json(whole: _Found, number: int | None = None) -> dict[str, Any]:
-    """The numbers of one device; `oom` is its last failed allocation."""
+def as_json(whole: _Found) -> dict[str, Any]:
+    """The numbers of the chosen device, and of every device."""
     found, rows, more = whole.snapshot, whole.rows, whole.more
-    device = next(each for each in found.devices if number in (None, each.device))
-    oom = next((each for each in reversed(found.ooms) if each.device == device.device), None)
+    devices = [_device(found, each) for each in found.devices]
     answered: dict[str, Any] = {
         "answer": answer(found),
-        "device": device.device,
-        "peak_requested": device.peak_requested,
-        "peak_allocated": device.peak_allocated,
-        "allocated_exact": device.allocated_exact,
-        "start_requested": device.start_requested,
-        "reserved": device.reserved,
-        "allocated": device.allocated,
-        "requested": device.requested,
-        "largest_free": device.largest_free,
-        "segments": device.segments,
-        "blocks": device.blocks,
-        "entries": device.entries,
+        **next(each for each in devices if each["device"] == whole.device),
         "contradictions": found.contradictions,
         "cut_off": found.cut_off,
-        "oom": None
-        if oom is None
-        else {
-            "requested": oom.requested,
-            "free": oom.free,
-            "pieces": oom.pieces,
-            "largest": oom.largest,
-            "reason": oom.reason,
-            "holders": oom.holders,
-        },
-        "inferred_oom": device.inferred_oom,
-        "leak_per_step": device.growth.per_step,
-        "findings": [each for each in found.findings if each.device == device.device],
+        "devices": devices,
     }
     if rows is not None:
         group = ("group",) if any(rows.group) else ()
@@ -257,6 +245,30 @@ def as_json(whole: _Found, number: int | None = None) -> dict[str, Any]:
     if more is not None:
         answered["against"] = _listed(more, ("name", "blocks_before", "blocks", "bytes_before", "bytes", "difference"))
     return answered
+
+
+def _device(found: MemorySnapshot, of: SnapshotDevice) -> dict[str, Any]:
+    """`oom` is the last failed allocation of the device."""
+    oom = next((each for each in reversed(found.ooms) if each.device == of.device), None)
+    keys = ("requested", "free", "pieces", "largest", "reason", "holders")
+    return {
+        "device": of.device,
+        "peak_requested": of.peak_requested,
+        "peak_allocated": of.peak_allocated,
+        "allocated_exact": of.allocated_exact,
+        "start_requested": of.start_requested,
+        "reserved": of.reserved,
+        "allocated": of.allocated,
+        "requested": of.requested,
+        "largest_free": of.largest_free,
+        "segments": of.segments,
+        "blocks": of.blocks,
+        "entries": of.entries,
+        "oom": None if oom is None else {key: getattr(oom, key) for key in keys},
+        "inferred_oom": of.inferred_oom,
+        "leak_per_step": of.growth.per_step,
+        "findings": [each for each in found.findings if each.device == of.device],
+    }
 
 
 def _listed(rows: AliveRows | AgainstRows | RankRows, keys: Sequence[str]) -> list[dict[str, Any]]:

@@ -62,6 +62,8 @@ def _traces(arguments: argparse.Namespace) -> Table[Any]:
             for file in run.traces
             if file.kind == "trace" and arguments.span in (None, file.span)
         ]
+        if not any(file.kind == "trace" for run in runs for file in run.traces):
+            raise UserError(without_traces(path, found, arguments.run))
     table: Table[Any] = TRACES.compute(listed, Scope(of="all"))
     return table
 

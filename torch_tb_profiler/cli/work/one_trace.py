@@ -21,7 +21,7 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.cli.reading_line import ReadingLine
 from torch_tb_profiler.cli.saying import tell
-from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.discovery import Found, Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
@@ -34,7 +34,7 @@ from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import OpenTrace, Unavailable
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name
-from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, without_traces
 from torch_tb_profiler.workspace.protocol import Message, Reading
 
 T = TypeVar("T")
@@ -56,19 +56,23 @@ class Chosen(msgspec.Struct, frozen=True):
     traces: Sequence[LocalTrace]
     steps: str | None
 
+    @property
+    def _workers(self) -> int:
+        """Workers with traces in the run; memory snapshots are workers of their own."""
+        return len({each.worker for each in self.run.traces if each.kind == "trace"})
+
     def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
         """Ask one of the traces a question about the chosen steps. Raises UserError.
 
         of_steps: as `TraceQuestion.of_steps`
         """
         file = self.files[at]
-        workers = len({each.worker for each in self.run.traces})
 
         def asked(model: Model) -> T:
             steps = None if self.steps is None else steps_of(model, self.steps)
             of = model if steps is None or not of_steps else model.of_steps(steps)
             return question(
-                Subject(of, self.run.name, file.worker, file.span, file.entry.size, workers, troubles, steps)
+                Subject(of, self.run.name, file.worker, file.span, file.entry.size, self._workers, troubles, steps)
             )
 
         try:
@@ -76,19 +80,18 @@ class Chosen(msgspec.Struct, frozen=True):
         except (Unavailable, Refused, UnknownStep) as error:
             raise UserError(str(error)) from None
 
-    def answer(self, question: TraceQuestion[P, A], own: P) -> A:
-        """The answer to a declared question about the first trace; one about all of its steps is kept in the cache,
+    def answer(self, question: TraceQuestion[P, A], own: P, at: int = 0) -> A:
+        """The answer to a declared question about one of the traces; one about all of its steps is kept in the cache,
         where the server keeps it. Raises UserError.
         """
         if self.steps is not None:
-            return self.ask(lambda subject: question.compute(subject, own), of_steps=question.of_steps)
-        file, trace = self.files[0], self.traces[0]
-        workers = len({each.worker for each in self.run.traces})
-        opened = OpenTrace(self.run.name, file.worker, file.span, "", file.entry.size, workers)
+            return self.ask(lambda subject: question.compute(subject, own), at, of_steps=question.of_steps)
+        file, trace = self.files[at], self.traces[at]
+        opened = OpenTrace(self.run.name, file.worker, file.span, "", file.entry.size, self._workers)
         name = answer_name(opened, asked_plainly(question, opened, own, trace.choice).known_as)
 
         def make() -> bytes:
-            return dumps(self.ask(lambda subject: question.compute(subject, own)))
+            return dumps(self.ask(lambda subject: question.compute(subject, own), at))
 
         try:
             kept = trace.workspace.remember(trace.file, name, make)
@@ -117,7 +120,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
         ]
         files = files if ranks is None else _of_ranks(files, ranks)
         if not files:
-            raise UserError(f"{arguments.path} contains a memory snapshot but no trace; use the command `memory`")
+            raise UserError(without_traces(arguments.path, Found((run,), run.skipped), arguments.run))
         if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
             told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
             tell(told)

@@ -1,16 +1,42 @@
-"""The findings of a run in the summary of one of its ranks: those over ranks, and causes that are the rank's own."""
+"""The summary of a run: that of its first rank with all ranks together, and their findings."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from torch_tb_profiler.insights.run.findings import RunDiagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
-from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, saved
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, SummarySkipped, as_sent, saved
+from torch_tb_profiler.ranks.reduction import reduce_with_clock, summary_of
+from torch_tb_profiler.ranks.summary import RankSummary
 
 
-def of_run(found: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
-    """A summary whose bound and findings are of all ranks.
+def of_run(
+    found: SummaryAnswer,
+    ranks: Sequence[RankSummary],
+    run: RunDiagnosis | None,
+    failed: Sequence[SummarySkipped],
+    loading: Sequence[str] = (),
+) -> SummaryAnswer:
+    """Extend the summary of the first rank to all ranks of its span.
+
+    run     None leaves bound and findings those of the first rank, where the ranks are not replayed together
+    failed  traces of the span that could not be read
+    """
+    result, fitted = reduce_with_clock(ranks, [each.file for each in failed], loading)
+    found = replace(
+        found,
+        notes=[*found.notes, *result.overview.notes],
+        ranks=summary_of(result, fitted),
+        skipped=[*failed, *found.skipped],
+    )
+    return as_sent(found if run is None else _with_findings(found, run))
+
+
+def _with_findings(found: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
+    """Replace bound and findings by those of all ranks.
 
     What rules over ranks look at is said by them alone: what communication costs one rank holds waiting for others, and
     so does what is general. Of the rank are causes in its own program, with its name.

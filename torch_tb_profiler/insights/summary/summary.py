@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import msgspec
+from msgspec.structs import asdict
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean, plain
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
 from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
@@ -20,10 +21,12 @@ from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.bound_sentences import BoundKind
 from torch_tb_profiler.insights.findings import diagnosis
-from torch_tb_profiler.insights.rule import Finding, FindingSaving, Instance
+from torch_tb_profiler.insights.rule import Finding, FindingSaving
+from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.typed import from_json
 
 #: operators that lose time
 MOST_LOST = 20
@@ -103,7 +106,7 @@ class SummaryFinding(msgspec.Struct, frozen=True, kw_only=True):
     advice: str
     where: str | None
     saving: FindingSaving | None
-    evidence: Sequence[Instance]
+    evidence: Sequence[RunInstance]
 
 
 class SummaryFlops(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,6 +139,17 @@ class SummaryLost(msgspec.Struct, frozen=True, kw_only=True):
     ns: NsMean
 
 
+class SummarySkipped(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of the run that the summary is not about.
+
+    file    its name
+    reason  why it was not read, or is no trace
+    """
+
+    file: str
+    reason: str
+
+
 class SummaryAnswer(Answer, frozen=True, kw_only=True):
     """A trace in a few numbers. Every key is always there; keys are added, never changed.
 
@@ -157,8 +171,9 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     findings   by what they save after those counted before them, the largest first; then what has no number, then
                warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in
                the program of this rank are among them
-    notes      what is wrong with the recording
-    ranks      all ranks of the run; null if the question is about a single trace
+    notes      what is wrong with the recording; of a run, what is wrong with the ranks together is among them
+    ranks      all ranks of the run; null if the question is about one of several workers
+    skipped    files of the run that could not be read or are no traces; empty if the question names a worker
     """
 
     trace: SummaryTrace
@@ -178,6 +193,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     findings: Sequence[SummaryFinding]
     notes: Sequence[Note]
     ranks: RanksSummary | None = None
+    skipped: Sequence[SummarySkipped] = ()
 
 
 def summary(subject: Subject) -> SummaryAnswer:
@@ -199,9 +215,14 @@ def summary(subject: Subject) -> SummaryAnswer:
         bound=causes.bound.kind,
         bound_sentence=causes.bound.sentence,
         explained=causes.bound.explained,
-        findings=[_finding(each) for each in by_saving(causes.findings)],
+        findings=[_finding(each, subject.worker) for each in by_saving(causes.findings)],
         notes=subject.troubles(model),
     )
+
+
+def as_sent(found: SummaryAnswer) -> SummaryAnswer:
+    """The same with the types that its JSON has when it is read: so all doors write the same bytes, 1.0 and not 1."""
+    return from_json(msgspec.json.encode(found, enc_hook=plain), SummaryAnswer)
 
 
 def by_saving(findings: Sequence[Finding]) -> list[Finding]:
@@ -216,7 +237,7 @@ def saved(saving: FindingSaving | None) -> tuple[int, float]:
     return (1, 0.0) if saving.after_others_ns is None else (2, saving.after_others_ns)
 
 
-def _finding(found: Finding) -> SummaryFinding:
+def _finding(found: Finding, worker: str) -> SummaryFinding:
     return SummaryFinding(
         id=found.id,
         title=found.title,
@@ -224,7 +245,7 @@ def _finding(found: Finding) -> SummaryFinding:
         advice=found.advice,
         where=None if found.where is None else found.where.text,
         saving=found.saving,
-        evidence=found.instances,
+        evidence=[RunInstance(worker=worker, **asdict(each)) for each in found.instances],
     )
 
 

@@ -14,6 +14,8 @@ from torch_tb_profiler.insights.summary.summary import (
     SummarySteps,
     SummaryTrace,
 )
+from torch_tb_profiler.ranks.run_summary import RanksSummary
+from torch_tb_profiler.ranks.straggler_text import straggler_lines
 
 #: parts of the average step in the text
 MOST_PARTS = 6
@@ -37,10 +39,19 @@ def as_text(found: SummaryAnswer) -> str:
     if found.mfu is not None:
         known = _share(found.flops.matrix_coverage)
         lines.append(f"MFU {_share(found.mfu)}, HFU {_share(found.hfu)}, {known} of the products known")
+    if found.ranks is not None and max(found.ranks.present, found.ranks.expected or 0) > 1:
+        lines += _ranks_lines(found.ranks)
     lines.append(_bound_line(found))
     lines += [f"  {_finding_line(each)}" for each in found.findings]
     lines += [f"{note.severity}: {note.text}" for note in found.notes]
+    lines += [f"skipped: {each.file} {each.reason}" for each in found.skipped]
     return "\n".join("".join(each if each.isprintable() else "\ufffd" for each in line) for line in lines)
+
+
+def _ranks_lines(ranks: RanksSummary) -> list[str]:
+    expected = "" if ranks.expected is None else f" of {ranks.expected:,}"
+    slow = straggler_lines(ranks.stragglers)
+    return [f"Ranks: {ranks.present:,}{expected}", *(f"{word.capitalize()}: {text}" for word, text in slow)]
 
 
 def _bound_line(found: SummaryAnswer) -> str:

@@ -16,6 +16,7 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.insights.rules import RULES
+from torch_tb_profiler.insights.summary.summary import by_saving
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Ms, Next, Told, Tool, TraceId
 from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence
@@ -183,6 +184,7 @@ def _summary(catalog: Catalog, asked: OneTrace) -> SummaryTold:
     trace = catalog.trace(asked.trace)
     overview: OverviewAnswer = trace.answer("overview")
     parts: WaterfallAnswer = trace.answer("waterfall")
+    found = by_saving(overview.findings)
     slow = slow_steps(parts)
     health = [_health(note) for note in sorted(trace.notes, key=lambda note: _SEVERITY.index(note.severity))]
     notes = []
@@ -191,12 +193,12 @@ def _summary(catalog: Catalog, asked: OneTrace) -> SummaryTold:
     if any(each.severity == "error" for each in health):
         notes.append("The recording is damaged: see health before trusting numbers.")
     return SummaryTold(
-        verdict=_verdict(catalog, trace, asked.trace, overview, parts, slow),
+        verdict=_verdict(catalog, trace, asked.trace, overview.steps.names, found, parts, slow),
         bound=overview.bound.kind,
         devices=sorted({name_of(device.name) or "unnamed" for device in overview.devices}),
         steps=_steps(overview, parts),
         parts=_parts(overview),
-        findings=[finding_told(each) for each in overview.findings[:_MOST_FINDINGS]],
+        findings=[finding_told(each) for each in found[:_MOST_FINDINGS]],
         slow_steps=slow,
         health=health,
         notes=notes,
@@ -213,13 +215,14 @@ def _verdict(
     catalog: Catalog,
     trace: TraceProfile,
     shown: str,
-    overview: OverviewAnswer,
+    steps: Sequence[str],
+    findings: Sequence[Finding],
     parts: WaterfallAnswer,
     slow: Sequence[SlowStep],
 ) -> Verdict:
-    if not overview.steps.names:
+    if not steps:
         return Verdict(kind="cannot_tell", finding=None, next=None)
-    first = next((each for each in overview.findings if each.severity in _MATTERS and each.saving is not None), None)
+    first = next((each for each in findings if each.severity in _MATTERS and each.saving is not None), None)
     excess_ns = _excess_of_slow_steps(parts)
     if first is not None and not (first.id in _GENERAL and _mostly(excess_ns, first)):
         arguments = {"trace": shown, "what": "finding", "name": first.key}
@@ -228,12 +231,12 @@ def _verdict(
         arguments = {"trace": shown, "step": slow[0].step}
         return Verdict(kind="slow_steps", finding=None, next=Next(tool="step", arguments=arguments))
     # it costs no time, and ends the run
-    leak = next((each for each in overview.findings if each.id == _LEAK), None)
+    leak = next((each for each in findings if each.id == _LEAK), None)
     if leak is not None:
         arguments = {"trace": shown, "what": "finding", "name": leak.key}
         return Verdict(kind="cause", finding=leak.key, next=Next(tool="explain", arguments=arguments))
     # one rank alone does not show which part of its communication is waiting for others
-    waits = any(each.saving is not None and each.saving.refused_id == _ONE_RANK for each in overview.findings)
+    waits = any(each.saving is not None and each.saving.refused_id == _ONE_RANK for each in findings)
     is_one = len(catalog.run(shown).workers) > 1
     of_all = Next(tool="ranks", arguments={"run": catalog.id_of_run(trace)}) if waits and is_one else None
     return Verdict(kind="nothing_found", finding=None, next=of_all)

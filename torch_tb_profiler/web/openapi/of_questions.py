@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torch_tb_profiler.analysis.question import AnyQuestion, PairQuestion, RunQuestion, TracesQuestion
+from torch_tb_profiler.analysis.question import AnyQuestion, PairQuestion, RunQuestion, TraceQuestion, TracesQuestion
 from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.openapi.answers import schema_of
@@ -16,6 +16,7 @@ from torch_tb_profiler.web.openapi.parameters import (
     STEP_RULES,
     STEPS,
     TRACE,
+    TRACE_OR_RANKS,
     TWO_TRACES,
     shared,
 )
@@ -53,4 +54,6 @@ def _common(question: AnyQuestion) -> list[Json]:
         return RUN_AND_SPAN
     if isinstance(question, TracesQuestion):
         return STEP_RULES
+    if isinstance(question, TraceQuestion) and question.ranks is not None:
+        return [*TRACE_OR_RANKS, *STEPS]
     return [*TRACE, *STEPS]

@@ -35,6 +35,9 @@ _SPAN = query("span", "May be left out where there is one.", TEXT)
 SHARED: dict[str, Json] = {
     "run": _RUN,
     "worker": needed("worker", "A worker of the run."),
+    "worker_or_all": query(
+        "worker", "A worker of the run; without it the answer is about all ranks of the span.", TEXT
+    ),
     "span": _SPAN,
     "steps": query("steps", "The rule by which steps are found; without it the first that finds any.", one_of(*RULES)),
     "step_pattern": query("step_pattern", "A regular expression: annotations that match it are the steps.", TEXT),
@@ -83,6 +86,7 @@ def shared(*keys: str) -> list[Json]:
 
 RUN_AND_SPAN = shared("run", "span")
 TRACE = shared("run", "worker", "span")
+TRACE_OR_RANKS = shared("run", "worker_or_all", "span")
 STEPS = shared("steps", "step_pattern", "from_step", "to_step")
 #: without a choice of some of them
 STEP_RULES = shared("steps", "step_pattern")
