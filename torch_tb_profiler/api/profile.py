@@ -176,16 +176,19 @@ class Run(InNotebook, Queried):
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         ranks = SUMMARY.ranks
         assert ranks is not None
-        parts, failed = [], {}
+        parts, failed, errors = [], [], []
         for trace in (t for t in self.traces if t.span == name):
             try:
                 parts.append(trace.ask(lambda model, trace=trace: ranks.part.make(trace.subject(model))))  # type: ignore[misc]
             except ProfileError as error:
-                failed[trace.file.rpartition("/")[2]] = str(error).removeprefix(f"{trace.file} ")
-                if len(failed) == len([t for t in self.traces if t.span == name]):
-                    raise
+                failed.append(trace.file)
+                errors.append(error)
+        if not parts:
+            raise errors[0]
+        reasons = [str(error).removeprefix(f"{file} ") for file, error in zip(failed, errors, strict=True)]
+        files = [file.rpartition("/")[2] for file in failed]
         skipped = [(each.file, str(each.reason)) for each in self.skipped]
-        subject = RunSubject(self.name, name, parts, (), list(failed), list(failed.values()), skipped)
+        subject = RunSubject(self.name, name, parts, (), files, reasons, skipped)
         return ranks.compute(subject, NoParameters())
 
     def findings(self, span: str | int | None = None) -> Rows[RunFinding]:

@@ -4016,7 +4016,7 @@ export interface SnapshotFigures {
   peak_reserved: number | null;
   /** in use at the end (bytes) */
   requested: number;
-  /** how many allocations failed */
+  /** how many allocations failed, on all devices */
   ooms: number;
   /** where what was in use at the peak, or without a history at the end, was allocated, most bytes first */
   lines: string[];
