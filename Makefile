@@ -4,6 +4,7 @@
 # make docs    the documentation as a site, in build/site
 # make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/benchmarks.md)
 # make answers digests of every answer of some twenty traces into ANSWERS=FOLDER, compared with AGAINST=FOLDER
+# make house   lines, files and shapes of the sources, to be compared with those of another commit (CHECKOUT=.)
 # make attack  hostile files and requests, damage, kills, for MINUTES=10 from SEED=1 on (docs/reliability.md)
 #
 # Needs python3 (3.10 or newer). All else is put into .venv and fe/node_modules; `make test` also installs a
@@ -18,6 +19,7 @@ MINUTES ?= 10
 SEED    ?= 1
 PYTHONS ?=
 ANSWERS ?= $(OUT)/answers
+CHECKOUT ?= .
 # one more than cores: a test waits for a browser or a server about a third of its time
 WORKERS ?= 3
 
@@ -42,7 +44,7 @@ PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 .PHONY: help demo ui build clean format bench answers openapi docs columns check check-py
 .PHONY: test test-all-py test-long test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
-.PHONY: attack audit matrix sbom release-dry-run
+.PHONY: house attack audit matrix sbom release-dry-run
 .PHONY: lint lint-rules lint-format lint-types lint-imports lint-words
 .DELETE_ON_ERROR:
 
@@ -166,6 +168,9 @@ bench: .venv/.stamp-dev
 # Before and after a change: which answers it changes (docs/contributing.md).
 answers: .venv/.stamp-dev
 	@$(PY) -m tests.answer_digests $(ANSWERS) $(if $(AGAINST),--against $(AGAINST))
+
+house:
+	@$(PYTHON) _build/house.py $(CHECKOUT)
 
 # Without atheris its search in the reader is random, and says so.
 attack: .venv/.stamp-dev

@@ -1,0 +1,95 @@
+"""Counts the house, from its sources: python _build/house.py [CHECKOUT]. What `make house` prints.
+
+Figures to look at, beside those of another commit; nothing fails by them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+
+#: what makes a definition of a column, beside what all tables are made with
+_DEFINES = ("analysis/definition.py", "analysis/result.py", "analysis/shown/columns.py")
+#: a text that begins as a sentence does
+_SENTENCE = re.compile(r"[A-Z`][\w`./ ]*(?: [\w`'%.,:()/-]+){4}")
+LONG_FUNCTION, MANY_PARAMETERS, LEAST_FIELDS, SHARED = 80, 5, 5, 0.6
+
+
+def main(checkout: str = ".") -> int:
+    root = Path(checkout).resolve()
+    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, check=True, text=True)
+    files = [name for name in listed.stdout.splitlines() if (root / name).exists()]
+    package = {name: (root / name).read_text("utf-8") for name in files if re.match(r"torch_tb_profiler/.*\.py$", name)}
+    trees = {name: ast.parse(text) for name, text in package.items()}
+    functions = [each for tree in trees.values() for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    figures = {
+        "lines of the package": sum(text.count("\n") for text in package.values()),
+        "files of the package": len(package),
+        "lines of imports": sum(
+            (each.end_lineno or each.lineno) - each.lineno + 1
+            for tree in trees.values()
+            for each in ast.walk(tree)
+            if isinstance(each, ast.Import | ast.ImportFrom)
+        ),
+        "lines of tests": _lines(root, files, r"tests/.*\.py$"),
+        "lines of the UI": _lines(root, files, r"fe/src/(?!i18n/)(?!.*\.(test|gen)\.).*\.(ts|tsx|css)$"),
+        "files that define columns outside of results": sum(
+            "Definition(" in text for name, text in package.items() if _is_table_code(name)
+        ),
+        f"pairs of structs that share {SHARED:.0%} of their fields": len(list(_twins(list(trees.values())))),
+        f"functions above {LONG_FUNCTION} lines": sum(
+            (each.end_lineno or each.lineno) - each.lineno >= LONG_FUNCTION for each in functions
+        ),
+        f"functions of more than {MANY_PARAMETERS} parameters": sum(
+            len(each.args.args) + len(each.args.kwonlyargs) > MANY_PARAMETERS for each in functions
+        ),
+        "sentences in the code of insights": sum(
+            isinstance(each, ast.Constant) and isinstance(each.value, str) and bool(_SENTENCE.match(each.value))
+            for name, tree in trees.items()
+            if "/insights/" in name
+            for each in _without_docstrings(tree)
+        ),
+    }
+    for what, count in figures.items():
+        print(f"{count:>9,}  {what}")
+    return 0
+
+
+def _lines(root: Path, files: Sequence[str], pattern: str) -> int:
+    return sum((root / name).read_text("utf-8").count("\n") for name in files if re.match(pattern, name))
+
+
+def _is_table_code(name: str) -> bool:
+    return name.startswith(("torch_tb_profiler/analysis/", "torch_tb_profiler/ranks/")) and not name.endswith(_DEFINES)
+
+
+def _twins(trees: Sequence[ast.Module]) -> Iterator[tuple[str, str]]:
+    classes = [each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
+    fields = [(each.name, _fields(each)) for each in classes]
+    large = [(name, names) for name, names in fields if len(names) >= LEAST_FIELDS]
+    for (one, mine), (other, theirs) in combinations(large, 2):
+        if len(mine & theirs) >= SHARED * max(len(mine), len(theirs)):
+            yield one, other
+
+
+def _fields(of: ast.ClassDef) -> set[str]:
+    return {each.target.id for each in of.body if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)}
+
+
+def _without_docstrings(tree: ast.Module) -> Iterator[ast.AST]:
+    docstrings = {
+        id(each.body[0].value)
+        for each in ast.walk(tree)
+        if isinstance(each, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if each.body and isinstance(each.body[0], ast.Expr)
+    }
+    return (each for each in ast.walk(tree) if id(each) not in docstrings)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
