@@ -26,7 +26,7 @@ _MOST = 0.5
 
 
 class HeldTransfers(msgspec.Struct, frozen=True):
-    """how: most of them are held up. delay_ns: from the end of a launch to the begin of its kernel, the median."""
+    """how: most of them are held up. delay_ns: from the end of a launch to the start of its kernel, the median."""
 
     how: Held
     delay_ns: float
