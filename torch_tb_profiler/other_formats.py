@@ -173,8 +173,8 @@ _LINES = (
 
 #: file extensions of other formats, which are looked at in a directory; what is none of them is not listed
 _EXTENSIONS = late_pattern(
-    r"\.(?:pftrace|perfetto-trace|sqlite3?|db|nsys-rep|qdrep|qdstrm|ncu-rep|pb|et|tar|tgz|zip|xz|bz2|lz4|prom)"
-    r"(?:\.gz|\.zst)?\Z",
+    r"\.(?:(?:pftrace|perfetto-trace|sqlite3?|db|nsys-rep|qdrep|qdstrm|ncu-rep|pb|et|tar|tgz|zip|xz|bz2|lz4|prom|txt|log"
+    r"|csv|jsonl|bin|html?)(?:\.gz|\.zst)?|gz|zst)\Z",
     re.IGNORECASE,
 )
 #: told by the extension, because their first bytes are not public

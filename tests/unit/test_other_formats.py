@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import gzip
 import io
 import json
 import lzma
@@ -111,15 +112,29 @@ def test_a_directory_and_a_command_say_the_same(tmp_path: Path, capsys: pytest.C
         "c.pftrace": "perfetto",
         "d.sqlite": "nsys_sqlite",
         "e.zip": "zip",
+        "g.bin": "ncu",
+        "h.txt": "collapsed_stacks",
+        "i.log": "nccl_inspector",
+        "j.csv": "nvidia_smi",
+        "k.tar.gz": "tar",
+        "l.gz": "speedscope",
     }
     for name, kind in names.items():
-        (tmp_path / "run" / name).write_bytes(FILES[kind])
+        packed = gzip.compress(FILES[kind]) if name.endswith(".gz") else FILES[kind]
+        (tmp_path / "run" / name).write_bytes(packed)
     (tmp_path / "run" / "f.nsys-rep").write_bytes(b"of this there is no public word")
     (tmp_path / "run" / "model.pb").write_bytes(b"\x08\x01 weights")
+    (tmp_path / "run" / "notes.txt").write_bytes(b"epoch 1; loss 0.5\n")
+    (tmp_path / "run" / "page.html").write_bytes(b"<!DOCTYPE html><html><body>report</body></html>")
+    (tmp_path / "run" / "other.pickle").write_bytes(pickle.dumps({"lr": 0.1}, protocol=2))
     (run,) = list_runs(parse_logdir(str(tmp_path))).runs
     assert [trace.worker for trace in run.traces] == ["w"]
     skipped = {each.file: each.reason for each in run.skipped}
-    assert {name: reason.kind for name, reason in skipped.items()} == names | {"f.nsys-rep": "nsys_report"}
+    assert {name: reason.kind for name, reason in skipped.items()} == names | {
+        "f.nsys-rep": "nsys_report",
+        "page.html": "no_snapshot",
+        "other.pickle": "no_snapshot",
+    }
     for name, reason in skipped.items():
         assert main(["summary", str(tmp_path / "run" / name)]) == 2
         assert f"{name} {reason}" in capsys.readouterr().err

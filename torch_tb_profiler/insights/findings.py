@@ -21,6 +21,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
+from torch_tb_profiler.insights.needs import TORCH
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
 from torch_tb_profiler.insights.shared.device_words import as_said_for, platform
@@ -83,7 +84,7 @@ def diagnosis(model: Model) -> Diagnosis:
     limits = thresholds()
     # most rules need the same
     is_held = cache(lambda need: need.held(model))
-    missing = {rule.id: next((need for need in rule.needs if not is_held(need)), None) for rule in RULES}
+    missing = {rule.id: next((need for need in (TORCH, *rule.needs) if not is_held(need)), None) for rule in RULES}
     evaluated = [rule for rule in RULES if rule.id not in limits.mute and missing[rule.id] is None]
     # what rules look at needs as much memory as the graph: most is let go of before that is made, with the columns
     # that are read again when they are needed, and the rest before the replay of what they found

@@ -27,6 +27,7 @@ def _has_steps(model: Model) -> bool:
     return len(model.steps) > 0 and int(model.steps.end[-1]) > int(model.steps.start[0])
 
 
+TORCH = Need("torch", "a trace of torch.profiler", lambda model: model.foreign_program is None)
 STEPS = Need("steps", "steps: call profiler.step() after each", _has_steps)
 HOST = Need("host", "ProfilerActivity.CPU", lambda model: len(model.structure.tree) > 0)
 DEVICE = Need("device", "work on a device: ProfilerActivity.CUDA, or XPU", lambda model: model.has_device_work)

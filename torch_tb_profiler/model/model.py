@@ -213,7 +213,9 @@ class Model:
 
     @part
     def steps(self) -> Steps:
-        """The steps, or those that were chosen."""
+        """The steps, or those that were chosen; none of a program that is not known."""
+        if self.foreign_program is not None:
+            return Steps.none()
         if self._chosen_steps is not None:
             return self._chosen_steps
         return find_steps(self.trace, self.structure.tree, self.structure.device_links, self.step_choice)
@@ -262,6 +264,11 @@ class Model:
     def has_runtime(self) -> bool:
         """Whether a device's API was called."""
         return len(self.launches) > 0
+
+    @property
+    def foreign_program(self) -> str | None:
+        """The program that wrote the trace, empty for one that is not known; None for torch.profiler."""
+        return self.structure.foreign_program
 
     @property
     def unrecorded_device(self) -> DeviceEvidence | None:

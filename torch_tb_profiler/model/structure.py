@@ -10,6 +10,7 @@ from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, fr
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
 from torch_tb_profiler.model.earlier_work import launched_before
+from torch_tb_profiler.model.foreign import foreign_program
 from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
 from torch_tb_profiler.model.launch_of_work import LaunchOfWork, launch_of_work
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
@@ -107,6 +108,11 @@ class Structure:
     def unrecorded_device(self) -> DeviceEvidence | None:
         """What shows that the program used a device, where the file holds no work of any; None otherwise."""
         return None if has_device_work(self.trace) else evidence_of_device(self.trace, self.launch_links.operator_node)
+
+    @part
+    def foreign_program(self) -> str | None:
+        """The program that wrote the trace, empty for one that is not known; None for torch.profiler."""
+        return foreign_program(self.trace)
 
     def clamped(self, nodes: Int32 | None = None, frames: Int32 | None = None) -> int:
         """How many host ranges were cut to the one they started in; of some nodes and frames, or of all."""

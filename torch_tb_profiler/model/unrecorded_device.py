@@ -11,11 +11,13 @@ from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.api_call_names import STARTS, SYNCHRONIZE, WHOLE_DEVICE
 from torch_tb_profiler.model.communication_events import named
+from torch_tb_profiler.model.foreign import is_of_ascend
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
-#: what shows that a program used a device; `properties`: the machine has one, and no call of its API was recorded
-DeviceEvidence = Literal["launches", "waits", "communication", "allocations", "operators", "properties"]
+#: what shows that a program used a device; `properties`: the machine has one, and no call of its API was recorded;
+#: `ascend`: its work is in the file, in words of torch_npu that are not read
+DeviceEvidence = Literal["ascend", "launches", "waits", "communication", "allocations", "operators", "properties"]
 
 #: ranges of collectives between devices
 _BETWEEN_DEVICES = late_pattern(r"(?:nccl|rccl|xccl|hccl):")
@@ -36,6 +38,8 @@ def evidence_of_device(trace: Trace, operator_node: Int32) -> DeviceEvidence | N
     when it stops.
     """
     events, launches = trace.events, trace.launches
+    if is_of_ascend(trace):
+        return "ascend"
     calls = events.name[launches.row]
     if named(trace, STARTS.search, calls).any():
         return "launches"

@@ -215,7 +215,8 @@ class Trace:
     def pairs(self) -> Pairs:
         """Events that the file writes as two; in `events` they are complete."""
         if self._pairs is None:
-            self._pairs = pairs_of(self._load(Events))
+            _ = self.events.phase
+        assert self._pairs is not None
         return self._pairs
 
     def _read(self, stored: Events) -> Events:

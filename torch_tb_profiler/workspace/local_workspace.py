@@ -322,12 +322,16 @@ def _of_files(root: Root, contents: Mapping[Entry, Content | Reason]) -> Found:
     return Found((replace(run, traces=run.traces + further),), found.skipped)
 
 
+#: what is no trace however it is read
+_NO_TRACES = frozenset((*KINDS, "no_snapshot"))
+
+
 def _other_format(entry: Entry, what: Content | Reason) -> Reason | None:
     """What a file of another program is; None of all other files."""
     reason = what.reason if isinstance(what, Content) else None
     if reason is None:
         return None
-    return reason if reason.kind in KINDS else other_by_name(entry.path)
+    return reason if reason.kind in _NO_TRACES else other_by_name(entry.path)
 
 
 def _worker(entry: Entry) -> str:

@@ -6,11 +6,11 @@ import { PartialNotes } from "./Notes";
 /** "Partial, with notes": once above a view whose data is not the whole story; or that there is none at all. */
 export default function ViewNotes({ sel, view }: { sel: TraceKey | null; view: string }) {
   const notes = useHealth(sel).data?.notes.filter((note) => note.touches.includes(view)) ?? [];
-  const nothing = notes.find(({ kind }) => kind === "no_events");
+  const nothing = notes.find(({ kind }) => kind === "no_events" || kind === "foreign_trace");
   if (!nothing) return <PartialNotes notes={notes} />;
   return (
     <Empty
-      title={t.loading.noEventsTitle}
+      title={nothing.kind === "no_events" ? t.loading.noEventsTitle : t.loading.foreignTitle}
       reason={noteText(nothing)}
       remedy={nothing.remedy && remedyText({ ...nothing, remedy: nothing.remedy })}
     />

@@ -6,6 +6,8 @@ healthy trace is a mistake: warnings and errors need evidence in the trace itsel
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 from torch_tb_profiler.analysis.health import devices, profiler, recording, times
 from torch_tb_profiler.analysis.health.kernels import NO_KERNELS, no_kernels
 from torch_tb_profiler.analysis.remember import pinned
@@ -19,7 +21,7 @@ __all__ = ["health", "troubles"]
 @pinned
 def health(model: Model) -> tuple[Note, ...]:
     """All notes: what was repaired, what the structure shows, what looks wrong, and what was not recorded."""
-    if is_snapshot(model.trace):
+    if is_snapshot(model.trace) or model.foreign_program is not None:
         return troubles(model)
     not_recorded = (note for rule in recording.RULES for note in rule(model))
     return tuple(Notes([*troubles(model), *not_recorded]))
@@ -30,8 +32,17 @@ def troubles(model: Model) -> tuple[Note, ...]:
     """The same without what was not recorded."""
     if is_snapshot(model.trace):
         return tuple(model.trace.notes)
-    rules = (*devices.RULES, *times.RULES, *profiler.RULES)
+    if model.foreign_program is not None:
+        return tuple(
+            Notes([recording.foreign(model.foreign_program), *model.trace.notes, *_of_rules(model, times.RULES)])
+        )
     # without the device that the program used nothing else says much
     kernels = no_kernels(model)
     first = [] if kernels is None or kernels is NO_KERNELS else [kernels]
-    return tuple(Notes([*first, *model.notes, *(note for rule in rules for note in rule(model))]))
+    rules = (*devices.RULES, *times.RULES, *profiler.RULES)
+    return tuple(Notes([*first, *model.notes, *_of_rules(model, rules)]))
+
+
+def _of_rules(model: Model, rules: Sequence[Callable[[Model], Iterator[Note]]]) -> Iterator[Note]:
+    """What rules find."""
+    return (note for rule in rules for note in rule(model))

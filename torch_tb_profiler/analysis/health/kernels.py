@@ -31,13 +31,13 @@ def no_kernels(model: Model) -> Note | None:
     """`NO_KERNELS` itself unless the program used a device; None for a trace that has kernels."""
     whole, evidence = model.whole, model.unrecorded_device
     if evidence is not None:
-        asked = whole.has_runtime
+        asked = whole.has_runtime and evidence != "ascend"
         return Note(
             "no_kernels",
             "info" if evidence == "properties" else "warning",
             UNRECORDED[evidence] + (f" {_ASKED_FOR}" if asked else ""),
             touches=TOUCHES,
-            remedy=None if asked else ACTIVITIES,
+            remedy=None if asked or evidence == "ascend" else ACTIVITIES,
             values={"evidence": evidence, "called": asked},
         )
     if whole.has_kernels:

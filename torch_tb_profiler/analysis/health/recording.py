@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.health.kernels import ACTIVITIES, NO_KERNELS, no_kernels
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.program.engine_options import recording_engine
+from torch_tb_profiler.analysis.shared.unrecorded import FOREIGN
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Note, Phase
 
@@ -30,6 +31,18 @@ NO_STACKS = Note(
     touches=("operators",),
     remedy="profile(with_stack=True)",
 )
+
+
+def foreign(program: str) -> Note:
+    """Of a trace of another program; `program` is empty where it is not known."""
+    looks = f" It looks like one of {program}." if program else ""
+    return Note(
+        "foreign_trace",
+        "warning",
+        f"{FOREIGN}{looks} The Trace view shows it; nothing is computed from it.",
+        touches=tuple(view for view in _EVERY_VIEW if view != "trace"),
+        values={"program": program},
+    )
 
 
 def _no_events(model: Model) -> Iterator[Note]:

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.scenario import unchanged
-from torch_tb_profiler.analysis.shared.unrecorded import UNRECORDED
+from torch_tb_profiler.analysis.shared.unrecorded import FOREIGN, UNRECORDED
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
@@ -83,6 +83,8 @@ ONE_RANK = Refusal("one_rank", "everything", "Whether a rank is slower than othe
 def quality_of(model: Model, graph: Graph, path: CriticalPath | None = None) -> Quality:
     """Look at what the trace lacks. `path`: of the unchanged graph, when it is known already."""
     steps, evidence = graph.steps, model.unrecorded_device
+    if model.foreign_program is not None:
+        return Quality(None, "none", (Refusal("foreign", "everything", FOREIGN),))
     if not len(steps) or int(steps.end[-1]) <= int(steps.start[0]):
         return Quality(None, "none", (Refusal("no_step", "everything", "Nothing in the trace has a duration."),))
     found = [*_lost(model.trace, graph)]

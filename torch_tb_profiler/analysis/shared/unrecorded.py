@@ -6,7 +6,11 @@ from collections.abc import Mapping
 
 from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
 
+#: why nothing is computed from a trace of another program
+FOREIGN = "The trace is not one of torch.profiler."
+
 UNRECORDED: Mapping[DeviceEvidence, str] = {
+    "ascend": "The trace is one of torch_npu: the work of its device (Ascend Hardware) is not read.",
     "launches": "The device was not recorded, though the program launched work on it.",
     "waits": "The device was not recorded, though the program waited for its work.",
     "communication": "The device was not recorded, though the program called collectives between devices.",

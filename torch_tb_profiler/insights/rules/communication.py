@@ -20,7 +20,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     communications = facts.model.communications
     held = held_transfers(facts.model)
-    sent = most_sent([(communications, communications.duration)], facts.is_training, held and held.how)
+    sent = most_sent([(communications, communications.duration)], facts.is_training, None if held is None else held.how)
     delay = None if held is None else Evidence("launch_delay", _DELAY, held.delay_ns, "ns", "distributed")
     return (
         Found(

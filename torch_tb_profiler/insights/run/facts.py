@@ -132,7 +132,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
         has_device_work=model.has_device_work,
         is_training=facts.is_training,
         platform=platform(model),
-        held=held and held.how,
+        held=None if held is None else held.how,
         summary=summarize(model, worker),
     )
 

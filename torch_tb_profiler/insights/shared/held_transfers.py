@@ -16,8 +16,8 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 
-#: overtaken     kernels that were launched later ran before them
-#: asynchronous  kernels that were launched later began before they ended
+#: overtaken     the kernels that were launched next ran before them
+#: asynchronous  the kernels that were launched next began before they ended
 #: queued        they were launched long before they began, behind other kernels
 Held = Literal["overtaken", "asynchronous", "queued"]
 
@@ -26,7 +26,7 @@ _MOST = 0.5
 
 
 class HeldTransfers(msgspec.Struct, frozen=True):
-    """how: most of them are held up. delay_ns: from the end of a launch to the begin of its kernel, the median."""
+    """how: most of them are held up. delay_ns: from the end of a launch to the start of its kernel, the median."""
 
     how: Held
     delay_ns: float
@@ -42,7 +42,7 @@ def held_transfers(model: Model) -> HeldTransfers | None:
     start, end = events.start[work.row[chosen]], events.end[work.row[chosen]]
     call = inside.launches.row[links.launch[chosen]]
     launched = events.end[call]
-    first = np.full(len(chosen), np.iinfo(np.int64).max)
+    next_ = np.full(len(chosen), np.iinfo(np.int64).max)
     computed = np.zeros(len(chosen), np.int64)
     hidden = np.zeros(len(chosen), np.int64)
     compute = is_compute(inside)
@@ -50,24 +50,24 @@ def held_transfers(model: Model) -> HeldTransfers | None:
         mine = np.flatnonzero(compute & (work.device == device))
         computing = Coverage(union_of(device_spans(inside, mine)))
         hidden[at] = computing.between(start[at], end[at])
-        first[at] = _first_later(inside, mine, events.start[call[at]])
-        computed[at] = computing.between(np.maximum(launched[at], first[at]), start[at])
+        next_[at] = _next_begins(inside, mine, events.start[call[at]])
+        computed[at] = computing.between(np.maximum(launched[at], next_[at]), start[at])
     bare = np.maximum(end - start - hidden, 0)
     least = _MOST * int(bare.sum())
     delay = start - launched
     # how much of each could have run before it began
     ways: tuple[tuple[Held, Int64], ...] = (
         ("overtaken", np.minimum(computed, bare)),
-        ("asynchronous", np.where(first < end, bare, 0)),
+        ("asynchronous", np.where(next_ < end, bare, 0)),
         ("queued", np.where(delay > LONG_DELAY_NS, np.minimum(delay, bare), 0)),
     )
     how = next((how for how, ns in ways if least and int(ns.sum()) >= least), None)
     return None if how is None else HeldTransfers(how, median(delay))
 
 
-def _first_later(model: Model, kernels: Int64, called: Int64) -> Int64:
-    """Shape (calls,): when the first of some kernels begins that were launched after each call; the largest number
-    without one.
+def _next_begins(model: Model, kernels: Int64, called: Int64) -> Int64:
+    """Shape (calls,): when that of some kernels begins which was launched next after each call; the largest number
+    without one. A kernel that needs the result of a collective begins behind it.
 
     kernels   positions in `Model.device_work`
     called    when each call began, ns
@@ -76,6 +76,5 @@ def _first_later(model: Model, kernels: Int64, called: Int64) -> Int64:
     kernels = kernels[links.launch[kernels] >= 0]
     at = events.start[model.launches.row[links.launch[kernels]]]
     order = np.argsort(at, kind="stable")
-    begins = np.append(events.start[work.row[kernels[order]]], np.iinfo(np.int64).max)
-    earliest: Int64 = np.minimum.accumulate(begins[::-1])[::-1]
-    return earliest[np.searchsorted(at[order], called, side="right")]
+    begins: Int64 = np.append(events.start[work.row[kernels[order]]], np.iinfo(np.int64).max)
+    return begins[np.searchsorted(at[order], called, side="right")]

@@ -21,6 +21,7 @@ export const criticalpath = area("criticalpath", {
   refusals: {
     no_step: "Nothing in the trace has a duration.",
     no_host: "The trace has no events of the host: what started the work, and when, is not known.",
+    foreign: "The trace is not one of torch.profiler.",
     no_device:
       "The device that the program used was not recorded: what changes would save is not known.",
     clocks: (share: string) =>

@@ -143,6 +143,7 @@ export const shell = {
     more: (n: string) => `${n} more: see “Files” below`,
     failedTitle: (file: string) => `${file} could not be read`,
     noEventsTitle: "No events were recorded",
+    foreignTitle: "This is not a trace of torch.profiler",
     failedHelp:
       "It is read again when it changes or when the cause is gone. Other runs are not affected.",
     unreachable: "The server is not reachable",

@@ -15,6 +15,7 @@ const NEWER_CUDA = "CUDA 13.1 或更新版本";
 
 /** Why a trace has no kernels although the program used a device, by what shows that it did. */
 const NO_DEVICE: Readonly<Record<string, string>> = {
+  ascend: "这是 torch_npu 的跟踪：不读取其设备（Ascend Hardware）的工作。",
   launches: "设备没有被采集，而程序在其上启动了工作。",
   waits: "设备没有被采集，而程序等待了它的工作。",
   communication: "设备没有被采集，而程序调用了设备之间的集合通信。",
@@ -171,6 +172,8 @@ export const serverMessages: ServerMessages = {
       "性能分析器丢弃了时间在采集范围之外的记录，其中总有预热步的记录；若有内核缺失，原因就在这里。",
 
     // Not recorded.
+    foreign_trace: ({ program }) =>
+      `这不是 torch.profiler 的跟踪。${program ? `看起来来自 ${program}。` : ""}跟踪视图会显示它；不据此计算任何内容。`,
     no_events: ({ entries }) =>
       `没有采集到事件：文件中的 ${entries} 个条目都没有时长或数值，只是进程和线程的名称，或标记采集的时刻。`,
     no_operators: () => "跟踪中没有算子：没有采集主机，因此设备工作不属于任何算子。",

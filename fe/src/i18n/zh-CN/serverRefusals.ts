@@ -4,6 +4,7 @@
 export const ofTraces = {
   no_step: "跟踪中没有任何带时长的内容。",
   no_host: "跟踪中没有主机的事件：不知道工作由什么启动、何时启动。",
+  foreign: "这不是 torch.profiler 的跟踪。",
   no_device: "程序使用的设备没有被采集：不知道更改会节省多少时间。",
   clocks: (share: string) => `${share} 的工作早于其启动调用开始：时钟不一致。`,
   no_launches: (share: string) => `${share} 的设备工作没有记录启动调用：不回答对主机时间的更改。`,
@@ -18,6 +19,7 @@ export const refusals: Readonly<Record<string, (share: string) => string>> = {
   ...ofTraces,
   no_step: () => ofTraces.no_step,
   no_host: () => ofTraces.no_host,
+  foreign: () => ofTraces.foreign,
   no_device: () => ofTraces.no_device,
   one_rank: () => "只有与其他 rank 一起比较，才能看出一个 rank 是否更慢。",
   one_rank_communication: () =>

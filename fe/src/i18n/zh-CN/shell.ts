@@ -138,6 +138,7 @@ export const shell: typeof en = {
     more: (n) => `另有 ${n} 个：见下方“文件”`,
     failedTitle: (file) => `无法读取 ${file}`,
     noEventsTitle: "没有采集到事件",
+    foreignTitle: "这不是 torch.profiler 的跟踪",
     failedHelp: "文件改变后，或障碍消除后，会自动重新读取。其他运行不受影响。",
     unreachable: "无法连接服务器",
     unreachableHelp: "页面无法取得跟踪列表。服务器仍在运行吗？",
