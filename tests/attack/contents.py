@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
-from tests.attack.values import JSON
+from tests.attack.values import JSON, numbers_in
 from tests.tracegen import Config, generate
 from torch_tb_profiler.trace import Trace, read_trace
 
@@ -77,6 +77,11 @@ def hostile(seed: int, changes: int = 40) -> Hostile:
         place, key = dice.choice(places)
         place[key] = replaced(text)
         done.append((number, key, text))
+    inside = list(numbers_in([document[key] for key in HEADER if isinstance(document.get(key), dict | list)]))
+    for place, key in dice.sample(inside, min(2, len(inside))) if dice.random() < 0.5 else ():
+        text = dice.choice(JSON)
+        place[key] = replaced(text)
+        done.append((-1, key, text))
     for key in dice.sample(HEADER, 2) if dice.random() < 0.5 else ():
         text = dice.choice(JSON)
         document[key] = replaced(text)

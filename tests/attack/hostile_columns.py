@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import zlib
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tests.attack.values import numbers_in
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.column_blocks import crc, deflate
 from torch_tb_profiler.trace.column_index import CHECK, FIRST_BLOCK, HEAD
@@ -56,10 +58,16 @@ def _head(dice: random.Random, index: dict[str, Any], _: bytearray) -> None:
         index[dice.choice(("tracks", "notes"))] = []
 
 
+def _figures(dice: random.Random, index: dict[str, Any], _: bytearray) -> None:
+    """Numbers of the header: levels, sums, times."""
+    leaves = list(numbers_in(index["header"]))
+    for inside, key in dice.sample(leaves, min(len(leaves), dice.choice((1, 1, 3)))):
+        inside[key] = dice.choice((*NUMBERS, 100, 1000, 0.5, math.nan, math.inf, -1e308))
+
+
 def _header(dice: random.Random, index: dict[str, Any], _: bytearray) -> None:
-    nested: Any = dice.choice(NUMBERS)
-    for _each in range(dice.choice((1, 100, 600))):
-        nested = [nested]
+    deep = dice.choice((1, 100, 600, 5000))
+    nested = msgspec.Raw(b"\x91" * deep + msgspec.msgpack.encode(dice.choice(NUMBERS)))
     for key in dice.sample(sorted(index["header"]), min(2, len(index["header"]))):
         index["header"][key] = dice.choice((None, [], {}, "x", b"x", -1, 2**63, [None], [{"id": b"x"}], nested))
 
@@ -144,6 +152,7 @@ def _left_out(dice: random.Random, index: dict[str, Any], _: bytearray) -> None:
 CHANGES: dict[str, Change] = {
     "head": _head,
     "header": _header,
+    "figures": _figures,
     "numbers": _numbers,
     "counts": _counts,
     "bomb": _bomb,
@@ -154,7 +163,7 @@ CHANGES: dict[str, Change] = {
 }
 
 
-def spoil_place(place: Path, kind: str, seed: int, suffixes: tuple[str, ...] = (".columns", ".rank", ".run")) -> int:
+def spoil_place(place: Path, kind: str, seed: int, suffixes: tuple[str, ...]) -> int:
     """Change all files of a shared place that are column files; how many."""
     paths = sorted(path for path in place.iterdir() if path.suffix in suffixes)
     for number, path in enumerate(paths):

@@ -6,6 +6,7 @@ shows it, and makes the exit status 1. A second argument is the first seed.
 
 from __future__ import annotations
 
+import itertools
 import random
 import subprocess
 import sys
@@ -126,9 +127,9 @@ def links(figures: Figures, seed: int, folder: Path) -> None:
 
 def columns(figures: Figures, seed: int, folder: Path) -> None:
     given = test_hostile_columns.prepared(folder)
-    for kind in CHANGES:
-        figures.counts["made-up shared places"] += 1
-        for text in test_hostile_columns.wrong_of(given, folder / kind, kind, seed, 40):
+    for what, kind in itertools.product(test_hostile_columns.SUFFIXES, CHANGES):
+        figures.counts[f"made-up places ({what})"] += 1
+        for text in test_hostile_columns.wrong_of(given, folder / what / kind, what, kind, seed, 40):
             figures.complain(text)
 
 

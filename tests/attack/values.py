@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 #: of queries
 TEXTS: tuple[str, ...] = (
     "",
@@ -204,3 +207,12 @@ JSON: tuple[str, ...] = (
     '{"a":' * 400 + "1" + "}" * 400,
     "{" + ",".join(f'"k{i}":{i}' for i in range(3000)) + "}",
 )
+
+
+def numbers_in(inside: Any) -> Iterator[tuple[Any, Any]]:
+    """Places of numbers, at any depth: what they are in, and their key."""
+    for key, value in inside.items() if isinstance(inside, dict) else enumerate(inside):
+        if isinstance(value, dict | list):
+            yield from numbers_in(value)
+        elif isinstance(value, int | float):
+            yield inside, key

@@ -55,6 +55,15 @@ def test_what_is_lost_is_unknown_where_ranks_are_missing_and_nobody_is_named() -
     assert reduce(ranks[:4]).overview.tiles.lost_ns is None
 
 
+def test_absent_ranks_are_counted_whatever_number_of_ranks_a_file_states() -> None:
+    ranks = [RankSummary(msgspec.structs.replace(each.head, world=2**62), each.tables) for each in simulated(Sim(1, 2))]
+    (note,) = (note for note in reduce(ranks).overview.notes if note.kind == "absent_ranks")
+    assert note.count == 2**62 - 2
+    assert note.values["names"] == "2, 3, 4, 5"
+    assert note.values["more"] == 2**62 - 6
+    assert f"missing: 2, 3, 4, 5 and {2**62 - 6} more." in note.text
+
+
 @pytest.mark.parametrize("seconds", [300, 3600])
 def test_ranks_of_different_windows_in_time_are_told(seconds: int) -> None:
     ranks = simulated(Sim(1, 8))

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of, drawing
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.harvest import harvest_bytes
-from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES
+from torch_tb_profiler.snapshot.schema import SNAPSHOT_TABLES, Stacks
 from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.trace import Strings, Trace
 
@@ -43,6 +43,19 @@ def model_of(content: bytes) -> Model:
     assert tables.found.keys() <= set(SNAPSHOT_TABLES)
     strings = Strings(info.strings)
     return Model(Trace.of_tables(tables.found.values(), strings, (), info.header, info.origin_ns, info.notes))
+
+
+@pytest.mark.parametrize("change", [{"depth": 2**31 - 1}, {"depth": -1}, {"depth": 0}, {"start": 3}, {"start": -1}])
+def test_stacks_that_their_frames_are_not_are_refused(change: dict[str, int]) -> None:
+    """A cached file may hold any numbers: the frames of all stacks together would take 96 GiB."""
+    tables = _Tables()
+    content = dumped(random_run(0).snapshot())
+    info = write(harvest_bytes(content), tables, len(content))
+    for name, value in change.items():
+        getattr(tables.found[Stacks], name)[:] = value
+    model = Model(Trace.of_tables(tables.found.values(), Strings(info.strings), (), info.header, 0, ()))
+    with pytest.raises(ValueError, match="not made of these frames"):
+        stack_names(model)
 
 
 def first(model: Model) -> History:

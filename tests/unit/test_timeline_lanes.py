@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from tests.events import Event, memory, model_of, op
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
@@ -235,6 +236,28 @@ def test_a_timeline_of_another_trace_or_version_is_refused(tmp_path: Path, monke
         timeline_file.read(path, timeline.trace)
     with pytest.raises(column_file.ColumnFileError, match="another version"):
         timeline_file.read_summary(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("begin_ns", 1), ("end_ns", 2**62), ("end_ns", 2**62 + 1), ("origin_ns", -(2**63)), ("host", [2**63])],
+)
+def test_a_summary_of_other_slices_is_refused(field: str, value: Any, tmp_path: Path) -> None:
+    """A window of so many bins would take all memory."""
+    timeline = timeline_of([ns("kernel", "a", 0, 10)])
+    summary = replace(timeline.summary, **{field: value})
+    timeline_file.write(replace(timeline, summary=summary), tmp_path / "t")
+    with pytest.raises(column_file.ColumnFileError):
+        timeline_file.read(tmp_path / "t", timeline.trace)
+
+
+@pytest.mark.parametrize("level", [-1, 0, 2, 100, 2**62])
+def test_counters_of_another_level_are_refused(level: int, tmp_path: Path) -> None:
+    timeline = timeline_of([ns("kernel", "a", 0, 10)])
+    assert timeline.counters.level == 1
+    timeline_file.write(replace(timeline, counters=replace(timeline.counters, level=level)), tmp_path / "t")
+    with pytest.raises(column_file.ColumnFileError):
+        timeline_file.read(tmp_path / "t", timeline.trace)
 
 
 def test_a_trace_without_slices() -> None:

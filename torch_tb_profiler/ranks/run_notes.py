@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -130,10 +131,12 @@ def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Se
         yield _note("different_windows", "warning", text, chosen.apart, minutes=APART_NS // 60 // 10**9)
     if world and len(run) < world and not loading:
         here = {head.rank for head in run.heads}
-        absent = [str(rank) for rank in range(world) if rank not in here]
-        text = f"{len(run)} of {world} ranks were read; missing: {_list(absent)}. "
+        count = world - sum(rank in range(world) for rank in here)
+        # a file may say any number
+        absent = [str(rank) for rank in islice((rank for rank in range(world) if rank not in here), MOST_NAMES)]
+        text = f"{len(run)} of {world} ranks were read; missing: {_list(absent, count)}. "
         text += "Transfers may appear too long, and waits too short."
-        yield _note("absent_ranks", "warning", text, absent, present=len(run), world=world)
+        yield _note("absent_ranks", "warning", text, absent, count, present=len(run), world=world)
     for name in sorted({name for head in run.heads for name in head.versions}):
         values = Counter(head.versions.get(name, "") for head in run.heads)
         if len(values) > 1:
@@ -192,17 +195,19 @@ def _windows(run: RunData) -> Iterator[Note]:
         yield _note("different_windows", "warning", text, apart)
 
 
-def _note(kind: str, level: str, text: str, names: Sequence[str], **values: Value) -> Note:
+def _note(kind: str, level: str, text: str, names: Sequence[str], count: int | None = None, **values: Value) -> Note:
+    """count: how many names there are, where `names` are only the first."""
+    count = len(names) if count is None else count
     return Note(
         kind,
         level,  # type: ignore[arg-type]
         text,
-        count=max(len(names), 1),
+        count=max(count, 1),
         touches=_TOUCHES,
-        values={"names": ", ".join(names[:MOST_NAMES]), "more": max(len(names) - MOST_NAMES, 0), **values},
+        values={"names": ", ".join(names[:MOST_NAMES]), "more": max(count - MOST_NAMES, 0), **values},
     )
 
 
-def _list(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMES
+def _list(names: Sequence[str], count: int | None = None) -> str:
+    more = (len(names) if count is None else count) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -9,7 +9,7 @@ from torch_tb_profiler.timeline.lanes import place
 from torch_tb_profiler.timeline.levels import bounded
 from torch_tb_profiler.timeline.pyramid import pyramid
 from torch_tb_profiler.timeline.summary import summarize
-from torch_tb_profiler.timeline.timeline import Timeline, slices_of
+from torch_tb_profiler.timeline.timeline import Timeline, extent_of, slices_of
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 
@@ -38,8 +38,7 @@ def release(model: Model) -> None:
 def _assemble(trace: Trace, inputs: TimelineInputs) -> Timeline:
     placed = place(trace)
     slices = slices_of(trace, placed)
-    begin = int(slices.start.min()) if len(slices) else 0
-    end = int(slices.end.max()) if len(slices) else 0
+    begin, end = extent_of(slices)
     kept = pyramid(slices, trace.events.duration, begin, end)
     levels = {level: bounded(items, len(placed.lanes)) for level, items in {0: slices, **kept}.items()}
     summary = summarize(trace, inputs, placed, begin, end)

@@ -109,6 +109,15 @@ def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline
     return replace(known, counters=replace(known.counters, bins=bins))
 
 
+def is_whole(timeline: Timeline) -> bool:
+    """Whether the bins that are kept are those of the whole trace."""
+    kept = timeline.counters
+    if not 1 <= kept.level <= timeline.highest_level:
+        return False
+    first, after = _range(timeline, kept.level)
+    return len(kept.bins) == len(kept.listed) * (after - first)
+
+
 def _range(timeline: Timeline, level: int) -> tuple[int, int]:
     """The bins of a level that touch the trace: the first, and the one behind the last."""
     length = tile_length(level) // BUCKETS_OF_TILE

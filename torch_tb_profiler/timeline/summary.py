@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 import numpy as np
 
@@ -19,6 +21,9 @@ from torch_tb_profiler.trace import Category, Trace
 
 BINS = 1024
 
+#: what no time of a trace is beyond: sums of two of them are 64-bit integers
+_Ns = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
+
 
 class Summary(msgspec.Struct, frozen=True):
     """Of one trace; times in ns from its start.
@@ -29,16 +34,16 @@ class Summary(msgspec.Struct, frozen=True):
     step_ns    where its steps begin
     """
 
-    origin_ns: int
+    origin_ns: _Ns
     of_epoch: bool
-    begin_ns: int
-    end_ns: int
+    begin_ns: _Ns
+    end_ns: _Ns
     events: int
     slices: int
-    device: list[int]
-    host: list[int]
-    communication: list[int]
-    step_ns: list[int]
+    device: list[_Ns]
+    host: list[_Ns]
+    communication: list[_Ns]
+    step_ns: list[_Ns]
 
     @property
     def size(self) -> int:

@@ -144,6 +144,11 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
         return self.items.tile(level, tile, lanes)
 
 
+def extent_of(slices: Items) -> tuple[int, int]:
+    """ns: where the first slice begins and the last ends; 0 and 0 where there is none."""
+    return (int(slices.start.min()), int(slices.end.max())) if len(slices) else (0, 0)
+
+
 def slices_of(trace: Trace, placed: Placed) -> Items:
     """Every slice and instant on its lane, by lane and time."""
     events = trace.events

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.timeline.counters import is_whole
 from torch_tb_profiler.timeline.lanes import Placed
 from torch_tb_profiler.timeline.levels import Bounded, bounded
 from torch_tb_profiler.timeline.links import Links
@@ -27,7 +28,7 @@ from torch_tb_profiler.timeline.schema import (
 )
 from torch_tb_profiler.timeline.series import Counter, CounterKind, Counters
 from torch_tb_profiler.timeline.summary import Summary
-from torch_tb_profiler.timeline.timeline import Timeline, slices_of
+from torch_tb_profiler.timeline.timeline import Timeline, extent_of, slices_of
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
 from torch_tb_profiler.typed import convert
@@ -88,6 +89,8 @@ def read(path: Path, trace: Trace) -> Timeline:
     placed = Placed(tables.table(Lanes), tables.table(LaneOfRow).lane, tables.table(BusyTracks))
     lanes = len(placed.lanes)
     slices = slices_of(trace, placed)
+    if extent_of(slices) != (head.summary.begin_ns, head.summary.end_ns):
+        raise column_file.ColumnFileError("has other slices")
     levels = {0: bounded(slices, lanes), **_levels(tables.table(Cells), slices, lanes)}
     links = Links(tables.table(WorkLinks), tables.table(CallLinks), tables.table(Partners), head.loose)
     counters = Counters(
@@ -96,7 +99,10 @@ def read(path: Path, trace: Trace) -> Timeline:
         tables.table(CounterBins),
         _points(tables.table(MemoryPlaces), trace),
     )
-    return Timeline(trace, placed, levels, links, head.summary, counters)
+    timeline = Timeline(trace, placed, levels, links, head.summary, counters)
+    if not is_whole(timeline):
+        raise column_file.ColumnFileError("has counters of another trace")
+    return timeline
 
 
 def read_summary(path: Path) -> Summary:

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
@@ -83,6 +84,8 @@ def stack_names(model: Model) -> StackNames:
     strings = model.trace.strings
     frames, stacks = model.trace.table(Frames), model.trace.table(Stacks)
     inside = model.trace.table(StackFrames).frame
+    if (stacks.depth < 1).any() or not np.array_equal(np.append(stacks.start, len(inside)), running_sums(stacks.depth)):
+        raise ValueError("the stacks are not made of these frames")
     names, files = strings.texts(frames.name), [file.replace("\\", "/") for file in strings.texts(frames.file)]
     labels = [
         f"{file}({line}): {name}" if file and file != "??" else name or "??"

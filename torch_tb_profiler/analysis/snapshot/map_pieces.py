@@ -47,11 +47,12 @@ def drawn_pieces(found: Layout, lives: Lives, names: StackNames) -> DrawnPieces:
     none = np.where(born < 0, _BEFORE, _NO_STACK)
     line = lines_of(names, stack)
     code = np.where(life >= 0, np.where(line >= 0, line + _LINES, none), FREE)
+    room = np.maximum(found.bytes[owner], 1)  # a file may have segments without size
     width = WIDTH
     while True:
         # pieces that begin in the same pixel of their segment, where none is larger than it
-        pixel = offset * width // found.bytes[owner]
-        small = size * width < found.bytes[owner]
+        pixel = offset * width // room
+        small = size * width < room
         begins = np.ones(len(piece), np.bool_)
         same = (owner[1:] == owner[:-1]) & (pixel[1:] == pixel[:-1]) & small[1:] & small[:-1]
         begins[1:] = ~same
