@@ -3,8 +3,8 @@
 What questions are made with is not a question: `remember` (compute once per model), `result` (tables, whose columns are
 declared once), `definition` (what a reported number means), `shown` (results as data frames and in notebooks),
 `question`, `answer` and `table` (what can be asked, and the types of answers), and `shared`. There stand the definition
-of every quantity of devices and communication (`quantities`), and results that several questions need: when each role ran
-(`device_roles`), who started each piece of device work (`launchers`), whether kernels use tensor cores
+of every quantity of devices and communication (`quantities`), and results that several questions need: when each role
+ran (`device_roles`), who started each piece of device work (`launchers`), whether kernels use tensor cores
 (`tensor_cores`), what each call of an operator took (`operator_times`), the program tree with its times
 (`program_times`), sums over the call tree (`call_forest`), spread per group (`distribution`). Algebra of arrays that
 knows nothing of traces is in `arrays`.
