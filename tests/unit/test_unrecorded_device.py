@@ -11,6 +11,7 @@ import torch_tb_profiler
 from tests.events import Event, annotation, copy, event, kernel, launch, memory, model_of, op
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.analysis.health import health, troubles
+from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.insights.summary.text import as_text
 
@@ -58,6 +59,12 @@ def test_nothing_bounds_a_run_whose_device_was_not_recorded(evidence: str) -> No
     assert (note.kind, note.severity) == ("no_kernels", "info" if evidence == "properties" else "warning")
     assert note.text.split(".")[0] in found.bound.sentence
     assert [each.kind for each in health(model)].count("no_kernels") == 1
+
+
+def test_steps_have_no_time_of_what_was_not_recorded() -> None:
+    """Not 0 ms of kernels."""
+    assert {"kernel", "memcpy", "memset"} & set(step_times(model_of(SIGNS["launches"], **GPU)).categories) == set()
+    assert {"kernel", "memcpy", "memset"} <= set(step_times(model_of([*launches(), kernel(30, 5, 1)])).categories)
 
 
 @pytest.mark.parametrize("evidence", SIGNS)

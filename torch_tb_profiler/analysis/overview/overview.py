@@ -221,5 +221,7 @@ def category_spans(model: Model) -> dict[str, Spans]:
 
 def _is_shown(category: str, model: Model, spans: dict[str, Spans]) -> bool:
     if category in DEVICE_CATEGORIES:
-        return model.has_device_work or model.has_runtime
+        # of a device that was used and not recorded it is not known how long it worked
+        is_known = category == "runtime" or model.unrecorded_device is None
+        return model.has_device_work or (model.has_runtime and is_known)
     return category != "communication" or spans["communication"].size > 0
