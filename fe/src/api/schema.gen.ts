@@ -24,6 +24,8 @@ export interface Column {
   total?: number;
   /** makes sense divided by calls */
   average?: boolean;
+  /** not shown until it is asked for */
+  hidden?: boolean;
   /** largest magnitude, in `unit`; of tables of more than 20,000 rows */
   largest?: number;
   /** of all rows, in `unit`; of tables of more than 20,000 rows */
@@ -1196,6 +1198,8 @@ export interface Definition {
   help: string;
   /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
   id: string;
+  /** tables of people and agents leave it out until it is asked for */
+  hidden?: boolean;
 }
 
 /** FLOP of the average step, and which part of the peak that is. */
@@ -4016,7 +4020,7 @@ export interface SnapshotFigures {
   peak_reserved: number | null;
   /** in use at the end (bytes) */
   requested: number;
-  /** how many allocations failed */
+  /** how many allocations failed, on all devices */
   ooms: number;
   /** where what was in use at the peak, or without a history at the end, was allocated, most bytes first */
   lines: string[];
