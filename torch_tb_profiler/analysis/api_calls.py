@@ -19,7 +19,7 @@ class ApiCalls(Result, group="api_calls"):
         "Caller",
         "The innermost operator around the call, otherwise the innermost annotation; empty if there is neither.",
     )
-    by_operator: Bool = column("By an operator", "Whether the caller is an operator.")
+    by_operator: Bool = column("By an operator", "Whether the caller is an operator.", hidden=True)
     calls: Int64 = column(
         "Calls",
         "How often it was called. A call inside another call of the API is part of that call.",
@@ -31,7 +31,7 @@ class ApiCalls(Result, group="api_calls"):
     )
     mean_ns: Float64 = column("Average", "Total ÷ calls.")
     max_ns: Int64 = column("Longest", "The longest call.")
-    longest_row: Int64 = column("Longest call", "Number of the longest call's event in the file.")
+    longest_row: Int64 = column("Longest call", "Number of the longest call's event in the file.", hidden=True)
 
 
 def api_calls(model: Model) -> ApiCalls:

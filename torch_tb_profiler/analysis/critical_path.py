@@ -205,7 +205,9 @@ class Pieces(Result, group="path"):
     start_ns: Int64 = column("Start", "Time since the start of the trace.")
     duration_ns: Int64 = column("Duration", "How long the path stays there.", total=True)
     track: list[str | None] = column("Track", "Thread of the host, or stream of the device; empty for delays.")
-    row: Int64 = column("Event", "Number of the event in the file, counted from 0.", unit=None, missing_below_zero=True)
+    row: Int64 = column(
+        "Event", "Number of the event in the file, counted from 0.", unit=None, missing_below_zero=True, hidden=True
+    )
 
 
 def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:

@@ -3,8 +3,9 @@
     class ApiCalls(Result, group="api_calls"):
         calls: Int64 = column("Calls", "How often it was called.")
 
-A column's annotation gives its type, the end of its name its unit. JSON, the OpenAPI document, commands, agents, SQL,
-data frames, notebooks, the report, translations and the tables of docs/views read `Result.columns`.
+A column's annotation gives its type, the end of its name its unit; columns stand in the order of their declarations.
+JSON, the OpenAPI document, commands, agents, SQL, data frames, notebooks, the page, the report, translations and the
+tables of docs/views read `Result.columns`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def column(
     unit: Unit | UnsetType | None = UNSET,
     total: bool = False,
     average: bool = False,
+    hidden: bool = False,
     missing_below_zero: bool = False,
     api_only: bool = False,
     id: str = "",  # noqa: A002 - as `Definition` calls it
@@ -61,6 +63,7 @@ def column(
     unit                of numbers, where the end of the name does not say it; None for numbers without
     total               shares of its sum make sense
     average             it makes sense divided by `calls`
+    hidden              tables of people and agents leave it out until it is asked for
     missing_below_zero  an integer below zero says that the trace does not tell
     api_only            it is not sent: only the Python API has it
     id                  of label and text in translations, where it is not the group and the name
@@ -73,6 +76,7 @@ def column(
             "unit": unit,
             "total": total,
             "average": average,
+            "hidden": hidden,
             "missing_below_zero": missing_below_zero,
             "api_only": api_only,
             "id": id,
@@ -91,7 +95,9 @@ def fact(text: str = "", label: str = "", unit: Unit | UnsetType | None = UNSET)
     text   what it is
     label  what a page calls it, if it has a definition, with `unit`
     """
-    return Declared({"column": False, "label": label, "text": text, "unit": unit, "api_only": False, "id": ""})
+    return Declared(
+        {"column": False, "label": label, "text": text, "unit": unit, "hidden": False, "api_only": False, "id": ""}
+    )
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(column, column_of, fact))
@@ -231,9 +237,8 @@ def _definition(group: str, name: str, annotation: str, known: Mapping[str, Any]
         unit = next((unit for end, unit in _UNITS if name.endswith(end)), "count") if kind == "number" else None
     # pages have words of their own for facts
     is_translated = group and known["column"] and not known["api_only"]
-    return Definition(
-        name, known["label"], kind, unit, known["text"], known["id"] or (f"{group}.{name}" if is_translated else "")
-    )
+    id_ = known["id"] or (f"{group}.{name}" if is_translated else "")
+    return Definition(name, known["label"], kind, unit, known["text"], id_, known["hidden"] or UNSET)
 
 
 def meta_of(answer: Any) -> Any:

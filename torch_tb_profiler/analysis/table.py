@@ -100,6 +100,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     id       of label and help, for saying them in another language; see `Definition`
     total    what shares of this column refer to, in `unit`
     average  makes sense divided by calls
+    hidden   not shown until it is asked for
     largest  largest magnitude, in `unit`; of tables of more than 20,000 rows
     sum      of all rows, in `unit`; of tables of more than 20,000 rows
     """
@@ -112,6 +113,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     total: float | int | UnsetType = UNSET
     average: bool | UnsetType = UNSET
+    hidden: bool | UnsetType = UNSET
     largest: float | int | UnsetType = UNSET
     sum: float | int | UnsetType = UNSET
 

@@ -51,9 +51,9 @@ class OperationTable(Result, group="operations"):
     Sizes and bandwidths are NaN, times that are not known -1.
     """
 
-    worker: tuple[str, ...] = column("Worker", "The rank whose trace it is.")
     name: tuple[str, ...] = column("Name", "Library and collective, as called on the host or by the kernel.")
-    kind: tuple[str, ...] = column("Kind", "What it does, independent of the name that the library uses.")
+    worker: tuple[str, ...] = column("Worker", "The rank whose trace it is.")
+    kind: tuple[str, ...] = column("Kind", "What it does, independent of the name that the library uses.", hidden=True)
     group: tuple[str, ...] = column("Process group", "Description and name; empty if they are not in the trace.")
     dtype: tuple[str, ...] = column("Data type", "Type of the elements, as the trace writes it.")
     calls: Int64 = column("Calls", "How often the rank took part in it.")
@@ -83,6 +83,7 @@ class OperationTable(Result, group="operations"):
     mean_transfer_ns: Float64 = column(
         "Average data transfer time",
         "Mean over matched calls of the shortest time that any rank needed for the same operation.",
+        hidden=True,
     )
     wait_ns: Int64 = column(
         "Synchronizing time",
@@ -111,6 +112,7 @@ class OperationTable(Result, group="operations"):
         "Recognized by",
         "How it was recognized as communication: by arguments of the collective on the kernel or on the host, by a "
         "range on the host, or only by the name of the kernel.",
+        hidden=True,
     )
 
 

@@ -32,14 +32,14 @@ class RankRangeTable(Result, group="rank_ranges"):
 
     name: tuple[str, ...] = column("Range", "Name; digits, addresses and keys that differ are shown as ….")
     ranks: Int64 = column("Ranks", "How many ranks call it.")
-    lacking: Int64 = column("Ranks without", "How many ranks certainly do not call it.")
+    lacking: Int64 = column("Ranks without", "How many ranks certainly do not call it.", hidden=True)
     calls: Float64 = column("Calls", "Calls in all steps, as the median of the ranks.")
     host_ns: Int64 = column(
         "Host",
         "Σ durations in a step that calls it: median of the steps, then of the ranks. Calls inside calls of the same "
         "name count once.",
     )
-    host_least_ns: Int64 = column("Shortest on the host", "The same for the rank where it is shortest.")
+    host_least_ns: Int64 = column("Shortest on the host", "The same for the rank where it is shortest.", hidden=True)
     host_most_ns: Int64 = column("Longest on the host", "The same for the rank where it is longest.")
     most_worker: tuple[str, ...] = column("Longest on", "The rank where it takes the longest time on the host.")
     device_ns: Int64 = column(
@@ -58,12 +58,12 @@ class RankRangeTable(Result, group="rank_ranges"):
         "among at least four ranks. In a range that waits for other ranks, the late rank takes the shortest time.",
     )
     far_rank: tuple[int | None, ...] = column(
-        "Its number", "Number of that rank; empty if it is not in its trace.", unit=None
+        "Its number", "Number of that rank; empty if it is not in its trace.", unit=None, hidden=True
     )
     far_time: tuple[str | None, ...] = column("Outlier in", "Which time differs: host, device or exposed.")
     far_ns: tuple[int | None, ...] = column("Difference", "This time on the rank − the median of the ranks.")
     far_z: tuple[float | None, ...] = column(
-        "Deviations", "The difference in robust deviations of the ranks.", unit=None
+        "Deviations", "The difference in robust deviations of the ranks.", unit=None, hidden=True
     )
 
     left_out: int = fact("how many names are no rows: of each rank the longest are kept")
@@ -78,7 +78,7 @@ class RangeRankTable(Result, group="range_of_ranks"):
     steps: Int64 = column("Steps", "In how many steps it is called.")
     calls: Int64 = column("Calls", "Calls in these steps.")
     host_ns: Int64 = column("Host", "Σ durations in a step that calls it, median of the steps.")
-    host_least_ns: Int64 = column("Host, shortest step", "The same for the step where it is shortest.")
+    host_least_ns: Int64 = column("Host, shortest step", "The same for the step where it is shortest.", hidden=True)
     host_most_ns: Int64 = column("Host, longest step", "The same for the step where it is longest.")
     device_ns: Int64 = column(
         "Device", "Σ durations of device work launched inside, median of the steps.", missing_below_zero=True

@@ -24,6 +24,8 @@ export interface Column {
   total?: number;
   /** makes sense divided by calls */
   average?: boolean;
+  /** not shown until it is asked for */
+  hidden?: boolean;
   /** largest magnitude, in `unit`; of tables of more than 20,000 rows */
   largest?: number;
   /** of all rows, in `unit`; of tables of more than 20,000 rows */
@@ -1196,6 +1198,8 @@ export interface Definition {
   help: string;
   /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
   id: string;
+  /** tables of people and agents leave it out until it is asked for */
+  hidden?: boolean;
 }
 
 /** FLOP of the average step, and which part of the peak that is. */

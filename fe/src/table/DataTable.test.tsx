@@ -139,6 +139,17 @@ describe("DataTable", () => {
     expect(screen.getAllByRole("columnheader")).toHaveLength(2);
   });
 
+  it("leaves out a column that is declared hidden until it is asked for", () => {
+    const [name, calls, self] = table.columns;
+    if (!name || !calls || !self) throw new Error("no columns");
+    render(<Harness table={{ ...table, columns: [name, { ...calls, hidden: true }, self] }} />);
+    const heads = () => screen.getAllByRole("columnheader").map(({ textContent }) => textContent);
+    expect(heads()).toEqual([expect.stringContaining("Name"), expect.stringContaining("Self")]);
+    fireEvent.click(screen.getByRole("button", { name: /^Columns/ }));
+    fireEvent.click(screen.getByRole("checkbox", { name: "Calls" }));
+    expect(heads()[1]).toContain("Calls");
+  });
+
   it("gives the exact value of a cell that is pointed at", () => {
     render(<Harness />);
     const cell = screen.getByText("5.000");

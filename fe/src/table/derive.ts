@@ -26,8 +26,8 @@ export function derive(table: Table, derivations: readonly Derivation[]): Table 
 export type DerivedTexts = Readonly<Record<string, Partial<Column>>>;
 
 /**
- * What the server declares that can be derived from its columns: shares of the columns that have a total (shown), and
- * averages per call (when asked for). It sorts and filters by the same columns under the same keys
+ * What the server declares that can be derived from its columns: shares of the columns that have a total (shown as the
+ * column is), and averages per call (when asked for). It sorts and filters by the same columns under the same keys
  * (`web/table_query/answer.py`).
  */
 export function declared(
@@ -58,6 +58,7 @@ export function declared(
           key: share,
           label: tableTexts.share(label),
           help: tableTexts.shareHelp(label),
+          ...(column.hidden && { hidden: true }),
           ...texts[share],
         }),
       );

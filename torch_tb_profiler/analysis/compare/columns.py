@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
@@ -93,10 +94,14 @@ COMPARE_KERNELS = {
     **_of_both(KernelTable.columns["calls"], KernelTable.columns["total_ns"]),
 }
 
+_ROOFLINES = _of_both(*(RooflineTable.columns[key] for key in ("calls", "time_ns", "flops", "roof_share", "lost_ns")))
+#: what both sides have beside the change of lost time is hidden
+_SHOWN = frozenset("delta_lost_ns delta_time_ns roof_share exp_roof_share lost_ns exp_lost_ns".split())
+
 COMPARE_ROOFLINE = {
     "name": RooflineTable.columns["name"],
     "input_shape": RooflineTable.columns["input_shape"],
-    **_of_both(*(RooflineTable.columns[key] for key in ("calls", "time_ns", "flops", "roof_share", "lost_ns"))),
+    "delta_lost_ns": _ROOFLINES["delta_lost_ns"],
     **by_key(
         "compare_roofline",
         Definition(
@@ -109,4 +114,5 @@ COMPARE_ROOFLINE = {
             "same.",
         ),
     ),
+    **{key: replace(each, hidden=key not in _SHOWN or UNSET) for key, each in _ROOFLINES.items()},
 }

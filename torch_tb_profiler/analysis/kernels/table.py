@@ -79,6 +79,7 @@ class KernelTable(Result, group="kernels"):
         "Library",
         "The library that the kernel comes from, by its name; several if their kernels have the same names. Empty if "
         "the name does not show it.",
+        hidden=True,
     )
     operator: tuple[str, ...] | None = column(
         "Operator",
@@ -88,18 +89,15 @@ class KernelTable(Result, group="kernels"):
     grid: tuple[str, ...] | None = column("Grid", "Blocks of the launch, [x, y, z].")
     block: tuple[str, ...] | None = column("Block", "Threads of a block, [x, y, z].")
     registers_per_thread: Int64 | None = column(
-        "Registers per thread",
-        "Registers each thread uses.",
-        missing_below_zero=True,
+        "Registers per thread", "Registers each thread uses.", missing_below_zero=True, hidden=True
     )
     shared_memory_bytes: Int64 | None = column(
-        "Shared memory",
-        "Shared memory each block uses.",
-        missing_below_zero=True,
+        "Shared memory", "Shared memory each block uses.", missing_below_zero=True, hidden=True
     )
     operator_tensor_core_eligible: Bool | None = column(
         "Operator eligible",
         "Whether the operator that launched it multiplies matrices or convolves, by its name.",
+        hidden=True,
     )
     tensor_cores_used: tuple[bool | None, ...] = column(
         "Tensor cores used",
@@ -123,10 +121,10 @@ class KernelTable(Result, group="kernels"):
         "the launch (compute capabilities 7.0, 7.5, 8.0 and 9.0). Mean over the calls for which it is known, weighted "
         "by duration. Empty if it is known for none.",
         unit="percent",
+        hidden=True,
     )
     occupancy_known_share: Float64 | None = column(
-        "Occupancy known",
-        "Duration of the calls whose occupancy is known ÷ duration of all its calls.",
+        "Occupancy known", "Duration of the calls whose occupancy is known ÷ duration of all its calls.", hidden=True
     )
     flop_rate: Float64 | None = column(
         "FLOP/s",

@@ -29,39 +29,42 @@ class ModuleTable(Result, group="modules"):
     In preorder, siblings in the order of their first calls. `parent` is an entry's `id`, -1 at the top.
     """
 
-    id: Int64 = column("Id", "Number of the entry; entries are in the order of their first calls.", unit=None)
-    parent: Int64 = column(
-        "Parent", "Id of the module that calls it; -1 at the top.", unit=None, missing_below_zero=True
-    )
     name: tuple[str, ...] = column("Module", "Name of the module: its class and a number, or its path in Lightning.")
-    module_id: Int64 = column(
-        "Module id",
-        "Which of the modules of that name it is, as recorded; -1 if it was not recorded.",
-        unit=None,
-        missing_below_zero=True,
-    )
     calls: Int64 = column("Calls", "How often its forward was called from there.")
     operators: Int64 = column("Operators", "Operators that it called itself, not nested modules.")
-    host_total_ns: Int64 = column("Host total", "Σ durations of its forward on the host.")
+    device_self_ns: Int64 = column("Device self", "Device total − Σ device total of the modules nested in it.")
+    device_total_ns: Int64 = column(
+        "Device total", "Σ durations of the kernels, copies and fills launched during its forward."
+    )
     host_self_ns: Int64 = column(
         "Host self",
         "Host total − Σ of the operators and modules directly inside − Σ of its own calls of the device's API: its "
         "Python.",
     )
-    device_total_ns: Int64 = column(
-        "Device total", "Σ durations of the kernels, copies and fills launched during its forward."
+    host_total_ns: Int64 = column("Host total", "Σ durations of its forward on the host.")
+    backward_device_ns: Int64 = column(
+        "Backward device", "Σ durations of the kernels, copies and fills launched by these autograd nodes."
     )
-    device_self_ns: Int64 = column("Device self", "Device total − Σ device total of the modules nested in it.")
     backward_host_ns: Int64 = column(
         "Backward host",
         "Σ durations on the host of the autograd nodes whose forward ran in it or in a module nested in it, with the "
         "accumulation of gradients that follows each.",
     )
-    backward_device_ns: Int64 = column(
-        "Backward device", "Σ durations of the kernels, copies and fills launched by these autograd nodes."
+    id: Int64 = column(
+        "Id", "Number of the entry; entries are in the order of their first calls.", unit=None, hidden=True
     )
-    mean_host_ns: Float64 = column("Host per call", "(Host total + backward host) ÷ calls.")
-    mean_device_ns: Float64 = column("Device per call", "(Device total + backward device) ÷ calls.")
+    parent: Int64 = column(
+        "Parent", "Id of the module that calls it; -1 at the top.", unit=None, missing_below_zero=True, hidden=True
+    )
+    module_id: Int64 = column(
+        "Module id",
+        "Which of the modules of that name it is, as recorded; -1 if it was not recorded.",
+        unit=None,
+        missing_below_zero=True,
+        hidden=True,
+    )
+    mean_host_ns: Float64 = column("Host per call", "(Host total + backward host) ÷ calls.", hidden=True)
+    mean_device_ns: Float64 = column("Device per call", "(Device total + backward device) ÷ calls.", hidden=True)
 
     source: Source = fact("who named the modules")
 

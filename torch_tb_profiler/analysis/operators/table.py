@@ -40,7 +40,9 @@ class OperatorTable(Result, group="operators"):
     """
 
     name: tuple[str, ...] = column("Name", "Name of the operator.")
-    is_communication: Bool = column("Communication", "Whether it is a call of torch.distributed, by its name.")
+    is_communication: Bool = column(
+        "Communication", "Whether it is a call of torch.distributed, by its name.", hidden=True
+    )
     input_shape: tuple[str, ...] | None = column(
         "Input shapes", "Shapes of the inputs, one list per argument; recorded with record_shapes=True."
     )
@@ -62,7 +64,9 @@ class OperatorTable(Result, group="operators"):
     device_total_ns: Int64 = column(
         "Device total", "Device self of the operator and of all operators it called.", average=True
     )
-    kernels: Int64 = column("Kernels", "Kernels launched by the operator itself, not by operators it called.")
+    kernels: Int64 = column(
+        "Kernels", "Kernels launched by the operator itself, not by operators it called.", hidden=True
+    )
     host_self_ns: Int64 = column(
         "Host self",
         "Duration on the host − Σ of the operators directly inside it − Σ of its own calls of the device's API.",
@@ -83,6 +87,7 @@ class OperatorTable(Result, group="operators"):
         "Tensor cores eligible",
         "Whether the operator multiplies matrices or convolves, so that it can use tensor cores, or launched kernels "
         "that do, or calls an operator for which this is true.",
+        hidden=True,
     )
     tensor_core_self: Float64 = column(
         "Tensor cores self",
@@ -94,18 +99,23 @@ class OperatorTable(Result, group="operators"):
         "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total; "
         "empty if it is known for none of them.",
         unit="percent",
+        hidden=True,
     )
     flop_rate: Float64 | None = column(
         "FLOP/s",
         "Matrix FLOP by the shapes of its inputs ÷ time of its own kernels. Empty for operators without FLOP, or if "
         "the shapes do not determine them.",
+        hidden=True,
     )
     byte_rate: Float64 | None = column(
         "Bytes/s",
         "The minimum that it reads and writes, by the shapes of its inputs ÷ time of its own kernels. Empty if the "
         "shapes do not determine it.",
+        hidden=True,
     )
-    has_call_stack: Bool = column("Has call stacks", "Whether Python frames are known for at least one of its calls.")
+    has_call_stack: Bool = column(
+        "Has call stacks", "Whether Python frames are known for at least one of its calls.", hidden=True
+    )
 
     group_by: OperatorGrouping = fact("what makes a row: name, name_shape or name_stack")
     has_device_work: bool = fact("whether any device work was recorded")

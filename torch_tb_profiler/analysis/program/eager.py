@@ -26,7 +26,7 @@ class EagerOperators(Result, group="eager"):
     host_ns: Int64 = column("Host", "Σ durations of these.", missing_below_zero=True)
     device_ns: Int64 = column("Device", "Σ durations of device work launched in them.")
     row: Int64 = column(
-        "Longest call", "Event of the longest of these on the host.", unit=None, missing_below_zero=True
+        "Longest call", "Event of the longest of these on the host.", unit=None, missing_below_zero=True, hidden=True
     )
 
 

@@ -47,7 +47,7 @@ class EngineSteps(Result, group="engine_steps"):
     """One row per step, in the order of time. Times in ns; -1 for what is not known."""
 
     phase: tuple[str, ...] = column("Phase", "What kind of step it is.")
-    row: Int64 = column("Event", "Number of its event in the file.", unit=None, missing_below_zero=True)
+    row: Int64 = column("Event", "Number of its event in the file.", unit=None, missing_below_zero=True, hidden=True)
     start_ns: Int64 = column("Begins", "Since the start of the trace.")
     host_ns: Int64 = column("Host", "Its duration on the host.")
     period_ns: Int64 = column(

@@ -36,7 +36,7 @@ class GeneratedKernels(Result, group="generated"):
     total_ns: Int64 = column("Total", "Σ durations.")
     config: tuple[str | None, ...] = column("Configuration", "Blocks, warps and stages of a Triton kernel.")
     file: tuple[str | None, ...] = column("File", "File that Inductor wrote, if it was recorded.")
-    row: Int64 = column("First call", "Event of its first run.", unit=None)
+    row: Int64 = column("First call", "Event of its first run.", unit=None, hidden=True)
 
 
 @remembered

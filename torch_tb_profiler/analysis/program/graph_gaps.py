@@ -80,13 +80,17 @@ class GapTable(Result, group="graph_gaps"):
     after: tuple[str, ...] = column("After", "The node that ends where the gap begins.")
     before: tuple[str, ...] = column("Before", "The node that begins where the gap ends.")
     short_after: tuple[str, ...] = column(
-        "After, short", "The name without parameters and most template arguments, as in the GPU Kernel view."
+        "After, short",
+        "The name without parameters and most template arguments, as in the GPU Kernel view.",
+        hidden=True,
     )
     short_before: tuple[str, ...] = column(
-        "Before, short", "The name without parameters and most template arguments, as in the GPU Kernel view."
+        "Before, short",
+        "The name without parameters and most template arguments, as in the GPU Kernel view.",
+        hidden=True,
     )
-    start_ns: Int64 = column("Begins", "Since the start of the trace.")
-    row: Int64 = column("Node", "Event of the node that begins where the gap ends.", unit=None)
+    start_ns: Int64 = column("Begins", "Since the start of the trace.", hidden=True)
+    row: Int64 = column("Node", "Event of the node that begins where the gap ends.", unit=None, hidden=True)
 
 
 def longest_gaps(model: Model, graph: int | None, limit: int) -> tuple[GapTable, int]:

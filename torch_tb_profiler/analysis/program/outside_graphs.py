@@ -16,15 +16,15 @@ from torch_tb_profiler.model.kernel_names.short import short_name
 class OutsideGraphs(Result, group="outside_graphs"):
     """Device work that no graph replayed, by name, by time, descending."""
 
-    name: tuple[str, ...] = column("Work", "Name of the kernel, copy or fill.")
-    short_name: tuple[str, ...] = column(
-        "Short name", "The name without parameters and most template arguments, as in the GPU Kernel view."
-    )
     owner: tuple[str | None, ...] = column("Belongs to", "Operator that launched most of it; empty if unknown.")
     calls: Int64 = column("Calls", "How often it ran in the steps outside replays.")
     total_ns: Int64 = column("Total", "Σ durations of these.")
     replayed: Int64 = column("In replays", "How often work of the same name ran in replays.")
-    row: Int64 = column("First run", "Event of the first of these.", unit=None)
+    name: tuple[str, ...] = column("Work", "Name of the kernel, copy or fill.")
+    short_name: tuple[str, ...] = column(
+        "Short name", "The name without parameters and most template arguments, as in the GPU Kernel view."
+    )
+    row: Int64 = column("First run", "Event of the first of these.", unit=None, hidden=True)
 
 
 @remembered

@@ -39,37 +39,39 @@ _FOLDED = "torch.compile …"
 class RangeTable(Result, group="ranges"):
     """One row per path of names, in preorder, siblings by the time of their first call."""
 
-    id: Int64 = column("Id", "Number of the entry in the tree.", unit=None)
-    parent: Int64 = column("Inside", "The entry around it; -1 at the top.", unit=None, missing_below_zero=True)
     name: tuple[str, ...] = column("Range", "Name; digits, addresses and keys that differ are shown as ….")
-    writer: tuple[str, ...] = column("Written by", "What writes ranges of this name; user if it is not known.")
-    names: Int64 = column("Names", "How many different names the entry stands for.")
-    calls: Int64 = column("Calls", "How often it began in the steps.")
-    host_total_ns: Int64 = column("Host", "Σ durations; what overlaps counts each time.")
-    host_self_ns: Int64 = column("Host, self", "The same without ranges directly inside.")
-    device_ns: Int64 = column(
-        "Device",
-        "Σ durations of device work launched inside, on its thread or by a backward pass that it called; empty where "
-        "it is not known who called one.",
-        missing_below_zero=True,
-    )
     exposed_ns: Int64 = column(
         "Exposed",
         "Time of the steps in which its device work is the running work that was launched first, or in which no "
         "device works while it runs on the main thread.",
         missing_below_zero=True,
     )
-    mean_ns: Float64 = column("Mean", "Mean duration on the host.")
-    min_ns: Float64 = column("Shortest", "Shortest duration.")
+    host_total_ns: Int64 = column("Host", "Σ durations; what overlaps counts each time.")
+    device_ns: Int64 = column(
+        "Device",
+        "Σ durations of device work launched inside, on its thread or by a backward pass that it called; empty where "
+        "it is not known who called one.",
+        missing_below_zero=True,
+    )
+    calls: Int64 = column("Calls", "How often it began in the steps.")
+    id: Int64 = column("Id", "Number of the entry in the tree.", unit=None, hidden=True)
+    parent: Int64 = column(
+        "Inside", "The entry around it; -1 at the top.", unit=None, missing_below_zero=True, hidden=True
+    )
+    writer: tuple[str, ...] = column("Written by", "What writes ranges of this name; user if it is not known.")
+    names: Int64 = column("Names", "How many different names the entry stands for.", hidden=True)
+    host_self_ns: Int64 = column("Host, self", "The same without ranges directly inside.")
+    mean_ns: Float64 = column("Mean", "Mean duration on the host.", hidden=True)
+    min_ns: Float64 = column("Shortest", "Shortest duration.", hidden=True)
     median_ns: Float64 = column("Median", "Median duration.")
-    p99_ns: Float64 = column("99 %", "Duration that 99 % of the calls do not exceed.")
+    p99_ns: Float64 = column("99 %", "Duration that 99 % of the calls do not exceed.", hidden=True)
     max_ns: Float64 = column("Longest", "Longest duration.")
     between_ns: Int64 = column(
         "Between", "Median time from the end of a call to the next on the same thread.", missing_below_zero=True
     )
-    per_step: Float64 = column("Per step", "Calls divided by steps.")
-    longest_row: Int64 = column("Longest call", "Event of the longest call.", unit=None)
-    longest_start_ns: Int64 = column("Longest begins", "When the longest call began.")
+    per_step: Float64 = column("Per step", "Calls divided by steps.", hidden=True)
+    longest_row: Int64 = column("Longest call", "Event of the longest call.", unit=None, hidden=True)
+    longest_start_ns: Int64 = column("Longest begins", "When the longest call began.", hidden=True)
 
 
 class RangeCalls(Result, group="range_calls"):

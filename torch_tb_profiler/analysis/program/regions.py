@@ -44,7 +44,7 @@ class RegionTable(Result, group="regions"):
         "Eager inside", "In operators that are in the region and in no graph.", missing_below_zero=True
     )
     device_ns: Int64 = column("Device", "Σ durations of device work launched in it, not deeper.")
-    row: Int64 = column("First call", "Event of its first call.", unit=None)
+    row: Int64 = column("First call", "Event of its first call.", unit=None, hidden=True)
 
 
 class CompilationTable(Result, group="compilations"):
@@ -54,7 +54,7 @@ class CompilationTable(Result, group="compilations"):
     start_ns: Int64 = column("Begins", "Since the start of the trace.")
     duration_ns: Int64 = column("Duration", "On the host.")
     again: tuple[bool | None, ...] = column("Again", "Whether the frame had been compiled before, for other inputs.")
-    row: Int64 = column("Event", "Number of its event in the file.", unit=None)
+    row: Int64 = column("Event", "Number of its event in the file.", unit=None, hidden=True)
 
 
 class RegionSums(msgspec.Struct, frozen=True):

@@ -34,23 +34,23 @@ class GraphTable(Result, group="graphs"):
     between_ns: Int64 = column(
         "To the next", "Σ from its end to the next replay of any graph on the device.", missing_below_zero=True
     )
-    row: Int64 = column("Launch", "Event of the call that launched its first replay.", unit=None)
-    start_ns: Int64 = column("Begins", "When its first replay began on the device.")
+    row: Int64 = column("Launch", "Event of the call that launched its first replay.", unit=None, hidden=True)
+    start_ns: Int64 = column("Begins", "When its first replay began on the device.", hidden=True)
 
 
 class GraphNodes(Result, group="graph_nodes"):
     """The nodes of one graph, in their order."""
 
     position: Int64 = column("Node", "Its place in the graph.", unit=None)
-    name: tuple[str, ...] = column("Kernel", "Name of the kernel, copy or fill.")
-    short_name: tuple[str, ...] = column(
-        "Short name", "The name without parameters and most template arguments, as in the GPU Kernel view."
-    )
     mean_ns: Float64 = column("Mean", "Mean duration over the replays.")
     spread: Float64 = column("Spread", "Standard deviation ÷ mean over the replays.", unit="fraction")
     share: Float64 = column("Share", "Part of the time of all nodes.")
     owner: tuple[str | None, ...] = column("Belongs to", "Operator of its capture, otherwise what replayed it.")
-    row: Int64 = column("First run", "Event of its first run.", unit=None)
+    name: tuple[str, ...] = column("Kernel", "Name of the kernel, copy or fill.")
+    short_name: tuple[str, ...] = column(
+        "Short name", "The name without parameters and most template arguments, as in the GPU Kernel view."
+    )
+    row: Int64 = column("First run", "Event of its first run.", unit=None, hidden=True)
 
 
 class CaptureTable(Result, group="captures"):
@@ -59,7 +59,7 @@ class CaptureTable(Result, group="captures"):
     name: tuple[str, ...] = column("Captured in", "The range around the capture.")
     calls: Int64 = column("Calls", "Calls that became nodes of the graph.")
     start_ns: Int64 = column("Begins", "When the first of these was made.")
-    row: Int64 = column("First call", "Event of that.", unit=None)
+    row: Int64 = column("First call", "Event of that.", unit=None, hidden=True)
 
 
 @remembered

@@ -46,24 +46,23 @@ class RooflineTable(Result, group="roofline"):
         "Name", "Operator, kernel, module, line, element type or phase, depending on the grouping."
     )
     input_shape: tuple[str, ...] | None = column("Input shapes", "Shapes of the inputs, one list per argument.")
-    element: tuple[str | None, ...] = column(
-        "Multiplies",
-        "The element type that kernels multiply, by their names, otherwise by the inputs: its peak is the roof. Empty "
-        "if no matrices are multiplied. If there are several, the one with the most FLOP.",
+    lost_ns: Float64 = column(
+        "Lost",
+        "Σ of the time that each call takes beyond its time at the roof. The losses of kernels that run at the same "
+        "time are added up.",
+        average=True,
     )
-    calls: Int64 = column(
-        "Calls", "Calls of operators that own device work, and copies. For kernels: how often they ran."
+    roof_share: Float64 = column("Of the roof", "Time at the roof ÷ time, where both are known. Above 1: see `above`.")
+    mfu: Float64 = column(
+        "MFU",
+        "FLOP that the model needs ÷ peak of their element types ÷ time. Empty without FLOP, or if less than 60 % of "
+        "the time of products is known.",
+        unit="fraction",
     )
     time_ns: Int64 = column(
         "Time", "Σ durations of the kernels, copies and fills that belong to it, communication left out.", average=True
     )
-    flops: Float64 = column(
-        "FLOP",
-        "Matrix FLOP by the shapes of the inputs: a multiplication with its addition counts two, softmax, bias and "
-        "activation none; with a causal mask, only the part that it leaves. The kernels of a call share its FLOP by "
-        "their durations.",
-        unit="flop",
-    )
+    flop_rate: Float64 = column("FLOP/s", "FLOP ÷ time, where FLOP are known; empty without FLOP.")
     least_flops: Float64 = column(
         "FLOP at least",
         "For attention over packed sequences, whose lengths were not recorded: FLOP if all have the same length, plus "
@@ -73,58 +72,12 @@ class RooflineTable(Result, group="roofline"):
     most_flops: Float64 = column(
         "FLOP at most", "The same, if each query sees as many keys as the longest sequence has.", unit="flop"
     )
-    bytes: Float64 = column(
-        "Bytes",
-        "The minimum that is read and written: each different element of the inputs and of the result once. For "
-        "copies, as recorded.",
-    )
-    intensity: Float64 = column("FLOP/byte", "FLOP ÷ bytes, where both are known; empty without FLOP.", unit=None)
-    flop_rate: Float64 = column("FLOP/s", "FLOP ÷ time, where FLOP are known; empty without FLOP.")
     byte_rate: Float64 = column("Bytes/s", "Bytes ÷ time, where bytes are known.")
-    roof_ns: Float64 = column(
-        "Time at the roof",
-        "Σ of the least time of each call: the longer of FLOP ÷ peak of the element type and bytes ÷ bandwidth of the "
-        "memory (for copies from and to the host, of the link); at least 2 µs if the call takes that long.",
-        average=True,
-    )
-    lost_ns: Float64 = column(
-        "Lost",
-        "Σ of the time that each call takes beyond its time at the roof. The losses of kernels that run at the same "
-        "time are added up.",
-        average=True,
-    )
-    lost_here_ns: Float64 = column(
-        "Lost against its best",
-        "The same against what this trace itself reaches (95th percentiles) instead of the peaks: the bandwidth of at "
-        "least 10 elementwise kernels above 64 MB, the FLOP/s of at least 3 products above 50 µs. If there are fewer, "
-        "the peaks count.",
-    )
-    roof_share: Float64 = column("Of the roof", "Time at the roof ÷ time, where both are known. Above 1: see `above`.")
-    mfu: Float64 = column(
-        "MFU",
-        "FLOP that the model needs ÷ peak of their element types ÷ time. Empty without FLOP, or if less than 60 % of "
-        "the time of products is known.",
-        unit="fraction",
-    )
-    hfu: Float64 = column(
-        "HFU",
-        "The same for the FLOP that are executed, including those that are computed again in the backward pass.",
-        unit="fraction",
-    )
+    intensity: Float64 = column("FLOP/byte", "FLOP ÷ bytes, where both are known; empty without FLOP.", unit=None)
     bound: tuple[str | None, ...] = column(
         "Bound by",
         "What determines the time at the roof, for most of the time: compute, memory, link, or launch (less than 2 "
         "µs).",
-    )
-    tensor_cores: tuple[str | None, ...] = column(
-        "Tensor cores",
-        "For products, for most of the time: used, or why not, although the device has tensor cores: fp32 (TF32 is "
-        "off, or the device has none), fp64, alignment (rows do not begin at 16 bytes), groups, small, other.",
-    )
-    below_wave: Float64 = column(
-        "Below one wave",
-        "Part of the time in kernels with fewer blocks than the device has multiprocessors.",
-        unit="fraction",
     )
     advice: tuple[str | None, ...] = column(
         "Sizes",
@@ -134,24 +87,82 @@ class RooflineTable(Result, group="roofline"):
         "of which more than 15 % is lost), edges (more than 15 % of the tiles lies beyond the result), merge (2 to 7 "
         "in a row with an input of the same size), batch (8 or more equal ones in a row, below 10 µs).",
     )
+    tensor_cores: tuple[str | None, ...] = column(
+        "Tensor cores",
+        "For products, for most of the time: used, or why not, although the device has tensor cores: fp32 (TF32 is "
+        "off, or the device has none), fp64, alignment (rows do not begin at 16 bytes), groups, small, other.",
+    )
+    element: tuple[str | None, ...] = column(
+        "Multiplies",
+        "The element type that kernels multiply, by their names, otherwise by the inputs: its peak is the roof. Empty "
+        "if no matrices are multiplied. If there are several, the one with the most FLOP.",
+    )
+    calls: Int64 = column(
+        "Calls", "Calls of operators that own device work, and copies. For kernels: how often they ran."
+    )
+    flops: Float64 = column(
+        "FLOP",
+        "Matrix FLOP by the shapes of the inputs: a multiplication with its addition counts two, softmax, bias and "
+        "activation none; with a causal mask, only the part that it leaves. The kernels of a call share its FLOP by "
+        "their durations.",
+        unit="flop",
+        hidden=True,
+    )
+    bytes: Float64 = column(
+        "Bytes",
+        "The minimum that is read and written: each different element of the inputs and of the result once. For "
+        "copies, as recorded.",
+        hidden=True,
+    )
+    roof_ns: Float64 = column(
+        "Time at the roof",
+        "Σ of the least time of each call: the longer of FLOP ÷ peak of the element type and bytes ÷ bandwidth of the "
+        "memory (for copies from and to the host, of the link); at least 2 µs if the call takes that long.",
+        average=True,
+        hidden=True,
+    )
+    lost_here_ns: Float64 = column(
+        "Lost against its best",
+        "The same against what this trace itself reaches (95th percentiles) instead of the peaks: the bandwidth of at "
+        "least 10 elementwise kernels above 64 MB, the FLOP/s of at least 3 products above 50 µs. If there are fewer, "
+        "the peaks count.",
+        hidden=True,
+    )
+    hfu: Float64 = column(
+        "HFU",
+        "The same for the FLOP that are executed, including those that are computed again in the backward pass.",
+        unit="fraction",
+        hidden=True,
+    )
+    below_wave: Float64 = column(
+        "Below one wave",
+        "Part of the time in kernels with fewer blocks than the device has multiprocessors.",
+        unit="fraction",
+        hidden=True,
+    )
     above: tuple[str | None, ...] = column(
         "Above the roof",
         "Why calls are more than 5 % faster than the roof, if there are any: algorithm (Winograd, FFT), cache (the "
         "data fits into the last level), strides (not recorded: inputs may be expanded), model (unknown).",
+        hidden=True,
     )
-    known: Float64 = column("Known", "Part of the time for which the time at the roof is known.", unit="fraction")
+    known: Float64 = column(
+        "Known", "Part of the time for which the time at the roof is known.", unit="fraction", hidden=True
+    )
     sure: tuple[str | None, ...] = column(
         "Known by",
         "The least certain way in which FLOP and bytes are known: exact (arguments), derived (another event), bound "
         "(at least or at most that), estimate, recorded.",
+        hidden=True,
     )
     worst_row: Int64 = column(
         "Worst event",
         "Number of the event of the kernel or copy that loses most, or of the longest one if that is not known.",
         unit=None,
+        hidden=True,
     )
-    worst_start_ns: Int64 = column("Worst start", "Its start, since the start of the trace.")
-    worst_ns: Int64 = column("Worst duration", "Its duration.")
+    worst_start_ns: Int64 = column("Worst start", "Its start, since the start of the trace.", hidden=True)
+    worst_ns: Int64 = column("Worst duration", "Its duration.", hidden=True)
 
     group_by: RooflineGrouping = fact("what makes a row")
     total_ns: int = fact("Σ of `time_ns`")

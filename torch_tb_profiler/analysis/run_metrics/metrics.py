@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_summary, mean_known, step_use
 from torch_tb_profiler.analysis.memory.curve import memory_curves
@@ -84,7 +86,8 @@ class FigureTable(Shown, msgspec.Struct, frozen=True):
     span: tuple[str, ...]
     figures: tuple[Figures, ...]
 
-    defined = TRACES
+    # without a title, these name a row
+    defined = TRACES | {key: replace(TRACES[key], hidden=UNSET) for key in ("run", "worker", "span")}
 
     def __len__(self) -> int:
         return len(self.figures)

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.run_metrics.columns import TRACES_BY_NAME
 def side_by_side(
     titles: Sequence[str], sums: Sequence[dict[str, float]], measured: Definition
 ) -> tuple[list[Definition], dict[str, Any]]:
-    """A row for each name, a column `t0`, `t1`, … for each trace, and how far they are apart, the most first.
+    """A row for each name: how far the traces are apart, the most first, and a column `t0`, `t1`, … for each trace.
 
     A trace that does not have a name has no number there.
     """
@@ -27,8 +27,9 @@ def side_by_side(
     spreads = TRACES_BY_NAME["spread"]
     defined = [
         TRACES_BY_NAME["name"],
-        *(replace(measured, key=f"t{at}", label=title, id=f"help {measured.id}") for at, title in enumerate(titles)),
+        # where to look stands before the traces
         replace(spreads, unit=measured.unit),
+        *(replace(measured, key=f"t{at}", label=title, id=f"help {measured.id}") for at, title in enumerate(titles)),
     ]
     cells = cells[order]
     values: dict[str, Any] = {"name": [names[row] for row in order.tolist()], "spread": spread[order]}

@@ -23,7 +23,7 @@ CAPTION_STYLE = "color:inherit;opacity:.75;font-size:12px;margin:4px 0"
 
 def table_html(grid: Grid, rows: int = MOST_ROWS, most: int = MOST_BYTES) -> str:
     """The first rows with units; definitions appear on hover. At most `most` bytes."""
-    columns = list(grid.columns[:_MOST_COLUMNS])
+    columns = _shown(grid)
     for count in range(min(rows, grid.size), -1, -1):
         found = _html(grid, columns, count)
         if len(found.encode()) <= most or not count:
@@ -33,7 +33,7 @@ def table_html(grid: Grid, rows: int = MOST_ROWS, most: int = MOST_BYTES) -> str
 
 def table_markdown(grid: Grid, rows: int = MOST_ROWS) -> str:
     """The same as Markdown, which is readable as plain text too."""
-    columns = list(grid.columns[:_MOST_COLUMNS])
+    columns = _shown(grid)
     values = grid.first(min(rows, grid.size))
     lines = [
         "| " + " | ".join(_cell(each.label) for each in columns) + " |",
@@ -44,6 +44,11 @@ def table_markdown(grid: Grid, rows: int = MOST_ROWS) -> str:
         for at in range(min(rows, grid.size))
     ]
     return "\n".join([*lines, "", _caption(grid, min(rows, grid.size), len(columns))])
+
+
+def _shown(grid: Grid) -> list[Definition]:
+    """The first of those that are not hidden; data frames have all."""
+    return [each for each in grid.columns if not each.hidden][:_MOST_COLUMNS]
 
 
 def _html(grid: Grid, columns: list[Definition], count: int) -> str:

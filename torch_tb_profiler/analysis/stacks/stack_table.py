@@ -27,16 +27,19 @@ class StackTable(Result, group="stacks"):
     total_ns = self_ns + Σ total_ns of the rows directly below; Σ self_ns = whole_ns.
     """
 
-    id: Int64 = column(
-        "Id",
-        "Identifies the names from the top down to it; it is the same for the same stack in every trace.",
-        unit=None,
-    )
-    parent: Int64 = column("Parent", "Row of the entry around it; -1 at the top.", unit=None, missing_below_zero=True)
     name: tuple[str, ...] = column(
         "Name",
         "The innermost entry: file(line): function for a Python frame, otherwise the name of the module, operator, "
         "annotation or device work.",
+    )
+    id: Int64 = column(
+        "Id",
+        "Identifies the names from the top down to it; it is the same for the same stack in every trace.",
+        unit=None,
+        hidden=True,
+    )
+    parent: Int64 = column(
+        "Parent", "Row of the entry around it; -1 at the top.", unit=None, missing_below_zero=True, hidden=True
     )
     kind: tuple[EntryKind, ...] = column(
         "Kind",
@@ -47,6 +50,7 @@ class StackTable(Result, group="stacks"):
         "Role",
         "What device work does: compute, communication (a kernel of a collective), copy (copies and fills). "
         "Communication also for calls of torch.distributed on the host. Empty for all others.",
+        hidden=True,
     )
     short_name: tuple[str | None, ...] = column(
         "Short name",
@@ -62,6 +66,7 @@ class StackTable(Result, group="stacks"):
     folded: Int64 = column(
         "Folded",
         "How many entries were folded into this one, because each has less than the smallest share; 0 for all others.",
+        hidden=True,
     )
 
     weight: Weight = fact("whose time it is")

@@ -44,7 +44,9 @@ class WhichRows(Asked, frozen=True, kw_only=True):
         str,
         Meta(description="Columns with commas between them, - for the largest first.", max_length=_LONGEST_TEXT),
     ] = ""
-    columns: Annotated[Sequence[str], Meta(description="Only these columns; all without it.", max_length=50)] = ()
+    columns: Annotated[
+        Sequence[str], Meta(description="Only these columns; all but `hidden` without it.", max_length=50)
+    ] = ()
     group_by: Annotated[
         str | None,
         Meta(
@@ -64,12 +66,14 @@ class TableTold(Told, frozen=True, kw_only=True):
     total    rows of the table
     matched  rows that pass the filter
     units    of columns whose names do not end with one
+    hidden   columns that are left out until `columns` names them
     table    the rows
     """
 
     total: Count
     matched: Count
     units: Mapping[str, str]
+    hidden: Sequence[str]
     table: Cells
 
 
@@ -94,6 +98,7 @@ def _table(catalog: Catalog, asked: WhichRows) -> TableTold:
         total=page.meta.total,
         matched=page.meta.matched,
         units={key_of(c): str(c.unit) for c in columns if c.unit not in (None, "ns", "count", "bytes")},
+        hidden=[] if asked.columns else [key for key, column in shown.items() if column.hidden],
         table=cells_of(columns, page.rows),
         notes=[] if page.meta.total else [f"The trace has nothing for this table: {named.help}."],
         more={"table.rows": left} if left > 0 else {},
@@ -104,7 +109,7 @@ def _columns(shown: Mapping[str, Definition], wanted: Sequence[str]) -> list[Def
     unknown = [name for name in wanted if name not in shown]
     if unknown:
         raise Wrong(f"there is no such column; columns are {', '.join(shown)}")
-    return [shown[name] for name in wanted] if wanted else list(shown.values())
+    return [shown[name] for name in wanted] or [each for each in shown.values() if not each.hidden]
 
 
 def _keys(text: str, shown: Mapping[str, Definition]) -> str:

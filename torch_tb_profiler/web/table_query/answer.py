@@ -145,6 +145,7 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
             id=defined.id,
             total=self.table.totals.get(key) or UNSET,
             average=True if key in self.table.averages else UNSET,
+            hidden=defined.hidden,
             largest=kept.largest() if is_large and isinstance(kept, Numbers) else UNSET,
             sum=kept.sum() if is_large and isinstance(kept, Numbers) else UNSET,
         )

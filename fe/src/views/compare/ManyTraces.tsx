@@ -14,7 +14,7 @@ import { PartialNotes } from "../../shell";
 import { selectTrace, useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, rowCount, textAt } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
-import { byNameTable, MEASURES, SCOPES, titleOf, tracesTable } from "./many";
+import { byNameTable, MEASURES, SCOPES, titleOf } from "./many";
 import { params } from "./params";
 import { TrendsPanel } from "./TrendsPanel";
 
@@ -54,7 +54,6 @@ export function Many() {
 
 function Traces({ answer }: { answer: TracesTable }) {
   const { sel } = useTrace();
-  const table = useMemo(() => tracesTable(answer), [answer]);
   const state = useTableParams(params.filter, params.sort);
   return (
     <>
@@ -62,7 +61,7 @@ function Traces({ answer }: { answer: TracesTable }) {
       <DataTable
         id="compare-traces"
         label={text.title}
-        table={table}
+        table={answer}
         nameKey="trace"
         {...state}
         selected={sel && titleOf(answer, sel)}

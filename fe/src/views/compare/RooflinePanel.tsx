@@ -77,25 +77,15 @@ function lostOf({ lost_ns: lost, total_ns: total }: ComparedRoofline["exp"]): st
   return total > 0 ? `${duration(lost)} (${fraction(lost / total)})` : duration(lost);
 }
 
-/** Of the changes that of lost time first; what both sides have beside it when asked for. */
-const SHOWN: ReadonlySet<string> = new Set([
-  ...["name", "input_shape", "cause", "delta_lost_ns", "delta_time_ns"],
-  ...["lost_ns", "exp_lost_ns", "roof_share", "exp_roof_share"],
-]);
-const ORDER = ["name", "input_shape", "delta_lost_ns", "cause"];
 const COSTS: ReadonlySet<string> = new Set(["delta_lost_ns", "delta_time_ns"]);
 
 function callsTable({ calls: { columns, rows } }: ComparedRoofline): Table {
-  const place = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length);
   return {
-    columns: columns
-      .toSorted((a, b) => place(a.key) - place(b.key))
-      .map((column) => ({
-        ...column,
-        hidden: !SHOWN.has(column.key),
-        ...(column.key === "cause" && { words: text.causes }),
-        ...(COSTS.has(column.key) && { change: "cost" as const }),
-      })),
+    columns: columns.map((column) => ({
+      ...column,
+      ...(column.key === "cause" && { words: text.causes }),
+      ...(COSTS.has(column.key) && { change: "cost" as const }),
+    })),
     rows,
   };
 }

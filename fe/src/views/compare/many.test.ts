@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Column, TracesByName, TracesTable } from "../../api";
-import { byNameTable, titleOf, tracesTable } from "./many";
+import type { Column, TracesTable } from "../../api";
+import { titleOf } from "./many";
 
 const column = (key: string, type: Column["type"] = "number"): Column => ({
   key,
@@ -24,26 +24,8 @@ const TRACES: TracesTable = {
 };
 
 describe("the tables of many traces", () => {
-  it("hides what the title of a row says already", () => {
-    const { columns } = tracesTable(TRACES);
-    expect(columns.filter(({ hidden }) => hidden).map(({ key }) => key)).toEqual(["run"]);
-  });
-
   it("finds the row of the trace shown", () => {
     expect(titleOf(TRACES, { run: "b", worker: "0", span: "1" })).toBe("b · 0");
     expect(titleOf(TRACES, { run: "b", worker: "0", span: "2" })).toBeNull();
-  });
-
-  it("puts the spread before the traces", () => {
-    const answer = {
-      columns: [column("name", "string"), column("t0"), column("t1"), column("spread")],
-      rows: {},
-    } as unknown as TracesByName;
-    expect(byNameTable(answer).columns.map(({ key }) => key)).toEqual([
-      "name",
-      "spread",
-      "t0",
-      "t1",
-    ]);
   });
 });

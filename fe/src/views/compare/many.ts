@@ -10,40 +10,10 @@ export const MEASURES: Record<ByNameWhat, readonly string[]> = {
   kernels: ["total_ns", "calls"],
 };
 
-/** Named in the title of a row already, or of use only now and then. */
-const HIDDEN = new Set([
-  "run",
-  "worker",
-  "span",
-  "devices",
-  "communicating",
-  "exposed_communication_ns",
-  "sm_efficiency",
-  "achieved_occupancy",
-  "occupancy_known_share",
-  "tensor_cores_unknown",
-  "memcpy",
-  "memset",
-  "top_operator",
-  "top_kernel",
-]);
-
-export function tracesTable({ columns, rows }: TracesTable): Table {
-  return {
-    columns: columns.map((column) =>
-      HIDDEN.has(column.key) ? { ...column, hidden: true } : column,
-    ),
-    rows,
-  };
-}
-
-/** The spread, which says where to look, stands before the traces. */
-export function byNameTable({ columns, rows }: TracesByName): Table {
-  const [name, ...others] = columns;
-  const spread = others.filter(({ key }) => key === "spread");
-  const traces = others.filter(({ key }) => key !== "spread");
-  const numbers = [...spread, ...traces].map((column) => ({ ...column, family: "traces" }));
-  return { columns: name ? [name, ...numbers] : [], rows };
+/** Numbers of all traces in one unit, beside their spread. */
+export function byNameTable({ columns: [name, ...numbers], rows }: TracesByName): Table {
+  const inOneUnit = numbers.map((column) => ({ ...column, family: "traces" }));
+  return { columns: name ? [name, ...inOneUnit] : [], rows };
 }
 
 /** The row of a trace in the table of traces; null when it is not in it. */

@@ -97,7 +97,7 @@ function PieceRows({ step, answer }: { step: string; answer: Answer<"critical_pa
   );
 }
 
-/** Names of the parts in the language of the page; the step and the number of the event on demand. */
+/** Names of the parts in the language of the page; the step, which is the same in all rows, on demand. */
 function pieceTable(answer: Answer<"critical_path/pieces">): Table {
   const table = derive(answer, declared(answer));
   const parts = [...new Set((table.rows.part ?? []).map(String))];
@@ -107,7 +107,7 @@ function pieceTable(answer: Answer<"critical_path/pieces">): Table {
     columns: table.columns.map((column) => {
       if (column.key === "part") return { ...column, words };
       if (column.key === "name") return { ...column, grow: true };
-      return column.key === "step" || column.key === "row" ? { ...column, hidden: true } : column;
+      return column.key === "step" ? { ...column, hidden: true } : column;
     }),
   };
 }

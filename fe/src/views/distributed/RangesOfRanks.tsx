@@ -3,20 +3,11 @@ import { useMemo } from "react";
 import { type Columns, useRanksQuery } from "../../api";
 import { ranksTexts } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { DataTable, derive, type Table, textAt } from "../../table";
+import { DataTable, type Table, textAt } from "../../table";
 import { Async, Panel } from "../../ui";
 import { params } from "./params";
 
 const text = ranksTexts.ranges;
-const HIDDEN: ReadonlySet<string> = new Set([
-  "lacking",
-  "host_least_ns",
-  "far_rank",
-  "far_z",
-  "host_total_ns",
-]);
-const LEADING = ["name", "worker"];
-
 interface Props {
   /** A step; null: the median of the steps. */
   readonly step: string | null;
@@ -102,14 +93,8 @@ function Ranks({ label, ranks, onPick }: RanksProps) {
 /** Which time is far is said in words; the times of devices are left out where none was recorded. */
 export function shown({ columns, rows }: Columns): Table {
   const known = (key: string) => (rows[key] ?? []).some((value) => value !== null);
-  const kept = columns.filter(({ key }) => key !== "device_ns" || known(key));
-  const leads = ({ key }: { readonly key: string }) => (LEADING.includes(key) ? 0 : 1);
-  const ordered = kept
-    .toSorted((a, b) => leads(a) - leads(b))
-    .map((column) => ({
-      ...column,
-      hidden: HIDDEN.has(column.key),
-      ...(column.key === "far_time" ? { words: text.times } : {}),
-    }));
-  return derive({ columns: ordered, rows }, []);
+  const kept = columns
+    .filter(({ key }) => key !== "device_ns" || known(key))
+    .map((column) => (column.key === "far_time" ? { ...column, words: text.times } : column));
+  return { columns: kept, rows };
 }

@@ -138,8 +138,8 @@ function large(): Distributed {
   );
   const operations = workers.flatMap(({ worker: name }) =>
     ["all_reduce", "all_gather", "reduce_scatter"].map((kind, k) => ({
-      worker: name,
       name: `nccl:${kind}`,
+      worker: name,
       kind,
       group: k === 0 ? "default_pg (0)" : "tensor (1)",
       calls: 20,
@@ -204,7 +204,6 @@ describe("1,024 ranks", () => {
   it("have operations by worker and group", () => {
     const all = operationTable(answer.operations, null, null);
     expect(all.rows.name).toHaveLength(RANKS * 3);
-    expect(all.columns[0]?.key).toBe("name");
     expect(all.columns.map(({ key }) => key)).toContain("worker");
     const one = operationTable(answer.operations, "rank777", "tensor (1)");
     expect(one.rows.name).toEqual(["nccl:all_gather", "nccl:reduce_scatter"]);

@@ -10,14 +10,14 @@ const column = (key: string, type: "string" | "number" = "number") => ({
   help: "",
 });
 
-it("puts the name first, says in words which time is far, and leaves out times nobody recorded", () => {
+it("keeps the order and the hidden columns of the server, says in words which time is far, and leaves out times nobody recorded", () => {
   const table = shown({
     columns: [
+      column("name", "string"),
       column("calls"),
       column("device_ns"),
       column("far_time", "string"),
-      column("far_z"),
-      column("name", "string"),
+      { ...column("far_z"), hidden: true },
     ],
     rows: { calls: [4], device_ns: [null], far_time: ["host"], far_z: [9], name: ["forward"] },
   });

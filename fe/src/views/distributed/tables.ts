@@ -47,9 +47,6 @@ export function deviceTable({ workers, groups }: Distributed): Table {
   );
 }
 
-/** Shown when asked for. */
-const HIDDEN = ["kind", "mean_transfer_ns", "recognised"];
-
 /** What could not be matched is shown where there is any. */
 const OF_UNMATCHED = ["matched", "unmatched_ns"];
 
@@ -65,15 +62,12 @@ export function operationTable(
       (worker === null || rows.worker?.[row] === worker) &&
       (group === null || rows.group?.[row] === group),
   );
-  // The name comes first: it says what the row is and cannot be hidden.
-  const shown = columns
-    .filter(({ key }) => !(key === "worker" && worker !== null))
-    .toSorted((a, b) => Number(b.key === "name") - Number(a.key === "name"));
+  const shown = columns.filter(({ key }) => !(key === "worker" && worker !== null));
   // Operations of one name are a row for each type of element: without it such rows cannot be told apart.
   const names = chosen.map((row) =>
     JSON.stringify(["worker", "name", "group"].map((key) => rows[key]?.[row])),
   );
-  const hidden = new Set(new Set(names).size < names.length ? HIDDEN : [...HIDDEN, "dtype"]);
+  const hidden = new Set(new Set(names).size < names.length ? [] : ["dtype"]);
   if (!chosen.some((row) => Number(rows.unmatched_ns?.[row] ?? 0) > 0)) {
     for (const key of OF_UNMATCHED) hidden.add(key);
   }
@@ -95,7 +89,7 @@ export function operationTable(
   return tableOf(
     shown.flatMap((column) => [
       {
-        column: { ...column, hidden: hidden.has(column.key) },
+        column: { ...column, hidden: column.hidden || hidden.has(column.key) },
         cell: (row: number): Cell => rows[column.key]?.[row] ?? null,
       },
       ...(column.key === "wait_ns" ? [waited] : []),

@@ -10,18 +10,8 @@ import {
   withShortNames,
 } from "../../table";
 
-/** Shown when asked for: the others, with enough of the name, fit into a window of 1440 pixels. */
-const HIDDEN = [
-  "library",
-  "registers_per_thread",
-  "shared_memory_bytes",
-  "operator_tensor_core_eligible",
-  "mean_achieved_occupancy",
-  "occupancy_known_share",
-];
-/** The same where operator, grid and block need room, too. */
+/** Left out at first where operator, grid and block need the room. */
 const HIDDEN_BY_LAUNCH = [
-  ...HIDDEN,
   "kind",
   "tensor_cores_used",
   "mean_blocks_per_sm",
@@ -31,14 +21,8 @@ const HIDDEN_BY_LAUNCH = [
 
 const SHARES = { total_share: { label: kernelsTexts.share, help: kernelsTexts.shareHelp } };
 
-/** Left out at first when the columns of a baseline need the room. */
-const HIDDEN_IN_COMPARISON = [
-  ...HIDDEN_BY_LAUNCH,
-  "mean_ns",
-  "max_ns",
-  "min_ns",
-  "mean_blocks_per_sm",
-];
+/** The same for the columns of a baseline. */
+const HIDDEN_IN_COMPARISON = [...HIDDEN_BY_LAUNCH, "mean_ns", "max_ns", "min_ns"];
 
 /** The server's columns with the share of the kernel time, and next to them what they were in the baseline. */
 export function kernelTable(answer: KernelsTable, baseline: KernelsTable | null = null): Table {
@@ -47,12 +31,12 @@ export function kernelTable(answer: KernelsTable, baseline: KernelsTable | null 
     ? HIDDEN_IN_COMPARISON
     : meta.group_by === "name_op_launch"
       ? HIDDEN_BY_LAUNCH
-      : HIDDEN;
+      : [];
   const shown = columns.map((column) => ({
     ...column,
     ...(column.key === "kind" && { words: kernelsTexts.kinds }),
     ...(column.key === "mean_achieved_occupancy" && { missing: kernelsTexts.occupancyUnknown }),
-    hidden: hidden.includes(column.key),
+    hidden: column.hidden || hidden.includes(column.key),
   }));
   const table = { columns: shown, rows };
   const derived = derive(

@@ -3,43 +3,23 @@ import { modulesTexts as text } from "../../i18n";
 import { type Column, derive, only, shareOf, type Table } from "../../table";
 import { type Metric, wholeOf } from "./metrics";
 
-/** For files and for the column chooser. */
-const HIDDEN = ["id", "parent", "module_id", "mean_device_ns", "mean_host_ns"];
-
-/** As in other tables: calls, then the device, then the host, each with its own time first. */
-const ORDER = [
-  "name",
-  "calls",
-  "operators",
-  "device_self_ns",
-  "device_total_ns",
-  "host_self_ns",
-  "host_total_ns",
-  "backward_device_ns",
-  "backward_host_ns",
-];
-
-/** The server's columns in this order, the metric with its share as a bar. */
+/** The server's columns, the metric with its share as a bar. */
 export function moduleTable(answer: ModulesTable, metric: Metric): Table {
   const columns: Column[] = answer.columns.map((column) => ({
     ...column,
     hidden:
-      HIDDEN.includes(column.key) ||
+      column.hidden ||
       // Without a backward pass, as in inference, they would only take the room of the others.
       (column.key.startsWith("backward_") &&
         column.key !== metric &&
         (answer.rows[column.key] ?? []).every((ns) => !ns)),
   }));
-  const ordered = [
-    ...ORDER.flatMap((key) => columns.filter((column) => column.key === key)),
-    ...columns.filter(({ key }) => !ORDER.includes(key)),
-  ];
   const label = text.metrics[metric];
   const rows = {
     ...answer.rows,
     module_id: (answer.rows.module_id ?? []).map((id) => (id === -1 ? null : id)),
   };
-  return derive({ columns: ordered, rows }, [
+  return derive({ columns, rows }, [
     shareOf(metric, wholeOf(answer, metric), {
       key: "share",
       label: text.share(label),

@@ -129,36 +129,16 @@ describe("paths", () => {
 });
 
 describe("tables", () => {
-  it("have the order of other tables, whatever the metric: calls, device, host", () => {
-    const keys = ["host_total_ns", "host_self_ns", "device_total_ns", "device_self_ns", "calls"];
-    const table = (metric: Metric) =>
-      moduleTable(
-        {
-          ...net,
-          columns: [column("name", null), ...keys.map((key) => column(key))],
-          rows: Object.fromEntries(["name", ...keys].map((key) => [key, [0, 0, 0, 0]])),
-        },
-        metric,
-      ).columns.map(({ key }) => key);
-    for (const metric of ["host_total_ns", "device_self_ns"] as const)
-      expect(table(metric).filter((key) => key !== "share")).toEqual([
-        "name",
-        ...keys.toReversed(),
-      ]);
-  });
-
-  it("have the name first and the share beside the metric", () => {
-    const table = moduleTable(net, "host_total_ns");
+  it("keep the order and the hidden columns of the server, with the share beside the metric", () => {
+    const columns = net.columns.map((each) =>
+      each.key === "id" ? { ...each, hidden: true } : each,
+    );
+    const table = moduleTable({ ...net, columns }, "host_total_ns");
     const keys = table.columns.map(({ key }) => key);
-    expect(keys[0]).toBe("name");
     expect(keys[keys.indexOf("host_total_ns") + 1]).toBe("share");
-    expect(keys).toHaveLength(net.columns.length + 1);
+    expect(keys.filter((key) => key !== "share")).toEqual(columns.map(({ key }) => key));
     expect(table.rows.share?.[1]).toBeCloseTo((30 / 110) * 100);
-    expect(table.columns.filter(({ hidden }) => hidden).map(({ key }) => key)).toEqual([
-      "id",
-      "parent",
-      "module_id",
-    ]);
+    expect(table.columns.filter(({ hidden }) => hidden).map(({ key }) => key)).toEqual(["id"]);
   });
 
   it("show a backward pass where there is one, or where it is asked for", () => {

@@ -13,20 +13,8 @@ const SHARES = {
 /** What is behind the name of a forward operator where its backward has a row of its own. */
 export const BACKWARD_OF = " (backward)";
 
-/** Shown when asked for: the others fit into a window of 1440 pixels. `is_communication` and `has_call_stack` are for other code. */
-const HIDDEN: ReadonlySet<string> = new Set([
-  "is_communication",
-  "has_call_stack",
-  "kernels",
-  "tensor_core_eligible",
-  "tensor_core_total",
-  "flop_rate",
-  "byte_rate",
-]);
-
 /** Left out at first when the columns of a baseline need the room. */
 const HIDDEN_IN_COMPARISON: ReadonlySet<string> = new Set([
-  ...HIDDEN,
   "tensor_core_self",
   "device_total_ns",
   "host_total_ns",
@@ -63,11 +51,11 @@ export function operatorTable(
 ): Table {
   const { rows } = answer;
   const columns = isHostFirst(answer) ? hostFirst(answer.columns) : answer.columns;
-  const hidden = baseline ? HIDDEN_IN_COMPARISON : HIDDEN;
   const device = "device_self_ns" in rows;
   const shown = columns.map((column) =>
     // Without device work no operator has a share of it.
-    hidden.has(column.key) || (!device && column.key === "tensor_core_self")
+    (baseline && HIDDEN_IN_COMPARISON.has(column.key)) ||
+    (!device && column.key === "tensor_core_self")
       ? { ...column, hidden: true }
       : column,
   );

@@ -5,7 +5,7 @@ import { count, duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { doorsToEvents, doorToMost, showRow } from "../../shell/findings/showInTrace";
 import { useTrace } from "../../state";
-import { derive, numberAt, SimpleTable } from "../../table";
+import { type Column, numberAt, SimpleTable } from "../../table";
 import { Panel, Tile } from "../../ui";
 
 /** Rows of each table. */
@@ -143,9 +143,9 @@ function firstRows(
   const shown = Object.fromEntries(
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
   );
-  const told = ({ key }: { readonly key: string }) =>
-    key !== "row" && !without.includes(key) && (shown[key] ?? []).some((value) => value !== null);
-  return derive({ columns: columns.filter(told), rows: shown }, []);
+  const told = ({ key, hidden }: Column) =>
+    !hidden && !without.includes(key) && (shown[key] ?? []).some((value) => value !== null);
+  return { columns: columns.filter(told), rows: shown };
 }
 
 function rowsOf({ rows }: Compiled["regions"]): number {

@@ -157,7 +157,8 @@ function stepTable(steps: Inference["steps"]) {
     Object.entries(steps?.rows ?? {}).map(([key, values]) => [key, values.slice(0, MOST_STEPS)]),
   );
   const columns = (steps?.columns ?? []).filter(
-    ({ key }) => key !== "row" && (rows[key] ?? []).some((value) => value !== null && value !== 0),
+    ({ key, hidden }) =>
+      !hidden && (rows[key] ?? []).some((value) => value !== null && value !== 0),
   );
   const named = (rows.phase ?? []).map((phase) => phaseName(String(phase)));
   return derive({ columns, rows: { ...rows, phase: named } }, []);

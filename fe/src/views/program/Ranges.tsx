@@ -5,22 +5,10 @@ import { duration } from "../../format";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { change, setAddress, useAddress, useTableParams, useTrace } from "../../state";
-import { derive, numberAt, rowCount, type Table, TreeTable, textAt } from "../../table";
+import { numberAt, rowCount, type Table, TreeTable, textAt } from "../../table";
 import { Async, anchor, QueryPanel } from "../../ui";
 import { params } from "./params";
 
-const HIDDEN: ReadonlySet<string> = new Set([
-  "id",
-  "parent",
-  "names",
-  "min_ns",
-  "p99_ns",
-  "mean_ns",
-  "per_step",
-  "longest_row",
-  "longest_start_ns",
-]);
-const FIRST = ["name", "exposed_ns", "host_total_ns", "device_ns", "calls"];
 const NOTHING = { title: text.noRanges, reason: text.noRangesReason, remedy: text.noRangesRemedy };
 
 /** Calls that are listed, the longest. */
@@ -57,7 +45,6 @@ function Tree({ answer }: { answer: Table }) {
   const [expansion, setExpansion] = useAddress(params.expansion);
   const [range, setRange] = useAddress(params.range);
   const chosen = /^\d+$/.test(range) && Number(range) < rowCount(answer) ? Number(range) : -1;
-  const table = useMemo(() => rangeTable(answer), [answer]);
   const parent = useMemo(
     () => (answer.rows.parent ?? []).map((each) => (each === null ? -1 : Number(each))),
     [answer],
@@ -68,7 +55,7 @@ function Tree({ answer }: { answer: Table }) {
         <TreeTable
           id="ranges"
           label={text.ranges}
-          table={table}
+          table={answer}
           parent={parent}
           {...state}
           expansion={expansion}
@@ -80,17 +67,6 @@ function Tree({ answer }: { answer: Table }) {
       </div>
       {chosen >= 0 && <Calls range={chosen} name={textAt(answer.rows, "name", chosen)} />}
     </>
-  );
-}
-
-function rangeTable({ columns, rows }: Table): Table {
-  const ordered = [
-    ...FIRST.flatMap((key) => columns.filter((column) => column.key === key)),
-    ...columns.filter(({ key }) => !FIRST.includes(key)),
-  ];
-  return derive(
-    { columns: ordered.map((column) => ({ ...column, hidden: HIDDEN.has(column.key) })), rows },
-    [],
   );
 }
 

@@ -7,7 +7,7 @@ import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useAddress, useTrace } from "../../state";
-import { derive, SimpleTable, shortNames, type Table, withShortNames } from "../../table";
+import { SimpleTable, shortNames, type Table, withShortNames } from "../../table";
 import { Panel } from "../../ui";
 import { params } from "./params";
 
@@ -32,8 +32,8 @@ interface ShownProps {
 }
 
 function Shown({ answer, graph, onGraph }: ShownProps) {
-  const graphs = useMemo(() => tableOf(answer.graphs, ["row", "start_ns"]), [answer]);
-  const captures = useMemo(() => tableOf(answer.captures, ["row"]), [answer]);
+  const graphs = useMemo(() => tableOf(answer.graphs), [answer]);
+  const captures = useMemo(() => tableOf(answer.captures), [answer]);
   const nodes = useMemo(() => (answer.nodes ? nodeTable(answer.nodes) : null), [answer]);
   const outside = useMemo(() => nodeTable(answer.outside, MOST_OUTSIDE), [answer]);
   const besides = rowsOf(answer.outside);
@@ -128,15 +128,11 @@ function rowsOf(table: Graphs["graphs"]): number {
   return Object.values(table.rows)[0]?.length ?? 0;
 }
 
-function tableOf(
-  { columns, rows }: Graphs["graphs"],
-  hidden: readonly string[],
-  most = MOST,
-): Table {
+function tableOf({ columns, rows }: Graphs["graphs"], most = MOST): Table {
   const shown = Object.fromEntries(
     Object.entries(rows).map(([key, values]) => [key, values.slice(0, most)]),
   );
-  return derive({ columns: columns.filter(({ key }) => !hidden.includes(key)), rows: shown }, []);
+  return { columns: columns.filter(({ hidden }) => !hidden), rows: shown };
 }
 
 /** Two of these stand in a row. */
@@ -154,12 +150,9 @@ export function gapTable({ columns, rows }: Graphs["gaps"]): Table {
           ? { ...column, brief: (name: string) => shorten(before(name), LONGEST_NODE) }
           : column,
   );
-  return tableOf({ columns: worded, rows }, ["row", "start_ns", "short_after", "short_before"]);
+  return tableOf({ columns: worded, rows });
 }
 
-/** Names of kernels are long: they come last, and short. */
 export function nodeTable(nodes: Graphs["graphs"], most = MOST): Table {
-  const last = ({ key }: { readonly key: string }) => (key === "name" ? 1 : 0);
-  const columns = nodes.columns.toSorted((a, b) => last(a) - last(b));
-  return withShortNames(tableOf({ columns, rows: nodes.rows }, ["row"], most));
+  return withShortNames(tableOf(nodes, most));
 }

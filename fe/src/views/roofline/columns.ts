@@ -3,22 +3,6 @@ import { partsTexts } from "../../i18n";
 import { roofline as text } from "../../i18n/en/roofline";
 import { declared, derive, type Table } from "../../table";
 
-/** Shown when asked for. */
-const HIDDEN: ReadonlySet<string> = new Set([
-  "flops",
-  "bytes",
-  "below_wave",
-  "hfu",
-  "lost_here_ns",
-  "above",
-  "known",
-  "sure",
-  "roof_ns",
-  "worst_row",
-  "worst_start_ns",
-  "worst_ns",
-]);
-
 const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   bound: text.bounds,
   tensor_cores: text.tensorCores,
@@ -35,18 +19,6 @@ const MFU_OF: ReadonlySet<string> = new Set(["module", "line", "element", "phase
 /** Of rows whose FLOP lie between two numbers; of a table without such rows they are hidden. */
 const RANGE: ReadonlySet<string> = new Set(["least_flops", "most_flops"]);
 
-/** What is lost first, then what it is lost of. */
-const ORDER = [
-  ...["name", "input_shape", "lost_ns", "roof_share", "mfu", "time_ns", "flop_rate", "least_flops"],
-  ...["most_flops", "byte_rate"],
-  ...["intensity", "bound", "advice", "tensor_cores"],
-];
-
-function place(key: string): number {
-  const at = ORDER.indexOf(key);
-  return at < 0 ? ORDER.length : at;
-}
-
 /** The name of a row; phases are named as in the view Program. */
 export const rowName = (name: string, group: string): string =>
   (group === "phase" && (partsTexts.phases as Readonly<Record<string, string>>)[name]) || name;
@@ -55,14 +27,13 @@ function isEmpty(rows: RooflineTable["rows"], key: string): boolean {
   return (rows[key] ?? []).every((value) => value === null);
 }
 
-/** The server's columns, in an order of our own, with the share of the time. */
+/** The server's columns with the share of the time. */
 export function rooflineTable({ columns, rows, meta }: RooflineTable): Table {
-  const ordered = columns.toSorted((a, b) => place(a.key) - place(b.key));
-  const shown = ordered.map((column) => {
+  const shown = columns.map((column) => {
     const words =
       column.key === "name" && meta.group_by === "phase" ? partsTexts.phases : WORDS[column.key];
     const hidden =
-      HIDDEN.has(column.key) ||
+      column.hidden ||
       (column.key === "mfu" && !MFU_OF.has(meta.group_by)) ||
       (RANGE.has(column.key) && isEmpty(rows, column.key));
     return { ...column, hidden, ...(words && { words }) };

@@ -57,27 +57,17 @@ export function largestOwn(answer: StacksTable): number {
   return own(most) > 0 ? most : -1;
 }
 
-const HIDDEN = ["id", "parent", "role", "folded"];
-
 /** The same entries as a table, with the share of everything. */
 export function stackTable(answer: StacksTable, rows: StackRows): Table {
   const { meta } = answer;
   const columns = answer.columns.filter(({ key }) => key !== "self_ns" || hasSelf(answer));
-  const shown = columns.map((column) => ({ ...column, hidden: HIDDEN.includes(column.key) }));
-  const names = shown.filter(({ key }) => key === "name");
-  return derive(
-    withShortNames({
-      columns: [...names, ...shown.filter(({ key }) => key !== "name")],
-      rows: { ...rows },
+  return derive(withShortNames({ columns, rows: { ...rows } }), [
+    shareOf("total_ns", meta.all_ns, {
+      key: "share",
+      label: stacksTexts.share,
+      help: stacksTexts.shareHelp,
     }),
-    [
-      shareOf("total_ns", meta.all_ns, {
-        key: "share",
-        label: stacksTexts.share,
-        help: stacksTexts.shareHelp,
-      }),
-    ],
-  );
+  ]);
 }
 
 /** The modules around an entry and itself, as the Module view names them. */

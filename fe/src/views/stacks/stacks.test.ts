@@ -117,9 +117,9 @@ describe("entries", () => {
     const all = answer(part, above);
     const table = stackTable(all, withAbove(all));
     expect(table.columns.map(({ key }) => key)).toEqual([
-      "name",
       "id",
       "parent",
+      "name",
       "total_ns",
       "share",
     ]);
