@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 Value = str | int | float | bool
 
 #: of what is said in English alone
@@ -24,6 +26,21 @@ class Reason:
 
     def __str__(self) -> str:
         return self.text
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reason says, for saying it in another language.
+
+    kind    which reason it is; `other` exists only in English
+    values  what the sentence says beyond its kind
+    """
+
+    kind: str
+    values: Mapping[str, Value]
+
+    @classmethod
+    def of(cls, reason: Reason | None) -> Why | None:
+        return cls(kind=reason.kind, values=reason.values) if reason else None
 
 
 #: of a file that holds lists of numbers; said by its first bytes, and by reading it

@@ -7,7 +7,7 @@ from math import inf, log, sqrt
 import numpy as np
 import pytest
 
-from torch_tb_profiler.analysis.change.lists import FLOOR, NameChange, SideOfName, name_list
+from torch_tb_profiler.analysis.change.lists import FLOOR, ChangedName, SideOfName, name_list
 from torch_tb_profiler.analysis.change.moderated import (
     adjusted,
     beyond,
@@ -70,7 +70,7 @@ def test_nothing_is_found_where_nothing_changed() -> None:
     assert sum(wrong + right for wrong, right, _ in lists) <= 6
 
 
-def one(before: list[int], after: list[int], calls: tuple[int, int] = (1, 1), step: float = 1e6) -> NameChange:
+def one(before: list[int], after: list[int], calls: tuple[int, int] = (1, 1), step: float = 1e6) -> ChangedName:
     a = {"x": SideOfName(np.array(before), np.full(len(before), calls[0]))} if before else {}
     b = {"x": SideOfName(np.array(after), np.full(len(after), calls[1]))} if after else {}
     (found,) = name_list(a, b, (step, step)).names
@@ -125,7 +125,7 @@ def test_small_names_are_one_row() -> None:
     found = name_list(sides, sides, (1e6, 1e6))
     assert [each.name for each in found.names] == ["large"]
     assert found.smaller == 1
-    assert found.before == pytest.approx(float((steps // 100).mean()))
+    assert found.before_ns == pytest.approx(float((steps // 100).mean()))
     assert name_list({}, {}, (1.0, 1.0)).names == ()
 
 

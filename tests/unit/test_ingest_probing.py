@@ -66,7 +66,7 @@ def test_a_newcomer_with_another_build_reads_nothing(tmp_path: Path) -> None:
     target = msgspec.structs.replace(check.target, code="other")
     children = Children(1)
     try:
-        outcome = read_rank(Task(3, check.url, check.path, check.size, 0, "", target), children)
+        outcome = read_rank(Task(check.url, check.path, check.size, 0, "", 3, target), children)
     finally:
         children.close()
     assert isinstance(outcome, Lost)

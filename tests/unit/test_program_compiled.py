@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.program.eager import eager_operators
 from torch_tb_profiler.analysis.program.generated import generated_kernels
 from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
-from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
+from torch_tb_profiler.analysis.program.regions import compilations, region_totals, regions
 from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
 
 PROGRAM = SHARED / "program"
@@ -49,7 +49,7 @@ def test_regions_and_what_is_around_them() -> None:
             frame("model.py(9): torch_dynamo_resume_in_forward_at_7", 290, 200),
         ]
     )
-    found, sums = regions(model), region_sums(model)
+    found, sums = regions(model), region_totals(model)
     assert found.id == ("0/0", "1/0", "1/1")
     assert found.outer_calls.tolist() == [1, 0, 1]
     assert found.body_ns.tolist() == [100 * US, 0, 0]
@@ -92,7 +92,7 @@ def test_the_eager_remainder_by_operator() -> None:
             op("aten::relu", 700, 60),
         ]
     )
-    found, sums = eager_operators(model), region_sums(model)
+    found, sums = eager_operators(model), region_totals(model)
     assert found.name == ("MmBackward0", "aten::relu", None)
     assert found.calls.tolist() == [1, 2, -1]
     assert found.host_ns.tolist() == [40 * US, 100 * US, -1]
@@ -131,13 +131,13 @@ def test_compilations_of_a_recording() -> None:
     made = compilations(model)
     assert made.id == ("0/0", "1/0", "0/1", "1/1", "0/2", "1/2")
     assert sum(bool(each) for each in made.again) == 4
-    assert made.duration_ns.sum() == region_sums(model).compile_ns
-    assert region_sums(model).breaks == 6
+    assert made.duration_ns.sum() == region_totals(model).compile_ns
+    assert region_totals(model).breaks == 6
 
 
 @needs_recordings
 def test_graph_breaks_of_a_recording() -> None:
-    sums = region_sums(recorded(of("compile_break")))
+    sums = region_totals(recorded(of("compile_break")))
     assert sums.lines == ("scale:5", "scale:7")
     assert sums.breaks == 6
     assert 1.33 < sums.outer_ns / 1e6 < 1.34

@@ -36,10 +36,10 @@ def test_clocks_are_chained_over_ranks_that_meet() -> None:
     late, number, at = [0, 2_000_000_000, 500_000_000], np.arange(9), 1_000_000 * np.arange(9)
     met = [[(0, number)], [(0, number), (1, number)], [(1, number)]]
     ranks = [
-        RankEnds("", 0, 4_000_000, [GroupEnds(group, which, at + by) for group, which in groups])
+        RankEnds("", "", 0, 4_000_000, [GroupEnds(group, which, at + by) for group, which in groups])
         for by, groups in zip(late, met, strict=True)
     ]
-    found = common_lines([*ranks, RankEnds("", 0, 0, ())])
+    found = common_lines([*ranks, RankEnds("", "", 0, 0, ())])
     assert found.shift_ns == [0, -2_000_000_000, -500_000_000, None]
     assert (found.corrected, found.components) == (True, 2)
     # fewer than a line needs

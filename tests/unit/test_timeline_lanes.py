@@ -263,7 +263,7 @@ def test_counters_of_another_level_are_refused(level: int, tmp_path: Path) -> No
 def test_a_trace_without_slices() -> None:
     timeline = timeline_of([])
     assert timeline.lanes == len(timeline.slices.items) == len(timeline.names) == 0
-    assert tree_of(timeline).nodes == ()
+    assert tree_of(timeline).tracks == ()
     assert len(timeline.tile(1, 0, lanes_of(timeline))) == 0
     check_all(timeline)
 
@@ -284,7 +284,7 @@ def test_the_tree_of_tracks() -> None:
         ]
     )
     tree = tree_of(timeline)
-    assert [(n.parent, n.kind, n.name, n.device, n.slices, n.instants, n.busy) for n in tree.nodes] == [
+    assert [(n.parent, n.kind, n.name, n.device, n.slices, n.instants, n.busy_ns) for n in tree.tracks] == [
         (None, "process", "GPU 0", 0, 1, 0, 10),
         (0, "stream", "stream 7", 0, 1, 0, 10),
         (None, "process", "CPU 1", None, 3, 1, 25),
@@ -315,7 +315,7 @@ def test_a_host_process_that_is_labelled_like_a_device() -> None:
         ns("kernel", "k", 0, 10, 7),
         {**process(0, "python_function", "tqdm/_monitor.py(60): run"), "tid": 0},
     ]
-    nodes = tree_of(timeline_of(events)).nodes
+    nodes = tree_of(timeline_of(events)).tracks
     # frames of a thread that is not known stand behind the devices; a process that launches work never does
     names = [node.name for node in nodes if node.parent is None]
     assert names == ["GPU 0", "process 7", "CPU 20", "process 0", "process 3"]

@@ -111,7 +111,7 @@ def test_the_main_thread_stands_first_and_idle_ones_last() -> None:
             ns("kernel", "k", 0, 10, 7),
         ]
     )
-    nodes = tree_of(timeline).nodes
+    nodes = tree_of(timeline).tracks
     assert [(node.name, node.role) for node in nodes] == [
         ("GPU 0", None),
         ("stream 7", None),
@@ -124,7 +124,7 @@ def test_the_main_thread_stands_first_and_idle_ones_last() -> None:
 
 def test_threads_without_any_call_are_not_idle() -> None:
     timeline = timeline_of([ns("python_function", "a.py(1): f", 0, 10, tid) for tid in (1, 2)])
-    assert [node.role for node in tree_of(timeline).nodes] == [None, "active", "active"]
+    assert [node.role for node in tree_of(timeline).tracks] == [None, "active", "active"]
 
 
 def test_sums_begin_with_kernels_and_end_with_frames() -> None:

@@ -92,7 +92,7 @@ def test_columns_that_are_no_better_when_they_are_read_again_say_why(
     said = get(client, "/api/memory/curve?run=run&worker=w&device=cpu:0", 422)
     assert "could be read, but its columns cannot be used: is of no trace" in said["error"]
     (trace,) = traces(workspace).values()
-    assert (trace.state, trace.reason and trace.reason.kind) == ("failed", "columns_unusable")
+    assert (trace.state, trace.why and trace.why.kind) == ("failed", "columns_unusable")
     assert len(asked) == 2
     assert get(client, URL, 422)
 

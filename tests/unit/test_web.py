@@ -15,7 +15,7 @@ from werkzeug.test import Client
 from tests.served import everything_read, get
 from tests.tiny import write_trace
 from tests.unit.web_errors import error
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.reason import Reason, Why
 from torch_tb_profiler.web import logdir
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.web.routes import ROUTES
@@ -96,9 +96,9 @@ def test_long_lists_of_skipped_files_are_cut() -> None:
     skipped = tuple(Skipped(str(number), Reason("empty", "is empty")) for number in range(500))
     shown = logdir.status_of(Status("logs", scanning=False, error=None, runs=(), skipped=skipped)).skipped
     assert len(shown) == logdir.MOST_SKIPPED + 1
-    assert shown[0].why == logdir.Why(kind="empty", values={})
+    assert shown[0].why == Why(kind="empty", values={})
     assert shown[-1].reason == "and 400 more files"
-    assert shown[-1].why == logdir.Why(kind="more_files", values={"count": 400})
+    assert shown[-1].why == Why(kind="more_files", values={"count": 400})
 
 
 def test_old_lists(client: Client) -> None:

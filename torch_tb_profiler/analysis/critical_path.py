@@ -8,15 +8,14 @@ from typing import Annotated
 import msgspec
 import numpy as np
 from msgspec import Meta
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.explained import explained, unknown_time
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.question import Refused as BadParameter
 from torch_tb_profiler.analysis.replay.answers import (
     WAITS,
-    ChangeAsked,
     CriticalPathAnswer,
-    NameOnPath,
     ReplayMeta,
     ResourceOnPath,
     Saved,
@@ -33,7 +32,7 @@ from torch_tb_profiler.analysis.replay.change_texts import (
     parse_changes,
 )
 from torch_tb_profiler.analysis.replay.changes import ScaleWork
-from torch_tb_profiler.analysis.replay.on_path import OnPath, names_on_path
+from torch_tb_profiler.analysis.replay.on_path import names_on_path
 from torch_tb_profiler.analysis.replay.path import PARTS
 from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces, recorded_quality
 from torch_tb_profiler.analysis.replay.resources import (
@@ -54,7 +53,6 @@ from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.model.step_range import StepRange, positions
 from torch_tb_profiler.reason import Reason
 
@@ -131,10 +129,10 @@ def _critical_path(subject: Subject, asked: WhatOfPath) -> CriticalPathAnswer:
             )
             for each in RESOURCES
         ],
-        operators=_rows(names.operators, asked.most),
-        kernels=_rows(names.kernels, asked.most),
-        functions=_rows(names.functions, asked.most),
-        modules=_rows(names.modules, asked.most),
+        operators=names.operators[: asked.most],
+        kernels=names.kernels[: asked.most],
+        functions=names.functions[: asked.most],
+        modules=names.modules[: asked.most],
     )
 
 
@@ -149,26 +147,6 @@ def _faster(free: Effect | None, faster: Effect | None) -> Saved | None:
     if faster is not None:
         return _saved(faster)
     return None if free is None else Saved(saved_ns=None, low_ns=None, high_ns=None, bound=False, refused=WAITS)
-
-
-_ON_DEVICES = frozenset({"kernel", "copy", "communication"})
-
-
-def _rows(found: Sequence[OnPath], most: int) -> list[NameOnPath]:
-    return [
-        NameOnPath(
-            name=each.name,
-            short_name=short_name(each.name) if each.what in _ON_DEVICES else each.name,
-            what=each.what,
-            total_ns=each.total_ns,
-            host_ns=each.host_ns,
-            device_ns=each.device_ns,
-            calls=each.calls,
-            all_calls=each.all_calls,
-            slack_ns=each.slack_ns,
-        )
-        for each in found[:most]
-    ]
 
 
 CRITICAL_PATH = TraceQuestion(
@@ -280,11 +258,8 @@ def _what_if(subject: Subject, asked: WhichChanges) -> WhatIfAnswer:
     return WhatIfAnswer(
         meta=_meta(subject),
         changes=[
-            ChangeAsked(
-                text=each.text,
-                kind=each.kind,
-                name=each.name,
-                factor=each.factor,
+            replace(
+                each,
                 found=count,
                 refused=next((why.id for change in each.changes if (why := quality.of(change)) is not None), None),
             )

@@ -100,16 +100,7 @@ def ingest(
     runner: Runner | None = None
     try:
         runner = scheduler() if scheduler else LocalRunner(processes_for(work.files, processes))
-        entry = work.files[0].entry
-        check = Check(
-            storable(entry.url),
-            entry.path,
-            entry.size,
-            entry.modified_ns,
-            entry.etag,
-            f"{target.part}probe.part",
-            target,
-        )
+        check = Check(**Check.fields_of(work.files[0].entry), nonce=f"{target.part}probe.part", target=target)
         judge(runner.probe(check), check)
         _read_all(work, runner, processes, stop_when_lost, seed, told, say)
         runs = _reduced(found, work, with_clock)

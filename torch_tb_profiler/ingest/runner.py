@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from torch_tb_profiler.ingest.tasks import Outcome, Target, Task
-from torch_tb_profiler.storage import Entry, restored
+from torch_tb_profiler.storage import StorableEntry
 
 
 class CannotBegin(Exception):
@@ -40,24 +40,14 @@ class Progress(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Check(msgspec.Struct, frozen=True):
-    """What a worker is asked before the first rank.
+class Check(StorableEntry, frozen=True):
+    """What a worker is asked before the first rank: a file that it must be able to read.
 
-    url, path, size, modified_ns, etag: of a file that it must be able to read; url: `storable`
     nonce: name of a file that it is to write to the place
     """
 
-    url: str
-    path: str
-    size: int
-    modified_ns: int
-    etag: str
     nonce: str
     target: Target
-
-    @property
-    def entry(self) -> Entry:
-        return Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
 
 
 class WorkerFact(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import msgspec
 
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry, restored, shown, storable
+from torch_tb_profiler.storage import StorableEntry, restored, shown
 from torch_tb_profiler.typed import json_decoder
 from torch_tb_profiler.workspace.file_names import is_key
 from torch_tb_profiler.workspace.places import Folder, Stored, place_at
@@ -44,25 +44,15 @@ class Target(msgspec.Struct, frozen=True):
         return place
 
 
-class Task(msgspec.Struct, frozen=True):
-    """Read a file. number: of the task; path, size, modified_ns, etag: as `Entry` has them; url: `storable`."""
+class Task(StorableEntry, frozen=True):
+    """Read a file. number: of the task."""
 
     number: int
-    url: str
-    path: str
-    size: int
-    modified_ns: int
-    etag: str
     target: Target
 
     @classmethod
     def of(cls, number: int, file: TraceFile, target: Target) -> Task:
-        entry = file.entry
-        return cls(number, storable(entry.url), entry.path, entry.size, entry.modified_ns, entry.etag, target)
-
-    @property
-    def entry(self) -> Entry:
-        return Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
+        return cls(**cls.fields_of(file.entry), number=number, target=target)
 
 
 class Kept(msgspec.Struct, frozen=True, tag="kept"):

@@ -8,12 +8,7 @@ from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs, Ns, TraceMe
 from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, StepUse, device_summary, step_use
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
-from torch_tb_profiler.analysis.overview.overview import (
-    AverageStep,
-    StepTimes,
-    TopKernel,
-    overview,
-)
+from torch_tb_profiler.analysis.overview.overview import AverageStep, StepTimes, TopKernel, TopOperator, overview
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
@@ -69,23 +64,6 @@ class StepParts(Answer, frozen=True, kw_only=True):
     use: StepUses | None
 
 
-class LargestOperator(Answer, frozen=True, kw_only=True):
-    """An operator that took a lot of time.
-
-    name            of the operator
-    is_communication  whether it is a call of torch.distributed
-    host_self_ns    time on the host less that of operators below it
-    device_self_ns  time of device work that it launched itself, null if no device was recorded
-    calls           how often it ran
-    """
-
-    name: str
-    is_communication: bool
-    host_self_ns: Ns
-    device_self_ns: Ns | None
-    calls: Count
-
-
 class OverviewAnswer(Answer, frozen=True, kw_only=True):
     """The trace on one page.
 
@@ -120,14 +98,13 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     checked: Sequence[str]
     not_evaluated: Sequence[NotEvaluated]
     muted: Sequence[str]
-    top_operators: Sequence[LargestOperator]
+    top_operators: Sequence[TopOperator]
     top_kernels: Sequence[TopKernel]
     definitions: Mapping[str, str]
 
 
 def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
     found = overview(subject.model)
-    has_device = found.device_type == "GPU"
     causes = diagnosis(subject.model)
     return OverviewAnswer(
         meta=TraceMeta(**subject.about("overview")),
@@ -143,16 +120,7 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
         checked=causes.checked,
         not_evaluated=causes.not_evaluated,
         muted=causes.muted,
-        top_operators=[
-            LargestOperator(
-                name=top.name,
-                is_communication=top.is_communication,
-                host_self_ns=top.host_self_ns,
-                device_self_ns=top.device_self_ns if has_device else None,
-                calls=top.calls,
-            )
-            for top in found.top_operators
-        ],
+        top_operators=found.top_operators,
         top_kernels=found.top_kernels,
         definitions={key: defined.help for key, defined in COLUMNS.items()},
     )

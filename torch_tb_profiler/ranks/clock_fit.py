@@ -15,23 +15,14 @@ MOST_POINTS = 512
 
 def fit_clocks(run: RunData) -> Clock:
     """The clocks of all ranks of a run beside that of its first."""
-    found = common_lines([_ends(run, rank) for rank in range(len(run))])
-    return Clock(
-        workers=[head.worker for head in run.heads],
-        offset_ns=found.offset_ns,
-        shift_ns=found.shift_ns,
-        drift_ppm=[None if drift is None else round(drift * 1e6, 3) for drift in found.drift],
-        residual_ns=found.residual_ns,
-        corrected=found.corrected,
-        components=found.components,
-    )
+    return common_lines([_ends(run, rank) for rank in range(len(run))])
 
 
 def _ends(run: RunData, rank: int) -> RankEnds:
     head = run.heads[rank]
     middle = head.origin_ns + (head.first_ns + head.last_ns) // 2
     groups = () if head.backend in LOOSE_BACKENDS else _groups(run, rank)
-    return RankEnds(head.host, head.origin_ns, middle, groups)
+    return RankEnds(head.worker, head.host, head.origin_ns, middle, groups)
 
 
 def _groups(run: RunData, rank: int) -> list[GroupEnds]:

@@ -14,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.clocks import LEAST_SHARED, line_through
+from torch_tb_profiler.ranks.run_answers import Clock
 
 #: kinds of collectives that all ranks end together: none of the ranks is a root
 TOGETHER = tuple(KINDS.index(kind) for kind in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"))
@@ -40,35 +41,18 @@ class GroupEnds(msgspec.Struct, frozen=True):
 class RankEnds(msgspec.Struct, frozen=True):
     """What is needed of one rank to find its clock.
 
+    worker   name of its trace
     host     empty if it is not known
     origin   ns since the epoch: the start of its trace
     middle   ns since the epoch: where in its trace the offset is wanted
     groups   the largest group first
     """
 
+    worker: str
     host: str
     origin: int
     middle: int
     groups: Sequence[GroupEnds]
-
-
-class CommonClock(msgspec.Struct, frozen=True):
-    """By how much the clock of each rank differs from that of the first.
-
-    offset_ns    at the middle of the trace of each rank; None if nothing leads from it to the first
-    drift        how much faster it runs, ns per ns; None likewise
-    shift_ns     what to add to times since the start of a trace for those since the start of the first; None likewise
-    residual_ns  median distance of the ends from the lines; None if nothing was fitted
-    corrected    whether the largest offset is clearly more than that; else `shift_ns` compares times since the epoch
-    components   how many sets of ranks there are between which nothing leads
-    """
-
-    offset_ns: list[int | None]
-    drift: list[float | None]
-    shift_ns: list[int | None]
-    residual_ns: float | None
-    corrected: bool
-    components: int
 
 
 class _Line(msgspec.Struct, frozen=True):
@@ -86,7 +70,7 @@ class _Line(msgspec.Struct, frozen=True):
         return _Line(self.middle, self.at + other(self.middle + round(self.at)), self.slope + other.slope)
 
 
-def common_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> CommonClock:
+def common_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Clock:
     """Each rank is joined to one before it by its largest group that leads to one; ranks of one host share its clock.
 
     least   how many collectives two ranks must have ended together for a line between their clocks
@@ -126,9 +110,10 @@ def common_lines(ranks: Sequence[RankEnds], least: int = LEAST_SHARED) -> Common
     apart = float(np.median(residuals)) if residuals else None
     largest = max((abs(each) for each in offsets if each is not None), default=0)
     corrected = apart is not None and largest > CLEAR_OFFSET * max(apart, 1.0)
-    return CommonClock(
+    return Clock(
+        workers=[each.worker for each in ranks],
         offset_ns=offsets,
-        drift=[None if line is None else line.slope for line in lines],
+        drift_ppm=[None if line is None else round(line.slope * 1e6, 3) for line in lines],
         shift_ns=[
             None if offset is None else each.origin - ranks[0].origin + (offset if corrected else 0)
             for each, offset in zip(ranks, offsets, strict=True)

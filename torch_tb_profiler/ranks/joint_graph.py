@@ -301,7 +301,7 @@ def _shifts(ranks: Sequence[Joinable], meetings: Sequence[_Meeting]) -> list[int
         pairs = np.array(mine, np.int64).reshape(-1, 2)
         ends = GroupEnds(0, pairs[:, 0], each.graph.items.end[pairs[:, 1]] + origin)
         groups = () if each.rank.backend in LOOSE_BACKENDS else (ends,)
-        clocks.append(RankEnds(each.rank.host_name, origin, middle, groups))
+        clocks.append(RankEnds(each.rank.worker, each.rank.host_name, origin, middle, groups))
     # times only have to be near enough for collectives to meet: one that was ended together is enough
     shifts = common_lines(clocks, least=1).shift_ns
     return [

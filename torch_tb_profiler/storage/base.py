@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import msgspec
+from msgspec.structs import asdict
 
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.storage.url import restored, storable
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -31,6 +33,25 @@ class Entry(msgspec.Struct, frozen=True):
     def version(self) -> tuple[int, int, str]:
         """What differs between two states of the file."""
         return self.size, self.modified_ns, self.etag
+
+
+class StorableEntry(msgspec.Struct, frozen=True):
+    """A file as JSON can hold it: its address as `storable` makes it, all else as `Entry` has it."""
+
+    url: str
+    path: str
+    size: int
+    modified_ns: int
+    etag: str
+
+    @staticmethod
+    def fields_of(entry: Entry) -> dict[str, Any]:
+        """What it is made of."""
+        return {**asdict(entry), "url": storable(entry.url)}
+
+    @property
+    def entry(self) -> Entry:
+        return Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
 
 
 class Problem(msgspec.Struct, frozen=True):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Literal
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.lookup import bounds_of, find
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -29,29 +31,36 @@ HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Cate
 ThreadRole = Literal["main", "active", "idle"]
 
 
-class Node(msgspec.Struct, frozen=True):
+class DrawnTrack(msgspec.Struct, frozen=True, kw_only=True):
     """A process, or a thread or stream of the one above it.
 
-    role         of a thread of the host: main, active or idle; None for all else
-    tracks       indexes into Trace.tracks
-    device       number of the device, None on the host
-    busy         ns in which at least one slice ran; of a process the sum of its parts
-    begin, end   ns
+    id                its position in the list
+    parent            id of its process, null for a process
+    kind              process, thread, stream or other
+    name              that a person reads
+    role              of a thread of the host: main (it runs the steps), active, or idle (it hardly calls anything);
+                      null of all others
+    pid, tid          as in the file; tid is null for a process
+    device            number of the GPU, null on the host
+    slices            how many are on it
+    instants          how many instant events are on it
+    busy_ns           time in which at least one slice ran; of a process the sum of its parts
+    begin_ns, end_ns  where its first slice begins, where its last one ends
     """
 
-    parent: int | None
+    id: Count = 0
+    parent: int | None = None
     kind: str
     name: str
-    pid: int | str
-    tid: int | str | None
-    device: int | None
-    tracks: tuple[int, ...]
     role: ThreadRole | None = None
-    slices: int = 0
-    instants: int = 0
-    busy: int = 0
-    begin: int = 0
-    end: int = 0
+    pid: int | str | None
+    tid: int | str | None = None
+    device: int | None
+    slices: Count = 0
+    instants: Count = 0
+    busy_ns: Ns = 0
+    begin_ns: Ns = 0
+    end_ns: Ns = 0
 
 
 class LaneList(msgspec.Struct, frozen=True):
@@ -65,9 +74,9 @@ class LaneList(msgspec.Struct, frozen=True):
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """nodes: a parent before its parts; order: lanes as they are drawn."""
+    """tracks: in the order in which they are drawn, a parent before its parts."""
 
-    nodes: tuple[Node, ...]
+    tracks: tuple[DrawnTrack, ...]
     lanes: LaneList
 
 
@@ -132,32 +141,32 @@ def tree_of(timeline: Timeline) -> Tree:
 
     roles = _roles(timeline, busy)
 
-    nodes: list[Node] = []
+    drawn: list[DrawnTrack] = []
     node_of_track = np.full(len(trace.tracks), -1, np.int32)
     main = roles.index("main") if "main" in roles else -1
-    for process in _processes(trace, distinct(lanes.track).tolist(), timeline.device_of_track, main):
-        parent = len(nodes)
-        nodes.append(process)
-        threads = _threads(trace, process)
+    for process, members in _processes(trace, distinct(lanes.track).tolist(), timeline.device_of_track, main):
+        parent = len(drawn)
+        drawn.append(process)
+        threads = [(track, _thread(trace, process, track)) for track in members]
         if process.kind == "process" and process.device is None:
-            threads = _by_role([replace(each, role=roles[each.tracks[0]]) for each in threads])
-        for thread in threads:
-            (track,) = thread.tracks
+            threads = _by_role([(track, replace(each, role=roles[track])) for track, each in threads])
+        for track, thread in threads:
             chosen = slice(first[track], first[track + 1])
-            node_of_track[track] = len(nodes)
-            nodes.append(
+            node_of_track[track] = len(drawn)
+            drawn.append(
                 replace(
                     thread,
+                    id=len(drawn),
                     parent=parent,
                     slices=int(count[chosen].sum() - instants[chosen].sum()),
                     instants=int(instants[chosen].sum()),
-                    busy=int(timeline.placed.busy.busy[track]),
-                    begin=int(begin[chosen].min()),
-                    end=int(end[chosen].max()),
+                    busy_ns=int(timeline.placed.busy.busy[track]),
+                    begin_ns=int(begin[chosen].min()),
+                    end_ns=int(end[chosen].max()),
                 )
             )
-        nodes[parent] = _sum(process, nodes[parent + 1 :])
-    return Tree(tuple(nodes), LaneList(node_of_track[lanes.track], count, busy, begin, end))
+        drawn[parent] = _sum(replace(process, id=parent), drawn[parent + 1 :])
+    return Tree(tuple(drawn), LaneList(node_of_track[lanes.track], count, busy, begin, end))
 
 
 def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
@@ -187,30 +196,32 @@ def _roles(timeline: Timeline, busy_of_lane: Int64) -> list[ThreadRole]:
     return roles
 
 
-def _by_role(threads: list[Node]) -> list[Node]:
+def _by_role(threads: list[tuple[int, DrawnTrack]]) -> list[tuple[int, DrawnTrack]]:
     """The main thread first, those that are idle last."""
-    return sorted(threads, key=lambda thread: (thread.role != "main", thread.role == "idle"))
+    return sorted(threads, key=lambda thread: (thread[1].role != "main", thread[1].role == "idle"))
 
 
-def _sum(process: Node, threads: list[Node]) -> Node:
+def _sum(process: DrawnTrack, threads: list[DrawnTrack]) -> DrawnTrack:
     return replace(
         process,
         slices=sum(thread.slices for thread in threads),
         instants=sum(thread.instants for thread in threads),
-        busy=sum(thread.busy for thread in threads),
-        begin=min(thread.begin for thread in threads),
-        end=max(thread.end for thread in threads),
+        busy_ns=sum(thread.busy_ns for thread in threads),
+        begin_ns=min(thread.begin_ns for thread in threads),
+        end_ns=max(thread.end_ns for thread in threads),
     )
 
 
-def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> list[Node]:
-    """main: the track of the main thread, -1 for none; its process stands before the others of the host."""
+def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> list[tuple[DrawnTrack, list[int]]]:
+    """Each with its indexes into `Trace.tracks`.
+
+    main: the track of the main thread, -1 for none; its process stands before the others of the host
+    """
     by_pid: dict[int | str, list[int]] = {}
     for track in tracks:
         by_pid.setdefault(trace.tracks[track].pid, []).append(track)
     own, host, frames_only = _own_tracks(trace), _tracks_with(trace, HOST_WORK), _frames_only(trace)
     found = []
-    aside = set()
     for pid, tracks_of_pid in by_pid.items():
         for members in _sides(tracks_of_pid, devices, host):
             of_device = {int(devices[track]) for track in members} - {-1}
@@ -218,20 +229,11 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32, main: int) -> li
             kind = "other" if set(members) <= own else "process"
             members.sort(key=lambda track: _thread_order(trace.tracks[track]))
             first = trace.tracks[members[0]]
-            node = Node(None, kind, _process_name(first, device), pid, None, device, tuple(members))
-            found.append(node)
-            if device is None and _is_gpu_label(first) and set(members) <= frames_only:
-                aside.add(node.tracks)
-    return sorted(
-        found,
-        key=lambda node: (
-            node.kind == "other",
-            node.tracks in aside,
-            node.device is None,
-            main not in node.tracks,
-            *_process_order(node),
-        ),
-    )
+            process = DrawnTrack(kind=kind, name=_process_name(first, device), pid=pid, device=device)
+            is_aside = device is None and _is_gpu_label(first) and set(members) <= frames_only
+            order = (kind == "other", is_aside, device is None, main not in members, *_process_order(process))
+            found.append((order, process, members))
+    return [(process, members) for _, process, members in sorted(found, key=itemgetter(0))]
 
 
 def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]:
@@ -267,9 +269,9 @@ def _own_tracks(trace: Trace) -> set[int]:
     return set(range(len(trace.tracks))) - set(distinct(events.track[runs]).tolist())
 
 
-def _process_order(node: Node) -> tuple[int, bool, int, str]:
-    number = node.pid if isinstance(node.pid, int) else 0
-    return node.device or 0, isinstance(node.pid, str), number, str(node.pid)
+def _process_order(process: DrawnTrack) -> tuple[int, bool, int, str]:
+    pid = process.pid
+    return process.device or 0, isinstance(pid, str), pid if isinstance(pid, int) else 0, str(pid)
 
 
 def _thread_order(track: Track) -> tuple[int, bool, int, str]:
@@ -288,12 +290,9 @@ def _process_name(track: Track, device: int | None) -> str:
     return (name if number in name.split() else f"{name} {number}".strip()) or _NAMELESS
 
 
-def _threads(trace: Trace, process: Node) -> list[Node]:
-    found = []
-    for number in process.tracks:
-        track = trace.tracks[number]
-        kind = "stream" if process.device is not None else "other" if process.kind == "other" else "thread"
-        named = track.tid if isinstance(track.tid, str) else f"{kind if kind != 'other' else 'thread'} {track.tid}"
-        name = track.thread_name.strip() or named or _NAMELESS
-        found.append(Node(None, kind, name, track.pid, track.tid, process.device, (number,)))
-    return found
+def _thread(trace: Trace, process: DrawnTrack, number: int) -> DrawnTrack:
+    track = trace.tracks[number]
+    kind = "stream" if process.device is not None else "other" if process.kind == "other" else "thread"
+    named = track.tid if isinstance(track.tid, str) else f"{kind if kind != 'other' else 'thread'} {track.tid}"
+    name = track.thread_name.strip() or named or _NAMELESS
+    return DrawnTrack(kind=kind, name=name, pid=track.pid, tid=track.tid, device=process.device)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from torch_tb_profiler import __version__
-from torch_tb_profiler.analysis.answer import Bytes, Count
-from torch_tb_profiler.discovery import TraceKind, natural_key
-from torch_tb_profiler.reason import Reason, Value
+from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.discovery import natural_key
+from torch_tb_profiler.reason import Reason, Why
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus, Workspace
-from torch_tb_profiler.workspace.status import RunState, State
+from torch_tb_profiler.workspace.status import RunState
 
 MOST_SKIPPED = 100
 
@@ -32,17 +32,6 @@ OLD_VIEWS = {
 TOGETHER, ALL_WORKERS = "distributed", "All"
 
 
-class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reason says, for saying it in another language.
-
-    kind    which reason it is; `other` exists only in English
-    values  what the sentence says beyond its kind
-    """
-
-    kind: str
-    values: Mapping[str, Value]
-
-
 class SkippedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A JSON file that is no trace, or a directory that could not be listed.
 
@@ -56,45 +45,6 @@ class SkippedFile(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     why: Why | None
     unlisted: bool
-
-
-class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """A trace and how far it is.
-
-    worker       name of the process that was recorded
-    span         which recording of the worker it is
-    file         its name within the directory of the run
-    size         of the file
-    state        how far it is
-    bytes_done   how much of it was read
-    bytes_total  of the file
-    events       how many were read; null until this is known
-    reason       why it failed, a sentence that goes on after the name of the file
-    why          the same as `reason`, for saying it in another language
-    notes        how many trace-health notes it has
-    views        that have data
-    rank         number of the process, as in the trace, otherwise its name
-    world_size   how many processes there were, null if the trace does not contain it
-    host_name    null if the trace does not contain it
-    kind         whether it is a trace or a memory snapshot
-    """
-
-    worker: str
-    span: str
-    file: str
-    size: Bytes
-    state: State
-    bytes_done: Bytes
-    bytes_total: Bytes
-    events: Count | None
-    reason: str | None
-    why: Why | None
-    notes: Count
-    views: Sequence[str]
-    rank: int | None
-    world_size: int | None
-    host_name: str | None
-    kind: TraceKind
 
 
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +64,7 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     state: RunState
     ready: Count
     total: Count
-    traces: Sequence[TraceProgress]
+    traces: Sequence[TraceStatus]
     skipped: Sequence[SkippedFile]
     newest_ms: int | None
 
@@ -151,7 +101,7 @@ def status_of(found: Status) -> StatusAnswer:
         logdir=found.logdir,
         scanning=found.scanning,
         error=found.error.text if found.error else None,
-        why=_why(found.error),
+        why=Why.of(found.error),
         runs=[_run(run) for run in found.runs],
         skipped=_skipped(found.skipped),
     )
@@ -163,35 +113,10 @@ def _run(run: RunStatus) -> RunProgress:
         state=run.state,
         ready=len(_ready(run)),
         total=len(run.traces),
-        traces=[_trace(trace) for trace in run.traces],
+        traces=run.traces,
         skipped=_skipped(run.skipped),
         newest_ms=None if run.newest_ns is None else run.newest_ns // 1_000_000,
     )
-
-
-def _trace(trace: TraceStatus) -> TraceProgress:
-    return TraceProgress(
-        worker=trace.worker,
-        span=trace.span,
-        file=trace.file,
-        size=trace.size,
-        state=trace.state,
-        bytes_done=trace.bytes_done,
-        bytes_total=trace.size,
-        events=trace.events,
-        reason=trace.reason.text if trace.reason else None,
-        why=_why(trace.reason),
-        notes=trace.notes,
-        views=trace.views,
-        rank=trace.rank,
-        world_size=trace.world_size,
-        host_name=trace.host_name or None,
-        kind=trace.kind,
-    )
-
-
-def _why(reason: Reason | None) -> Why | None:
-    return Why(kind=reason.kind, values=reason.values) if reason else None
 
 
 def _skipped(files: Sequence[Skipped]) -> list[SkippedFile]:
@@ -199,7 +124,7 @@ def _skipped(files: Sequence[Skipped]) -> list[SkippedFile]:
     shown = list(files[:MOST_SKIPPED])
     if more := len(files) - len(shown):
         shown.append(Skipped("…", Reason("more_files", f"and {more} more files", {"count": more})))
-    return [SkippedFile(file=s.file, reason=s.reason.text, why=_why(s.reason), unlisted=s.unlisted) for s in shown]
+    return [SkippedFile(file=s.file, reason=s.reason.text, why=Why.of(s.reason), unlisted=s.unlisted) for s in shown]
 
 
 def runs(workspace: Workspace, _: Parameters) -> Answer:

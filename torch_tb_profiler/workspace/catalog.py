@@ -9,7 +9,7 @@ import msgspec
 
 from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.storage import Entry, restored, storable
+from torch_tb_profiler.storage import StorableEntry, storable
 from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.workspace.file_names import is_key
 from torch_tb_profiler.workspace.places import Place
@@ -21,28 +21,20 @@ SUFFIX = ".catalog"
 VERSION = 2
 
 
-class CatalogFile(msgspec.Struct, frozen=True):
-    """A file of a rank, as `TraceFile` has it, but its address as `storable` makes it."""
+class CatalogFile(StorableEntry, frozen=True):
+    """A file of a rank, as `TraceFile` has it."""
 
     worker: str
     span: str
     rank: int | None
-    path: str
-    url: str
-    size: int
-    modified_ns: int
-    etag: str
 
     @classmethod
     def of(cls, file: TraceFile) -> CatalogFile:
-        entry = file.entry
-        url = storable(entry.url)
-        return cls(file.worker, file.span, file.rank, entry.path, url, entry.size, entry.modified_ns, entry.etag)
+        return cls(**cls.fields_of(file.entry), worker=file.worker, span=file.span, rank=file.rank)
 
     @property
     def file(self) -> TraceFile:
-        entry = Entry(self.path, restored(self.url), self.size, self.modified_ns, self.etag)
-        return TraceFile(self.worker, self.span, entry, self.rank)
+        return TraceFile(self.worker, self.span, self.entry, self.rank)
 
 
 class CatalogTrace(msgspec.Struct, frozen=True):

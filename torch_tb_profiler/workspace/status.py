@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import BinaryIO, Literal
 
 import msgspec
 
+from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.discovery import Skipped, TraceKind
-from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason
+from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, Why
 
 State = Literal["queued", "loading", "ready", "failed"]
 RunState = Literal["loading", "ready", "failed"]
@@ -30,32 +32,41 @@ __all__ = [
 
 
 class TraceStatus(msgspec.Struct, frozen=True):
-    """One trace.
+    """A trace and how far it is.
 
-    file: its name within the run's directory
-    size, bytes_done: bytes as stored; how much of them was read
-    events: None until something is known
-    reason: why it failed; else None
-    notes: number of trace-health notes
-    views: ids of the views that have data
-    kind: whether it is a trace or a memory snapshot
-    rank: of its process, as the trace says, else its name; None if neither does
-    world_size, host_name: None and empty if the trace does not contain it, or was not read yet
+    worker       name of the process that was recorded
+    span         which recording of the worker it is
+    file         its name within the directory of the run
+    size         of the file
+    state        how far it is
+    bytes_done   how much of it was read
+    bytes_total  of the file
+    events       how many were read; null until this is known
+    reason       why it failed, a sentence that goes on after the name of the file
+    why          the same as `reason`, for saying it in another language
+    notes        how many trace-health notes it has
+    views        that have data
+    rank         number of the process, as in the trace, otherwise its name
+    world_size   how many processes there were, null if the trace does not contain it
+    host_name    null if the trace does not contain it
+    kind         whether it is a trace or a memory snapshot
     """
 
     worker: str
     span: str
     file: str
-    size: int
+    size: Bytes
     state: State
-    bytes_done: int = 0
-    events: int | None = None
-    reason: Reason | None = None
-    notes: int = 0
-    views: tuple[str, ...] = ()
+    bytes_done: Bytes = 0
+    bytes_total: Bytes = 0
+    events: Count | None = None
+    reason: str | None = None
+    why: Why | None = None
+    notes: Count = 0
+    views: Sequence[str] = ()
     rank: int | None = None
     world_size: int | None = None
-    host_name: str = ""
+    host_name: str | None = None
     kind: TraceKind = "trace"
 
 
@@ -150,8 +161,7 @@ class Unreadable(Unavailable):
 
     def __init__(self, trace: TraceStatus) -> None:
         text = f"{trace.file} {trace.reason}"
-        why = trace.reason or Reason(OTHER, "")
-        super().__init__(
-            Reason("trace_failed", text, {"file": trace.file, "why_kind": why.kind, "said": str(why), **why.values})
-        )
+        why = trace.why or Why(kind=OTHER, values={})
+        said = {"file": trace.file, "why_kind": why.kind, "said": trace.reason or "", **why.values}
+        super().__init__(Reason("trace_failed", text, said))
         self.trace = trace

@@ -8,7 +8,7 @@ import msgspec
 
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.discovery.names import recorded_ns
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.reason import Reason, Why
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.protocol import Summary
@@ -60,12 +60,14 @@ class TraceState(msgspec.Struct):
             state=self.state,
             bytes_done=self.file.entry.size if self.state == "ready" else self.bytes_done,
             events=summary.events if summary else self.events,
-            reason=self.reason,
+            bytes_total=self.file.entry.size,
+            reason=self.reason and self.reason.text,
+            why=Why.of(self.reason),
             notes=summary.notes if summary else 0,
             views=summary.views if summary else (),
             rank=self.file.rank if summary is None or summary.rank is None else summary.rank,
             world_size=summary.world_size if summary else None,
-            host_name=summary.host_name if summary else "",
+            host_name=(summary.host_name or None) if summary else None,
             kind=self.file.kind,
         )
 

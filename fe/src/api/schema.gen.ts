@@ -61,7 +61,7 @@ export interface OverviewAnswer {
   /** ids of rules that are not shown */
   muted: string[];
   /** those with most self time */
-  top_operators: LargestOperator[];
+  top_operators: TopOperator[];
   /** those with most time */
   top_kernels: TopKernel[];
   /** what each number means, by its key */
@@ -403,7 +403,7 @@ export interface NotEvaluated {
 }
 
 /** An operator that took a lot of time. */
-export interface LargestOperator {
+export interface TopOperator {
   /** of the operator */
   name: string;
   /** whether it is a call of torch.distributed */
@@ -1383,7 +1383,7 @@ export interface PhasesAnswer {
   /** by class and turn in the step */
   optimizers: Columns;
   /** of the memory of each device, in the whole trace; empty if none was recorded */
-  peaks: Peak[];
+  peaks: PhaseAtPeak[];
   /** the longest of the phase that was asked for; empty without one */
   stretches: Stretch[];
 }
@@ -1439,7 +1439,7 @@ export interface BackwardShare {
 }
 
 /** When most memory of a device was in use in the whole trace. */
-export interface Peak {
+export interface PhaseAtPeak {
   /** which one */
   device: string;
   /** of the thread that allocated then */
@@ -2051,13 +2051,13 @@ export interface CriticalPathAnswer {
   /** what can limit a step, in a fixed order */
   resources: ResourceOnPath[];
   /** operators and annotations on the path, the longest first */
-  operators: NameOnPath[];
+  operators: OnPath[];
   /** kernels, copies and sets on the path */
-  kernels: NameOnPath[];
+  kernels: OnPath[];
   /** Python functions on the path: the innermost of the user's own code, else the innermost */
-  functions: NameOnPath[];
+  functions: OnPath[];
   /** modules (nn.Module) on the path */
-  modules: NameOnPath[];
+  modules: OnPath[];
 }
 
 /** Which trace was replayed, and how far the answer can be trusted. */
@@ -2137,7 +2137,7 @@ export interface Saved {
 }
 
 /** What the path spends on an operator, a kernel, a function or a module, in all steps together. */
-export interface NameOnPath {
+export interface OnPath {
   /** its name */
   name: string;
   /** for a kernel, copy or communication, its short name; otherwise the name */
@@ -2163,7 +2163,7 @@ export interface WhatIfAnswer {
   /** which trace */
   meta: ReplayMeta;
   /** what is changed */
-  changes: ChangeAsked[];
+  changes: AskedChange[];
   /** what of the changes could not be done, in sentences */
   notes: string[];
   /** the time of collectives is changed, and holds the waiting for other ranks */
@@ -2191,7 +2191,7 @@ export interface WhatIfAnswer {
 }
 
 /** One of the changes. */
-export interface ChangeAsked {
+export interface AskedChange {
   /** as the parameter `changes` has it, in its normal form */
   text: string;
   /** what is changed */
@@ -4051,7 +4051,7 @@ export interface TimelineAnswer {
   /** levels of detail that tiles can be asked for */
   levels: TimelineLevel[];
   /** in the order in which they are drawn, a parent before its parts */
-  tracks: Track[];
+  tracks: DrawnTrack[];
   /** the lanes of all tracks */
   lanes: LaneColumns;
   /** counters that can be asked for */
@@ -4089,7 +4089,7 @@ export interface TimelineLevel {
 }
 
 /** A process, or a thread or stream of the one above it. */
-export interface Track {
+export interface DrawnTrack {
   /** its position in the list */
   id: number;
   /** id of its process, null for a process */
@@ -4665,7 +4665,7 @@ export interface RunProgress {
   /** how many it has */
   total: number;
   /** by worker, then span */
-  traces: TraceProgress[];
+  traces: TraceStatus[];
   /** JSON files of the run that are no traces, and why */
   skipped: SkippedFile[];
   /** when its newest trace was recorded, milliseconds since the epoch: by the name that torch gave to the file, otherwise from its time of writing; null if neither is known */
@@ -4673,7 +4673,7 @@ export interface RunProgress {
 }
 
 /** A trace and how far it is. */
-export interface TraceProgress {
+export interface TraceStatus {
   /** name of the process that was recorded */
   worker: string;
   /** which recording of the worker it is */

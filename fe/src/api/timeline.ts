@@ -6,6 +6,7 @@ import type {
   Answers,
   CounterSeries,
   DerivedAnswer,
+  DrawnTrack,
   EventArguments,
   FlowColumns,
   NamesOfSlices,
@@ -18,13 +19,12 @@ import type {
   SliceReference,
   TimelineAnswer,
   TimelineLevel,
-  Track,
   WindowTotals,
 } from "./schema.gen";
 import type { StepChoice, TraceKey } from "./types";
 
 export type TimelineMeta = TimelineAnswer;
-export type TimelineTrack = Track;
+export type TimelineTrack = DrawnTrack;
 export type TimelineCounter = CounterSeries;
 export type SliceRef = SliceReference;
 export type EventArgs = EventArguments;

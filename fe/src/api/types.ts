@@ -16,7 +16,7 @@ import type {
   StatusAnswer,
   StepParts,
   TraceMeta,
-  TraceProgress,
+  TraceStatus,
   Transfers,
   WaterfallAnswer,
 } from "./schema.gen";
@@ -59,8 +59,8 @@ export interface TraceKey extends StepChoice {
 
 export type Status = StatusAnswer;
 export type RunStatus = RunProgress;
-export type TraceStatus = TraceProgress;
-export type TraceState = TraceProgress["state"];
+export type { TraceStatus };
+export type TraceState = TraceStatus["state"];
 
 export type NoteSeverity = Note["severity"];
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.change.figures import RecordingFigures, recording_figures
-from torch_tb_profiler.analysis.change.lists import NameList, SideOfName, name_list
+from torch_tb_profiler.analysis.change.lists import ChangedNames, SideOfName, name_list
 from torch_tb_profiler.analysis.change.named import Named, NamedTable
 from torch_tb_profiler.analysis.change.parts import StepChange, step_change
 from torch_tb_profiler.analysis.change.shares import StepShares, step_shares
@@ -63,8 +63,8 @@ class Changed(msgspec.Struct, frozen=True):
     before: tuple[Recording, ...]
     after: tuple[Recording, ...]
     parts: StepChange | None
-    operators: NameList
-    kernels: NameList
+    operators: ChangedNames
+    kernels: ChangedNames
 
 
 def changed(before: Sequence[Recording], after: Sequence[Recording]) -> Changed:
@@ -75,7 +75,7 @@ def changed(before: Sequence[Recording], after: Sequence[Recording]) -> Changed:
     steps = tuple(_mean([ns for each in side for ns in each.step_ns]) for side in sides)
     on_device = all(each.figures.basis == "devices" for side in sides for each in side)
 
-    def listed(table: str, measure: str) -> NameList:
+    def listed(table: str, measure: str) -> ChangedNames:
         left, right = (_by_name(side, table, measure) for side in sides)
         return name_list(left, right, (steps[0], steps[1]))
 

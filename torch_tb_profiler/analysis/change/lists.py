@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import exp, log
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Count, Fraction, FractionChange, NsMean
 from torch_tb_profiler.analysis.change.moderated import adjusted, beyond, moderated
 from torch_tb_profiler.analysis.change.student_t import quantile
 from torch_tb_profiler.arrays.types import Float64, Int64
@@ -33,6 +35,10 @@ _CONFIDENCE = 0.95
 ListVerdict = Literal["slower", "faster", "unchanged", "unclear", "new", "gone", "untested"]
 
 
+#: of a mean step
+CallsMean = Annotated[float, Meta(ge=0, description="how often in a mean step")]
+
+
 class SideOfName(msgspec.Struct, frozen=True):
     """What one name did in each step that counts, of all recordings of a side one after the other.
 
@@ -43,47 +49,54 @@ class SideOfName(msgspec.Struct, frozen=True):
     calls: Int64
 
 
-class NameChange(msgspec.Struct, frozen=True):
-    """A name on both sides. Times in ns, of a mean step; relative numbers as parts of the baseline, 0.05 is 5 % more.
+class ChangedName(msgspec.Struct, frozen=True, kw_only=True):
+    """A name on both sides, tested for a change beyond 2 %.
 
-    before, after        mean time per step
-    calls, exp_calls     mean calls per step
-    calls_changed        whether the number of calls is the same in all steps of each side, and another one on the other
-    shift, low, high     of the typical time per step, with its 95 % interval; None if it is not tested
-    q                    the least false discovery rate at which a change beyond the floor is shown; None likewise
-    verdict              what that says
+    name           of the operator or kernel
+    before_ns      of a mean step of the baseline
+    exp_ns         the same of the experiment
+    calls          how often in a mean step of the baseline
+    exp_calls      how often in a mean step of the experiment
+    calls_changed  whether each side has the same number of calls in all steps, and the other side another: a fact
+    shift          relative change of the typical time per step, 0.05 is 5 % more; null if it was not tested
+    low            lower bound of its 95 % interval
+    high           upper bound
+    q              least false discovery rate at which a change beyond 2 % is shown
+    verdict        slower, faster, unchanged (the interval is within ± 2 %), unclear, new, gone, or untested (fewer than
+                   four steps, or one in which it did nothing)
     """
 
     name: str
-    before: float
-    after: float
-    calls: float
-    exp_calls: float
+    before_ns: NsMean
+    exp_ns: NsMean
+    calls: CallsMean
+    exp_calls: CallsMean
     calls_changed: bool
-    shift: float | None
-    low: float | None
-    high: float | None
-    q: float | None
+    shift: FractionChange | None
+    low: FractionChange | None
+    high: FractionChange | None
+    q: Fraction | None
     verdict: ListVerdict
 
 
-class NameList(msgspec.Struct, frozen=True):
-    """Names by the change of their mean time per step, the largest first.
+class ChangedNames(msgspec.Struct, frozen=True, kw_only=True):
+    """Names with 0.2 % of a step on a side, the largest change first.
 
-    names    those that have `LEAST_SHARE` of a step on a side
-    smaller  how many others there are
-    before, after  ns per step of those together
+    names      of each what changed
+    smaller    how many others there are
+    before_ns  what those have of a mean step of the baseline, together
+    exp_ns     the same of the experiment
     """
 
-    names: tuple[NameChange, ...]
-    smaller: int
-    before: float
-    after: float
+    names: tuple[ChangedName, ...]
+    smaller: Count
+    before_ns: NsMean
+    exp_ns: NsMean
 
 
 def name_list(
     before: Mapping[str, SideOfName], after: Mapping[str, SideOfName], step_ns: tuple[float, float]
-) -> NameList:
+) -> ChangedNames:
     """All names of both sides. step_ns: the mean step of each; a name without any entry did not occur."""
     names = sorted({*before, *after})
     large = [
@@ -93,9 +106,9 @@ def name_list(
     tested = [name for name in large if _can_be_tested(before.get(name)) and _can_be_tested(after.get(name))]
     results = dict(zip(tested, _tests([(before[name], after[name]) for name in tested]), strict=True))
     found = [_change(name, before.get(name), after.get(name), results.get(name)) for name in large]
-    found.sort(key=lambda each: (-abs(each.after - each.before), each.name))
+    found.sort(key=lambda each: (-abs(each.exp_ns - each.before_ns), each.name))
     sums = [sum(_mean(side.get(name), _time) for name in small) for side in (before, after)]
-    return NameList(tuple(found), len(small), sums[0], sums[1])
+    return ChangedNames(names=tuple(found), smaller=len(small), before_ns=sums[0], exp_ns=sums[1])
 
 
 class _Test(msgspec.Struct, frozen=True):
@@ -128,11 +141,11 @@ def _shifts(a: Float64, b: Float64) -> tuple[Float64, Float64, float]:
     return b.mean(axis=1) - a.mean(axis=1), np.sqrt(found.variance * (1 / n + 1 / m)), found.freedom
 
 
-def _change(name: str, a: SideOfName | None, b: SideOfName | None, test: _Test | None) -> NameChange:
-    return NameChange(
+def _change(name: str, a: SideOfName | None, b: SideOfName | None, test: _Test | None) -> ChangedName:
+    return ChangedName(
         name=name,
-        before=_mean(a, _time),
-        after=_mean(b, _time),
+        before_ns=_mean(a, _time),
+        exp_ns=_mean(b, _time),
         calls=_mean(a, _calls),
         exp_calls=_mean(b, _calls),
         calls_changed=_calls_changed(a, b),

@@ -22,8 +22,7 @@ from torch_tb_profiler.analysis.change.judged import (
     bounds_of_cause,
     judged,
 )
-from torch_tb_profiler.analysis.change.lists import ListVerdict
-from torch_tb_profiler.analysis.change.name_answers import CallsMean, ChangedNames, changed_names
+from torch_tb_profiler.analysis.change.lists import CallsMean, ChangedNames, ListVerdict
 from torch_tb_profiler.analysis.change.names import How
 from torch_tb_profiler.analysis.change.parts import Kind, StepChange, WorkChange, main_operator, rounded
 from torch_tb_profiler.analysis.question import PairQuestion, Subject
@@ -196,8 +195,8 @@ def change_answer(found: Changed, meta: TraceMeta, exp: TraceMeta, limit: int = 
         work=work,
         left_out=left_out[0],
         left_out_ns=left_out[1],
-        operators=changed_names(found.operators),
-        kernels=changed_names(found.kernels),
+        operators=found.operators,
+        kernels=found.kernels,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_use
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
@@ -74,11 +75,20 @@ class AverageStep(msgspec.Struct, frozen=True):
 
 
 class TopOperator(msgspec.Struct, frozen=True):
+    """An operator that took a lot of time.
+
+    name            of the operator
+    is_communication  whether it is a call of torch.distributed
+    host_self_ns    time on the host less that of operators below it
+    device_self_ns  time of device work that it launched itself, null if no device was recorded
+    calls           how often it ran
+    """
+
     name: str
     is_communication: bool
-    host_self_ns: int
-    device_self_ns: int
-    calls: int
+    host_self_ns: Ns
+    device_self_ns: Ns | None
+    calls: Count
 
 
 class TopKernel(msgspec.Struct, frozen=True):
@@ -118,8 +128,9 @@ class Overview(Shown, msgspec.Struct, frozen=True):
 def overview(model: Model) -> Overview:
     """Steps, averages, devices, and the five largest operators and kernels."""
     by_name, kernels_by_name = operators(model), kernels(model)
+    has_device = model.has_device_work or model.has_runtime
     return Overview(
-        device_type="GPU" if model.has_device_work or model.has_runtime else "CPU",
+        device_type="GPU" if has_device else "CPU",
         steps=step_times(model),
         average=average_step(model),
         devices=device_use(model),
@@ -128,7 +139,7 @@ def overview(model: Model) -> Overview:
                 by_name.name[i],
                 bool(by_name.is_communication[i]),
                 int(by_name.host_self_ns[i]),
-                int(by_name.device_self_ns[i]),
+                int(by_name.device_self_ns[i]) if has_device else None,
                 int(by_name.calls[i]),
             )
             for i in range(min(TOP, len(by_name)))

@@ -2,55 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, Row, TraceMeta
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceMeta
 from torch_tb_profiler.analysis.program.eager import eager_operators
 from torch_tb_profiler.analysis.program.generated import generated_kernels
 from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
-from torch_tb_profiler.analysis.program.regions import compilations, region_sums, regions
+from torch_tb_profiler.analysis.program.regions import RegionTotals, compilations, region_totals, regions
 from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
 
 #: gaps of one answer, unless asked otherwise
 PAGE = 20
 LARGEST_PAGE = 1_000
-
-
-class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
-    """Over all compiled regions of the steps that are chosen. Device times are Σ of durations.
-
-    calls              how many calls of outermost regions
-    outer_ns           host time of these, including what is inside them
-    lookup_ns          checking guards before regions
-    lookup_row         the longest of these checks (number of an event in its file); null without any
-    compile_ns         compiling
-    compilations       how many, frame by frame
-    again              how many of these compile a frame again; null if a trace does not name them
-    inside_device_ns   device work that was launched in compiled code: regions, and backward passes of their graphs
-    outside_device_ns  the eager remainder: device work launched elsewhere
-    breaks             how often a call of compiled code goes on in other compiled code: each is a graph break
-    lines              `function:line` at which it goes on; only with Python frames
-    restarts           how often tracing started again, as it does at a break
-    """
-
-    calls: Count
-    outer_ns: Ns
-    lookup_ns: Ns
-    lookup_row: Row | None
-    compile_ns: Ns
-    compilations: Count
-    again: Count | None
-    inside_device_ns: Ns
-    outside_device_ns: Ns
-    breaks: Count
-    lines: Sequence[str]
-    restarts: Count
 
 
 class CompiledAnswer(Answer, frozen=True, kw_only=True):
@@ -74,30 +42,14 @@ class CompiledAnswer(Answer, frozen=True, kw_only=True):
 
 def _compiled(subject: Subject, _: NoParameters) -> CompiledAnswer:
     model = subject.model
-    table, made, kernels, sums = regions(model), compilations(model), generated_kernels(model), region_sums(model)
-    eager = eager_operators(model)
-    known = [each for each in made.again if each is not None]
-    totals = RegionTotals(
-        calls=int(table.outer_calls.sum()),
-        outer_ns=sums.outer_ns,
-        lookup_ns=sums.lookup_ns,
-        lookup_row=sums.lookup_row,
-        compile_ns=sums.compile_ns,
-        compilations=len(made),
-        again=sum(known) if len(known) == len(made) else None,
-        inside_device_ns=sums.inside_device_ns,
-        outside_device_ns=sums.outside_device_ns,
-        breaks=sums.breaks,
-        lines=sums.lines,
-        restarts=sums.restarts,
-    )
+    table, made = regions(model), compilations(model)
     return CompiledAnswer(
         meta=TraceMeta(**subject.about("overview")),
-        totals=totals if len(table) or len(made) else None,
+        totals=region_totals(model) if len(table) or len(made) else None,
         regions=table.as_columns(),
         compilations=made.as_columns(),
-        kernels=kernels.as_columns(),
-        eager=eager.as_columns(),
+        kernels=generated_kernels(model).as_columns(),
+        eager=eager_operators(model).as_columns(),
     )
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Bytes, Ns
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.memory.records import memory_records
-from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Evidence, Phase
+from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import Phases, device_phase, event_phase, phases
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
@@ -87,16 +88,20 @@ def phase_amounts(model: Model) -> PhaseAmounts:
 
 
 class PhaseAtPeak(msgspec.Struct, frozen=True):
-    """When most memory of a device was in use, in the whole trace, and the phase of the thread that allocated then.
+    """When most memory of a device was in use in the whole trace.
 
-    time_ns, bytes   since the start of the trace; how much was in use
+    device    which one
+    phase     of the thread that allocated then
+    evidence  how the phase is known
+    time_ns   since the start of the trace
+    bytes     in use then
     """
 
     device: str
-    phase: Phase
-    evidence: Evidence
-    time_ns: int
-    bytes: int
+    phase: PhaseName
+    evidence: str
+    time_ns: Ns
+    bytes: Bytes
 
 
 @remembered
@@ -104,18 +109,15 @@ def phases_at_peak(model: Model) -> tuple[PhaseAtPeak, ...]:
     """One for each device of which memory was recorded."""
     whole, found = model.whole, phases(model)
     records, memory = memory_records(whole), model.trace.memory
-    told = []
+    peaks = []
     for curve in memory_curves(whole).curves:
         row = memory.row[records.entry[curve.peak.position]]
         track = model.trace.events.track[row]
         phase, evidence = found.at(np.array([track], np.int32), np.array([curve.peak.time_ns], np.int64))
         peak = curve.peak
-        told.append(
-            PhaseAtPeak(
-                curve.device.name, PHASES[int(phase[0])], Evidence(int(evidence[0])), peak.time_ns, peak.allocated
-            )
-        )
-    return tuple(told)
+        how = Evidence(int(evidence[0])).name.lower()
+        peaks.append(PhaseAtPeak(curve.device.name, name_of(PHASES[int(phase[0])]), how, peak.time_ns, peak.allocated))
+    return tuple(peaks)
 
 
 def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:

@@ -12,7 +12,13 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
-from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_amounts, phase_times, phases_at_peak
+from torch_tb_profiler.analysis.program.phase_times import (
+    PhaseAtPeak,
+    PhaseTimes,
+    phase_amounts,
+    phase_times,
+    phases_at_peak,
+)
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.analysis.remember import remembered
@@ -125,23 +131,6 @@ class Stretch(Answer, frozen=True, kw_only=True):
     evidence: str
 
 
-class Peak(Answer, frozen=True, kw_only=True):
-    """When most memory of a device was in use in the whole trace.
-
-    device    which one
-    phase     of the thread that allocated then
-    evidence  how the phase is known
-    time_ns   since the start of the trace
-    bytes     in use then
-    """
-
-    device: str
-    phase: PhaseName
-    evidence: str
-    time_ns: Ns
-    bytes: Bytes
-
-
 class PhasesAnswer(Answer, frozen=True, kw_only=True):
     """What the steps did.
 
@@ -175,7 +164,7 @@ class PhasesAnswer(Answer, frozen=True, kw_only=True):
     micro_batches: Columns
     per_step: Sequence[Count]
     optimizers: Columns
-    peaks: Sequence[Peak]
+    peaks: Sequence[PhaseAtPeak]
     stretches: Sequence[Stretch]
 
 
@@ -212,16 +201,7 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
         micro_batches=passes.as_columns(),
         per_step=np.bincount(passes.step, minlength=len(steps)).tolist(),
         optimizers=optimizers(model).as_columns(),
-        peaks=[
-            Peak(
-                device=each.device,
-                phase=name_of(each.phase),
-                evidence=each.evidence.name.lower(),
-                time_ns=each.time_ns,
-                bytes=each.bytes,
-            )
-            for each in phases_at_peak(model)
-        ],
+        peaks=phases_at_peak(model),
         stretches=[] if asked.phase is None else _stretches(model, Phase(asked.phase), asked.limit),
     )
 

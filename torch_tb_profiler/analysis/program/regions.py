@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.marks import marks
 from torch_tb_profiler.analysis.remember import remembered
@@ -57,29 +60,35 @@ class CompilationTable(Result, group="compilations"):
     row: Int64 = column("Event", "Number of its event in the file.", unit=None, hidden=True)
 
 
-class RegionSums(msgspec.Struct, frozen=True):
-    """Sums over all regions of the steps that are chosen, in ns; device times in Σ of durations.
+class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
+    """Over all compiled regions of the steps that are chosen. Device times are Σ of durations.
 
-    outer_ns           host time of outermost regions
+    calls              how many calls of outermost regions
+    outer_ns           host time of these, including what is inside them
     lookup_ns          checking guards before regions
-    lookup_row         the longest of these checks; None without any
-    compile_ns         compiling, outermost ranges
-    inside_device_ns   device work that was launched in compiled code (`compiled_nodes`)
-    outside_device_ns  the rest
-    breaks             how often compiled code directly follows other compiled code inside a call of it
-    lines              `function:line` behind which compiled code goes on; with Python frames
-    restarts           how often the tracer began anew, as it does at a break
+    lookup_row         the longest of these checks (number of an event in its file); null without any
+    compile_ns         compiling
+    compilations       how many, frame by frame
+    again              how many of these compile a frame again; null if a trace does not name them
+    inside_device_ns   device work that was launched in compiled code: regions, and backward passes of their graphs
+    outside_device_ns  the eager remainder: device work launched elsewhere
+    breaks             how often a call of compiled code goes on in other compiled code: each is a graph break
+    lines              `function:line` at which it goes on; only with Python frames
+    restarts           how often tracing started again, as it does at a break
     """
 
-    outer_ns: int
-    lookup_ns: int
-    lookup_row: int | None
-    compile_ns: int
-    inside_device_ns: int
-    outside_device_ns: int
-    breaks: int
-    lines: tuple[str, ...]
-    restarts: int
+    calls: Count
+    outer_ns: Ns
+    lookup_ns: Ns
+    lookup_row: Row | None
+    compile_ns: Ns
+    compilations: Count
+    again: Count | None
+    inside_device_ns: Ns
+    outside_device_ns: Ns
+    breaks: Count
+    lines: Sequence[str]
+    restarts: Count
 
 
 @remembered
@@ -132,7 +141,7 @@ def regions(model: Model) -> RegionTable:
 
 
 @remembered
-def region_sums(model: Model) -> RegionSums:
+def region_totals(model: Model) -> RegionTotals:
     inside = model.in_steps
     tree = inside.tree
     found = compiled(inside)
@@ -149,11 +158,16 @@ def region_sums(model: Model) -> RegionSums:
     steps = model.steps
     if len(steps):
         compiling = intervals.intersection(compiling, intervals.union(steps.host_start, steps.host_end))
-    return RegionSums(
+    made = compilations(model)
+    again = [each for each in made.again if each is not None]
+    return RegionTotals(
+        calls=int(regions(model).outer_calls.sum()),
         outer_ns=int(length[found.regions].sum()),
         lookup_ns=int(length[lookups].sum()),
         lookup_row=int(tree.row[lookups[np.argmax(length[lookups])]]) if len(lookups) else None,
         compile_ns=intervals.total(compiling),
+        compilations=len(made),
+        again=sum(again) if len(again) == len(made) else None,
         inside_device_ns=int(duration[around >= 0].sum()),
         outside_device_ns=int(duration[around < 0].sum()),
         breaks=len(found.nested),

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, MeanNs, Ns, TraceMeta
-from torch_tb_profiler.analysis.replay.on_path import What
+from torch_tb_profiler.analysis.answer import Answer, Fraction, MeanNs, Ns, TraceMeta
+from torch_tb_profiler.analysis.replay.change_texts import AskedChange
+from torch_tb_profiler.analysis.replay.on_path import OnPath
 from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
 from torch_tb_profiler.analysis.replay.resources import ResourceId
 
@@ -84,32 +85,6 @@ class ResourceOnPath(msgspec.Struct, frozen=True, kw_only=True):
     next_share: Fraction | None
 
 
-class NameOnPath(msgspec.Struct, frozen=True, kw_only=True):
-    """What the path spends on an operator, a kernel, a function or a module, in all steps together.
-
-    name       its name
-    short_name  for a kernel, copy or communication, its short name; otherwise the name
-    what       operator, annotation, kernel, copy, communication, function or module
-    total_ns   time of the path: host_ns + device_ns
-    host_ns    host time inside it, without what lies deeper and has a row of its own
-    device_ns  work on devices that belongs to it
-    calls      how many of its calls, or pieces of work, are on the path for some time
-    all_calls  how many there are
-    slack_ns   median over all of them: how much later one could come, or how much longer the host could take for it,
-               without the end of any step moving; null if it is not known
-    """
-
-    name: str
-    short_name: str
-    what: What
-    total_ns: Ns
-    host_ns: Ns
-    device_ns: Ns
-    calls: Count
-    all_calls: Count
-    slack_ns: Ns | None
-
-
 class CriticalPathAnswer(Answer, frozen=True, kw_only=True):
     """What the steps could not have been shorter without. Sums are over all steps that were asked about.
 
@@ -131,29 +106,10 @@ class CriticalPathAnswer(Answer, frozen=True, kw_only=True):
     mean_step_ns: MeanNs | None
     largest: ResourceId | None
     resources: Sequence[ResourceOnPath]
-    operators: Sequence[NameOnPath]
-    kernels: Sequence[NameOnPath]
-    functions: Sequence[NameOnPath]
-    modules: Sequence[NameOnPath]
-
-
-class ChangeAsked(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the changes.
-
-    text     as the parameter `changes` has it, in its normal form
-    kind     what is changed
-    name     the operator, annotation, module, function, kernel or copy that it is about; null for everything
-    factor   the factor of durations (0: they take no time; 1: 100 %); null if something is removed
-    found    how many events have the name; null without one. A change whose name nothing has is left out.
-    refused  id of the reason in meta.refused; null if the change is made
-    """
-
-    text: str
-    kind: str
-    name: str | None
-    factor: float | None
-    found: Count | None
-    refused: str | None
+    operators: Sequence[OnPath]
+    kernels: Sequence[OnPath]
+    functions: Sequence[OnPath]
+    modules: Sequence[OnPath]
 
 
 class WhatIfAnswer(Answer, frozen=True, kw_only=True):
@@ -176,7 +132,7 @@ class WhatIfAnswer(Answer, frozen=True, kw_only=True):
     """
 
     meta: ReplayMeta
-    changes: Sequence[ChangeAsked]
+    changes: Sequence[AskedChange]
     notes: Sequence[str]
     with_waiting: bool
     names: Sequence[str]

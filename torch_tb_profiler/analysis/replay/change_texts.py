@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.analysis.replay.changes import (
     Change,
     LabelName,
@@ -94,20 +95,27 @@ _BY_KEY = {kind.key: kind for kind in KINDS}
 
 
 class AskedChange(msgspec.Struct, frozen=True):
-    """One change as it was asked for.
+    """One of the changes.
 
-    text      in its normal form: two texts that mean the same are the same
-    kind      key of the kind
-    name      what it is about, None for everything of the kind
-    factor    None if it has none
-    changes   what the replay does
+    text     as the parameter `changes` has it, in its normal form
+    kind     what is changed
+    name     the operator, annotation, module, function, kernel or copy that it is about; null for everything
+    factor   the factor of durations (0: they take no time; 1: 100 %); null if something is removed
+    found    how many events have the name; null without one. A change whose name nothing has is left out.
+    refused  id of the reason in meta.refused; null if the change is made
     """
 
     text: str
     kind: str
     name: str | None
     factor: float | None
-    changes: tuple[Change, ...]
+    found: Count | None = None
+    refused: str | None = None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What the replay does."""
+        return _BY_KEY[self.kind].make(self.factor or 0.0, self.name)
 
 
 class BadChanges(ValueError):
@@ -169,7 +177,7 @@ def _parse(part: str) -> AskedChange:
             )
         factor = float(number)
     name = _name(part, kind, rest)
-    return AskedChange(format_change(key, factor, name), key, name, factor, kind.make(factor or 0.0, name))
+    return AskedChange(format_change(key, factor, name), key, name, factor)
 
 
 def _name(part: str, kind: ChangeKind, rest: str) -> str | None:

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.labels import Label
@@ -24,36 +25,37 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category
 
 What = Literal["operator", "annotation", "kernel", "copy", "communication", "function", "module"]
+_ON_DEVICES = frozenset({"kernel", "copy", "communication"})
 
 
 class OnPath(msgspec.Struct, frozen=True):
-    """What the path spends on one name, in the steps that are asked about.
+    """What the path spends on an operator, a kernel, a function or a module, in all steps together.
 
-    name        of the operator, kernel, function or module
-    what        which of these it is
-    host_ns     host time on the path inside it, without what lies deeper and has a row of its own
-    device_ns   work on devices on the path that belongs to it
-    calls       how many of its calls, or pieces of work, are on the path for some time
-    all_calls   how many there are
-    slack_ns    median over all of them: how much later one could come, or how much longer the host could take for it,
-                without the end of any step moving; None if it is not known
+    name       its name
+    short_name  for a kernel, copy or communication, its short name; otherwise the name
+    what       operator, annotation, kernel, copy, communication, function or module
+    total_ns   time of the path: host_ns + device_ns
+    host_ns    host time inside it, without what lies deeper and has a row of its own
+    device_ns  work on devices that belongs to it
+    calls      how many of its calls, or pieces of work, are on the path for some time
+    all_calls  how many there are
+    slack_ns   median over all of them: how much later one could come, or how much longer the host could take for it,
+               without the end of any step moving; null if it is not known
     """
 
     name: str
+    short_name: str
     what: What
-    host_ns: int
-    device_ns: int
-    calls: int
-    all_calls: int
-    slack_ns: int | None
-
-    @property
-    def total_ns(self) -> int:
-        """Time of the path."""
-        return self.host_ns + self.device_ns
+    total_ns: Ns
+    host_ns: Ns
+    device_ns: Ns
+    calls: Count
+    all_calls: Count
+    slack_ns: Ns | None
 
 
 class Names(msgspec.Struct, frozen=True):
@@ -227,10 +229,13 @@ def _by_name(model: Model, what: What, name: Int32, host: Int64, device: Int64, 
     for at in np.flatnonzero(on_path > 0).tolist():
         known = slack[order[begins[at] : begins[at + 1]]]
         known = known[known >= 0]
+        text = model.trace.strings[int(name[groups.first[at]])]
         found.append(
             OnPath(
-                name=model.trace.strings[int(name[groups.first[at]])],
+                name=text,
+                short_name=short_name(text) if what in _ON_DEVICES else text,
                 what=what,
+                total_ns=int(host_ns[at] + device_ns[at]),
                 host_ns=int(host_ns[at]),
                 device_ns=int(device_ns[at]),
                 calls=int(on_path[at]),

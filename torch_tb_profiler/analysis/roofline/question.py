@@ -8,12 +8,13 @@ from typing import Annotated, Literal
 import msgspec
 import numpy as np
 from msgspec import Meta
+from msgspec.structs import asdict, replace
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMean, TraceMeta
+from torch_tb_profiler.analysis.answer import Answer, Count, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.flops.coverage import Coverage
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.roofline.reached import Reached, reached
-from torch_tb_profiler.analysis.roofline.roofs import Roofs, roofs
+from torch_tb_profiler.analysis.roofline.reached import reached
+from torch_tb_profiler.analysis.roofline.roofs import DeviceRoofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
 from torch_tb_profiler.analysis.roofline.utilization import OfElement, OfPhase, PackedFlops, Utilization, step_flops
 from torch_tb_profiler.analysis.table import Table, TableMeta
@@ -27,35 +28,6 @@ REMEDIES: Mapping[str, str] = {
     "before_recording": "schedule(wait=1, warmup=1, active=3)",
     "no_operator": "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
 }
-
-
-class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
-    """What a device can do at most.
-
-    device        number of the device
-    name          as recorded; empty if it was not recorded
-    flops         FLOP/s by element type; empty if nothing is known
-    bandwidth     of its memory, bytes/s; null if not known
-    link          to another device, bytes/s in each direction; null if not known
-    host          to the host, bytes/s in each direction; null if not known
-    tensor_cores  whether it has some
-    reached_flops       FLOP/s by element type that long products of this trace reach; without those of fewer than 3
-    reached_bandwidth   bytes/s that its large elementwise kernels reach; null with fewer than 10
-    spread        how far `flops` may be off either way: of a device that is not listed they are an estimate
-    source        where the values are from; null if nothing is known
-    """
-
-    device: int
-    name: str
-    flops: Mapping[str, float]
-    bandwidth: float | None
-    link: float | None
-    host: float | None
-    tensor_cores: bool
-    reached_flops: Mapping[str, float]
-    reached_bandwidth: float | None
-    spread: Fraction
-    source: Literal["data_sheet", "tables", "user", "architecture"] | None
 
 
 class FlopsAnswer(Answer, frozen=True, kw_only=True):
@@ -125,25 +97,12 @@ class RooflineGrouped(msgspec.Struct, frozen=True):
 
 
 def device_roofs(model: Model) -> list[DeviceRoofs]:
-    """Of the devices that did some work."""
+    """Of the devices that did some work, with what the trace itself reaches."""
     best = reached(model)
-    return [_shown(each, best[each.device]) for each in roofs(model)]
-
-
-def _shown(each: Roofs, best: Reached) -> DeviceRoofs:
-    return DeviceRoofs(
-        device=each.device,
-        name=each.name,
-        flops={str(kind): rate for kind, rate in each.flops.items()},
-        bandwidth=each.bandwidth,
-        link=each.link,
-        host=each.host,
-        tensor_cores=each.tensor_cores,
-        reached_flops=best.flops,
-        reached_bandwidth=best.bandwidth,
-        spread=each.spread,
-        source=each.source,
-    )
+    return [
+        replace(each, reached_flops=best[each.device].flops, reached_bandwidth=best[each.device].bandwidth)
+        for each in roofs(model)
+    ]
 
 
 def _flops(subject: Subject, _: NoParameters) -> FlopsAnswer:
@@ -151,20 +110,10 @@ def _flops(subject: Subject, _: NoParameters) -> FlopsAnswer:
     found = step_flops(model)
     each = max(found.steps, 1)
     unknown = found.coverage.unknown if found.coverage is not None else {}
+    means = {"time_ns": found.time_ns / each, "busy_ns": found.busy_ns / each}
     return FlopsAnswer(
         meta=TraceMeta(**subject.about("roofline")),
-        steps=found.steps,
-        time_ns=found.time_ns / each,
-        busy_ns=found.busy_ns / each,
-        per_step=found.per_step,
-        executed=found.executed,
-        packed=found.packed,
-        mfu=found.mfu,
-        hfu=found.hfu,
-        busy_mfu=found.busy_mfu,
-        elements=found.elements,
-        phases=found.phases,
-        coverage=found.coverage,
+        **asdict(found) | means,
         remedies={why: REMEDIES[why] for why in unknown if why in REMEDIES},
         devices=device_roofs(model),
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.peaks import (
     SPREAD,
@@ -21,30 +23,32 @@ from torch_tb_profiler.arrays.types import Float64, Int64, Ints
 from torch_tb_profiler.model import Model
 
 
-class Roofs(msgspec.Struct, frozen=True):
-    """Of one device. FLOP/s and bytes/s.
+class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
+    """What a device can do at most.
 
-    device        its number
-    name          as the trace has it
-    flops         FLOP/s by element type; empty: not known
-    bandwidth     of its memory, bytes/s; None: not known
-    link          to another device, bytes/s, each direction; None: not known
-    host          to the host, bytes/s, each direction; None: not known
-    cache         bytes of the last level; None: not known
-    tensor_cores  it multiplies some type at least twice as fast as the plain cores multiply 32 bits
-    spread        how far `flops` may be off either way, 0…1: those of a device that is not listed are an estimate
-    source        where the values are from; None: nothing is known
+    device        number of the device
+    name          as recorded; empty if it was not recorded
+    flops         FLOP/s by element type; empty if nothing is known
+    bandwidth     of its memory, bytes/s; null if not known
+    link          to another device, bytes/s in each direction; null if not known
+    host          to the host, bytes/s in each direction; null if not known
+    tensor_cores  whether it has some
+    reached_flops       FLOP/s by element type that long products of this trace reach; without those of fewer than 3
+    reached_bandwidth   bytes/s that its large elementwise kernels reach; null with fewer than 10
+    spread        how far `flops` may be off either way: of a device that is not listed they are an estimate
+    source        where the values are from; null if nothing is known
     """
 
     device: int
     name: str
     flops: Mapping[ElementType, float]
-    bandwidth: float | None
-    link: float | None
-    host: float | None
-    cache: float | None
+    bandwidth: float | None = None
+    link: float | None = None
+    host: float | None = None
     tensor_cores: bool
-    spread: float
+    reached_flops: Mapping[str, float] = {}
+    reached_bandwidth: float | None = None
+    spread: Fraction = 0.0
     source: Source | None
 
     def rate(self, element: str) -> float | None:
@@ -53,8 +57,8 @@ class Roofs(msgspec.Struct, frozen=True):
 
 
 @remembered
-def roofs(model: Model) -> Sequence[Roofs]:
-    """Of the devices that did some work, by number."""
+def roofs(model: Model) -> Sequence[DeviceRoofs]:
+    """Of the devices that did some work, by number. What the trace reaches is not in it: see `device_roofs`."""
     return tuple(_of(model, number) for number in model.used_devices)
 
 
@@ -93,45 +97,40 @@ def roof_table(model: Model) -> RoofTable:
     """Of the devices that did some work."""
     found = roofs(model)
 
-    def column(name: str) -> Float64:
-        return np.array([*(_or_nan(getattr(each, name)) for each in found), np.nan])
+    def column(name: str, of: Sequence[Any] = found) -> Float64:
+        return np.array([*(_or_nan(getattr(each, name, None)) for each in of), np.nan])
 
     number = np.array([each.device for each in found], np.int64)
     flops = (*(each.flops for each in found), {})
-    return RoofTable(number, column("bandwidth"), column("link"), column("host"), column("cache"), flops)
+    cache = column("cache", [peaks_of(model.trace.header.device(each.device)) for each in found])
+    return RoofTable(number, column("bandwidth"), column("link"), column("host"), cache, flops)
 
 
 def _or_nan(value: float | None) -> float:
     return np.nan if value is None else value
 
 
-def _of(model: Model, number: int) -> Roofs:
+def _of(model: Model, number: int) -> DeviceRoofs:
     device = model.trace.header.device(number)
     name = device.get("name") if device else None
     shown = name if isinstance(name, str) else ""
     peaks = peaks_of(device)
     if peaks is not None:
-        return Roofs(
+        return DeviceRoofs(
             device=number,
             name=shown,
-            flops=peaks.flops,
+            flops=dict(peaks.flops),
             bandwidth=peaks.bandwidth,
             link=peaks.link,
             host=peaks.host,
-            cache=peaks.cache,
             tensor_cores=_has_tensor_cores(peaks.flops),
-            spread=0.0,
             source=peaks.source,
         )
     estimated = architecture_flops(device) or {}
-    return Roofs(
+    return DeviceRoofs(
         device=number,
         name=shown,
-        flops=estimated,
-        bandwidth=None,
-        link=None,
-        host=None,
-        cache=None,
+        flops=dict(estimated),
         tensor_cores=_has_tensor_cores(estimated),
         spread=SPREAD if estimated else 0.0,
         source="architecture" if estimated else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torch_tb_profiler.analysis.answer import TraceMeta
-from torch_tb_profiler.analysis.change.name_answers import ChangedName
+from torch_tb_profiler.analysis.change.lists import ChangedName
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork
 from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.shown.values import alone

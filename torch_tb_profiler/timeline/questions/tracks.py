@@ -16,7 +16,7 @@ from torch_tb_profiler.timeline.question import TimelineStepsQuestion
 from torch_tb_profiler.timeline.series import COUNTER_KINDS, Counter, CounterKind, CounterUnit
 from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.timeline.tree import EventAccount, ThreadRole, Tree, account, tree_of
+from torch_tb_profiler.timeline.tree import DrawnTrack, EventAccount, Tree, account, tree_of
 
 
 class TimelineLevel(msgspec.Struct, frozen=True):
@@ -30,38 +30,6 @@ class TimelineLevel(msgspec.Struct, frozen=True):
     level: Count
     width_ns: Ns
     tile_ns: Ns
-
-
-class Track(msgspec.Struct, frozen=True):
-    """A process, or a thread or stream of the one above it.
-
-    id                its position in the list
-    parent            id of its process, null for a process
-    kind              process, thread, stream or other
-    name              that a person reads
-    role              of a thread of the host: main (it runs the steps), active, or idle (it hardly calls anything);
-                      null of all others
-    pid, tid          as in the file; tid is null for a process
-    device            number of the GPU, null on the host
-    slices            how many are on it
-    instants          how many instant events are on it
-    busy_ns           time in which at least one slice ran; of a process the sum of its parts
-    begin_ns, end_ns  where its first slice begins, where its last one ends
-    """
-
-    id: Count
-    parent: int | None
-    kind: str
-    name: str
-    role: ThreadRole | None
-    pid: int | str | None
-    tid: int | str | None
-    device: int | None
-    slices: Count
-    instants: Count
-    busy_ns: Ns
-    begin_ns: Ns
-    end_ns: Ns
 
 
 class LaneColumns(msgspec.Struct, frozen=True):
@@ -127,7 +95,7 @@ class TimelineAnswer(TimelineStepsAnswer, frozen=True, kw_only=True):
     names: Count
     categories: Sequence[str]
     levels: Sequence[TimelineLevel]
-    tracks: Sequence[Track]
+    tracks: Sequence[DrawnTrack]
     lanes: LaneColumns
     counters: Sequence[CounterSeries]
 
@@ -147,31 +115,10 @@ def _timeline(timeline: Timeline, version: str, steps: TimelineStepsAnswer, _: N
         levels=[
             TimelineLevel(level, width_of(level), tile_length(level)) for level in range(timeline.highest_level + 1)
         ],
-        tracks=_tracks(tree),
+        tracks=tree.tracks,
         lanes=_lanes(timeline, tree),
         counters=[_counter(timeline, counter) for counter in timeline.counters.listed],
     )
-
-
-def _tracks(tree: Tree) -> list[Track]:
-    return [
-        Track(
-            id=number,
-            parent=node.parent,
-            kind=node.kind,
-            name=node.name,
-            role=node.role,
-            pid=node.pid,
-            tid=node.tid,
-            device=node.device,
-            slices=node.slices,
-            instants=node.instants,
-            busy_ns=node.busy,
-            begin_ns=node.begin,
-            end_ns=node.end,
-        )
-        for number, node in enumerate(tree.nodes)
-    ]
 
 
 def _lanes(timeline: Timeline, tree: Tree) -> LaneColumns:

@@ -226,10 +226,7 @@ def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspac
         for trace in opened.traces:
             known = status[trace.worker, trace.span]
             ranks.append(_Rank(workspace, trace, known.rank, known.host_name))
-        absent = [
-            AbsentTrace(trace.worker, trace.state, trace.reason.text if trace.reason else None)
-            for trace in opened.others
-        ]
+        absent = [AbsentTrace(trace.worker, trace.state, trace.reason) for trace in opened.others]
         run = RunTimelines(opened.run, opened.span, worker, ranks, absent, remember)
         return pack(dumps(question.compute(run, own)))
 
