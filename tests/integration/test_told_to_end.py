@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.tiny import wait_until
+from tests.tiny import wait_until, write_trace
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="no such signals there")]
 
@@ -134,3 +135,26 @@ def test_agents_cannot_be_answered(redirected: str, logs: Path) -> None:
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert line.startswith("torch-tb-profiler: the output cannot be written: ")
+
+
+@pytest.mark.parametrize("number", [*SIGNALS, signal.SIGINT])
+def test_a_query_ends(number: signal.Signals, tmp_path: Path) -> None:
+    """DuckDB makes its own error of what a handler raises."""
+    pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
+    endless = "with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r"
+    program = (
+        "import os, sys; from torch_tb_profiler.sql.database import Database; find = Database.find\n"
+        "def begun(self, statement): return find(self, statement, lambda: os.write(1, b'begun'))\n"
+        "Database.find = begun; from torch_tb_profiler.cli import main; sys.exit(main())"
+    )
+    words = ["sql", str(write_trace(tmp_path / "w.pt.trace.json")), endless]
+    process = subprocess.Popen([sys.executable, "-c", program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.read(5) == b"begun"
+        time.sleep(1)  # for DuckDB to be in the query
+        process.send_signal(number)
+        _, said = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert (process.returncode, said) == (128 + number, b"")

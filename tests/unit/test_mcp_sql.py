@@ -13,10 +13,12 @@ from mcp import Client, StdioServerParameters
 import torch_tb_profiler
 from tests.agents import awaited, refused, text_of
 from tests.planted import hostile_events, long_names, write_events
+from tests.unit.sql.test_sql_safety import CHANGES, FILES, LARGE, LONG, SECRET
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.server import ProfileServer
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.tools.sql import Queries
+from torch_tb_profiler.sql import QueryLimits
 
 pytestmark = pytest.mark.slow
 
@@ -25,8 +27,8 @@ pytest.importorskip("duckdb")
 TRACE = "generated_4gpu_h100~rank0~1"
 
 
-def with_queries(root: Path, cache: Path, ask: Any) -> Any:
-    queries = Queries()
+def with_queries(root: Path, cache: Path, ask: Any, limits: QueryLimits | None = None) -> Any:
+    queries = Queries() if limits is None else Queries(limits)
 
     async def run() -> Any:
         server = ProfileServer(Catalog(str(root), cache), tools=(*TOOLS, queries.tool())).server()
@@ -84,6 +86,29 @@ def test_nothing_else_can_be_read_or_changed(samples: Path, cache: Path) -> None
         assert text
         assert len(text) <= 400
         assert "\n" not in text
+
+
+def test_no_attack_on_the_database_is_answered(samples: Path, cache: Path, tmp_path: Path) -> None:
+    """All of `test_sql_safety`; what takes too long or too much is ended, and the next query is answered."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text(f"a\n{SECRET}\n")
+    statements = [*(f"select * {each}" for each in FILES), *CHANGES, *LONG, *LARGE]
+
+    async def ask(client: Client) -> list[str]:
+        found = []
+        for each in statements:
+            query = each.replace("{file}", str(secret)).replace("{folder}", str(tmp_path))
+            found.append(await refused(client, "sql", trace=TRACE, query=query))
+            result = await client.call_tool("sql", {"trace": TRACE, "query": "select count(*) from kernels"})
+            assert not result.is_error, each
+        return found
+
+    for text in with_queries(samples, cache, ask, QueryLimits(rows=200, seconds=2)):
+        assert text
+        assert len(text) <= 400
+        assert SECRET not in text
+        assert "an error occurred" not in text
+    assert [*tmp_path.iterdir()] == [secret]
 
 
 def test_what_is_found_keeps_to_the_budget(tmp_path: Path, cache: Path) -> None:

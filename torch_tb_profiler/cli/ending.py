@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 Handler = Callable[[int, FrameType | None], None]
 
@@ -29,18 +30,28 @@ def ended_by_signals(handler: Handler | None = None, with_ctrl_c: bool = False) 
     if threading.current_thread() is not threading.main_thread():
         yield  # which cannot have handlers
         return
+    told: list[int] = []
+
+    def end(number: int, _: FrameType | None) -> None:
+        told.append(number)
+        _end(number)
+
     before = {number: signal.getsignal(number) for number in (*_SIGNALS, *([signal.SIGINT] if with_ctrl_c else []))}
     heard = {number for number, known in before.items() if known is not signal.SIG_IGN}
     for number in heard:
-        signal.signal(number, handler or _end)
+        signal.signal(number, handler or end)
     try:
         yield
+    except KeyboardInterrupt:
+        if told:  # SystemExit was lost in an extension
+            sys.exit(128 + told[0])
+        raise
     finally:
         for number in heard:
             signal.signal(number, before[number])
 
 
-def _end(number: int, _: FrameType | None) -> None:
+def _end(number: int) -> NoReturn:
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_DFL)
     if hasattr(signal, "alarm"):

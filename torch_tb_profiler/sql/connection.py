@@ -88,12 +88,14 @@ def _kinds(connection: duckdb.DuckDBPyConnection, text: str) -> list[str]:
 
 @contextlib.contextmanager
 def in_words() -> Iterator[None]:
-    """Turn exceptions of DuckDB into QueryError."""
+    """Turn exceptions of DuckDB into QueryError. What a handler of a signal raises is KeyboardInterrupt."""
     import duckdb  # noqa: PLC0415 - an extra
 
     try:
         yield
     except (duckdb.Error, MemoryError, RuntimeError, ValueError) as error:
+        if str(error) == _SIGNALLED:
+            raise KeyboardInterrupt from None
         raise said(error) from None
 
 
@@ -101,6 +103,8 @@ _REFUSED = {
     "PermissionException": "a query has no access to files, to the network or to settings",
     "TransactionException": "nothing can be changed here: only SELECT is possible",
 }
+#: what DuckDB makes of any exception that a handler of a signal raises while a query runs
+_SIGNALLED = "Query interrupted"
 _ZONED = "TIMESTAMP WITH TIME ZONE"
 _KIND = re.compile(r"^[\w ]+ Error: ")
 

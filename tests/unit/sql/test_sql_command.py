@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.tiny import write_trace
+from tests.unit.sql.test_sql_safety import CHANGES, FILES, SECRET
 from torch_tb_profiler import cli
 from torch_tb_profiler.cli.work import sql as command
 
@@ -56,6 +57,17 @@ def test_formats(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     output(capsys, trace, "select * from kernels", "-o", str(target))
     duckdb = pytest.importorskip("duckdb")
     assert duckdb.sql(f"select count(*), sum(duration_ns) from '{target}'").fetchall() == [(2, 600_000)]
+
+
+def test_no_attack_on_the_database_is_answered(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `test_sql_safety` knows of files, the network, settings and changes."""
+    secret = tmp_path / "secret.csv"
+    secret.write_text(f"a\n{SECRET}\n")
+    before = sorted(tmp_path.iterdir())
+    for each in (*(f"select * {source}" for source in FILES), *CHANGES):
+        query = each.replace("{file}", str(secret)).replace("{folder}", str(tmp_path))
+        assert SECRET not in output(capsys, trace, query, code=2), each
+    assert sorted(tmp_path.iterdir()) == sorted({*before, tmp_path / "cache"})
 
 
 def test_large_integers_and_lists(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
