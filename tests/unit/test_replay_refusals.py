@@ -74,7 +74,7 @@ def test_what_cannot_be_known_is_refused(why: str) -> None:
 
 
 def test_time_without_a_cause_is_said_of_the_path_and_not_of_steps_that_the_device_fills() -> None:
-    """The host is silent for 9.9 of 10 ms, while the device computes for 9: the waterfall has little that is unknown."""
+    """The host is silent for 9.9 of 10 ms, while the device computes for 9: little of the waterfall is unknown."""
     events = [
         each
         for i in range(5)
