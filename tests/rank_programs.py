@@ -23,6 +23,8 @@ class Ranks:
     calls        launches of small kernels in each step, and how long each call takes on a rank
     elements     what a rank sends of a collective
     header_ranks how many ranks the group has; those beyond `ranks` are not recorded
+    silence      for how long nothing is recorded of the host after it waited
+    stream       of the collective
     """
 
     ranks: int = 4
@@ -35,6 +37,8 @@ class Ranks:
     collective: str = "allreduce"
     elements: Callable[[int, int], int] = lambda rank, step: 1000
     header_ranks: int = 0
+    silence: float = 0.0
+    stream: int = 7
     marks: Sequence[str] = field(default_factory=tuple)
 
 
@@ -76,11 +80,11 @@ def events_of(program: Ranks) -> list[list[Event]]:
             }
             events += [
                 launch(at + 8, number + 2),
-                kernel(device, end - device, number + 2, "ncclDevKernel_Generic", **arguments),
+                kernel(device, end - device, number + 2, "ncclDevKernel_Generic", **arguments, stream=program.stream),
                 event("cuda_runtime", "cudaDeviceSynchronize", at + 15, end + 3 - at - 15, correlation=number + 3),
-                annotation(f"ProfilerStep#{step + 1}", now, end + 8 - now),
+                annotation(f"ProfilerStep#{step + 1}", now, end + 8 + program.silence - now),
             ]
-        now, number = end + 8, number + 100 + program.calls
+        now, number = end + 8 + program.silence, number + 100 + program.calls
     return found
 
 

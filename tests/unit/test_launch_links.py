@@ -260,6 +260,18 @@ def test_a_launch_starts_one_kernel(lag: float) -> None:
     assert shares.by_link.keys() == {"correlation", "order"}
 
 
+def test_a_call_before_that_of_the_correlation_started_the_earlier_kernel() -> None:
+    """The kernels of three operators carry the correlation of the second, or of the third."""
+    for shared in (2, 3):
+        events = []
+        for number, name in enumerate(("aten::mm", "aten::softmax", "aten::add"), 1):
+            events += [op(name, 100.0 * number, 60), {**launch(100.0 * number + 10, number), "name": "hipLaunchKernel"}]
+            events.append(kernel(500.0 + number, 10 * number, shared, f"k{number}", stream=number))
+        model = model_of(events)
+        assert device_us(model) == {"aten::mm": 10, "aten::softmax": 20, "aten::add": 30}
+        assert kinds(model)["shared_correlation"] == {"matched": 2, "unowned": 0}
+
+
 def test_a_second_kernel_without_a_free_launch_has_no_owner() -> None:
     events = [each for each in doubled() if each["name"] not in ("hipLaunchKernel", "aten::softmax")]
     model = model_of(events)

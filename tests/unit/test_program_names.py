@@ -178,6 +178,8 @@ def test_numbers_that_are_none_are_not_known() -> None:
         ("KJTAllToAllPooled", "user"),
         ("## KJTListAwaitable wait() ##", "torchrec"),
         ("forward", "user"),
+        ("model_inference", "user"),
+        ("execute_diffusion_1_256x256", "xdit"),
     ],
 )
 def test_who_writes_a_range(name: str, writer: str) -> None:

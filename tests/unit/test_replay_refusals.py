@@ -7,9 +7,11 @@ import pytest
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.replay_checks import CHANGES, check_base
+from torch_tb_profiler.analysis.explained import unknown_time
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, free, kernels, scale
 from torch_tb_profiler.analysis.replay.graph import Node
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.savings import savings, what_if
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 
@@ -69,6 +71,23 @@ def test_what_cannot_be_known_is_refused(why: str) -> None:
     (row,) = savings(model_of(events), [[change]]).changes
     assert row.alone is None
     assert row.refused is not None
+
+
+def test_time_without_a_cause_is_said_of_the_path_and_not_of_steps_that_the_device_fills() -> None:
+    """The host is silent for 9.9 of 10 ms, while the device computes for 9: little of the waterfall is unknown."""
+    events = [
+        each
+        for i in range(5)
+        for each in (
+            op("aten::mm", 10_000 * i, 50),
+            launch(10_000 * i + 10, i + 1),
+            kernel(10_000 * i + 60, 9_000, i + 1),
+        )
+    ]
+    model = model_of(events)
+    assert unknown_time(model) < 0.1
+    (refusal,) = recorded_quality(model).refusals
+    assert refusal.text == "81 % of the critical path has no cause in the trace."
 
 
 def test_host_changes_need_launches_but_device_changes_do_not() -> None:

@@ -56,7 +56,7 @@ _CALLS = ("allocator", "api")
 #: parts of the path on devices: without waits and on a host without delays they stay
 _ON_DEVICES = ("compute", "device_gap", "communication", "copy")
 #: what lets the host go on earlier saves no more than the devices idle: their work stays, and does not overlap more
-_OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
+OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
 #: what comes next saves this share of what is left at least
@@ -115,6 +115,7 @@ class Reservations(msgspec.Struct, frozen=True):
     is_launch_bound   the device idles between short kernels
     by                what the time of the host goes to
     idle              which part of the steps the device that idles most does for a known reason, 0…1
+    spare             the same with communication that nothing hides: it ends earlier where other ranks come earlier
     """
 
     ceilings: Mapping[BoundKind, float]
@@ -124,6 +125,7 @@ class Reservations(msgspec.Struct, frozen=True):
     is_launch_bound: bool
     by: HostPart | None
     idle: float
+    spare: float
 
 
 def reservations_of(facts: Facts) -> Reservations:
@@ -135,6 +137,8 @@ def reservations_of(facts: Facts) -> Reservations:
         total = int(step_ns.sum())
         return 1 - int(changed(facts.trace, facts.graph, changes).step_ns.sum()) / total if total else 0.0
 
+    idle = most_idle(facts) if on_device else 1.0
+    exposed = max((each.exposed_communication or 0.0 for each in device_use(facts.model)), default=0.0)
     return Reservations(
         ceilings={kind: _ceiling(kind, path, on_path) for kind in resources_of(facts.model)},
         explained=explained(recorded_quality(facts.model), unknown_time(facts.model)),
@@ -142,7 +146,8 @@ def reservations_of(facts: Facts) -> Reservations:
         is_busy_for_free=_is_busy_for_free(facts, saved),
         is_launch_bound=launch_bound.is_launch_bound(facts),
         by=_host_part(facts.model, path),
-        idle=most_idle(facts) if on_device else 1.0,
+        idle=idle,
+        spare=min(idle + exposed, 1.0),
     )
 
 
@@ -233,7 +238,7 @@ def bound_of(
     }
     idle = most_idle(facts) if on_device else 1.0
     found = [
-        Relief(kind, min(saved(changes), idle) if kind in _OF_IDLE_TIME else saved(changes))
+        Relief(kind, min(saved(changes), idle) if kind in OF_IDLE_TIME else saved(changes))
         for kind, changes in resources.items()
         if kind not in refused
     ]
@@ -246,7 +251,7 @@ def bound_of(
     if above is not None:
         return unknown(refused[above].id, f"{CANNOT} {refused[above].text}", found)
     # a relief that removes a good part of what little the devices idle does not contradict that they are busy
-    is_of_idle = best in _OF_IDLE_TIME and share >= max(LEAST, idle / 4)
+    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, idle / 4)
     if best != "compute" and "compute" not in refused and not is_of_idle and _is_busy_for_free(facts, saved):
         return unknown("busy", f"{CANNOT} {BUSY_FOR_FREE}", found)
     if on_device and unknown_idle(facts) > max(share, USELESS):
@@ -321,7 +326,7 @@ def _next(
     beyond: dict[BoundKind, float] = {}
     for kind, changes in resources.items():
         if kind != best:
-            most = idle if {best, kind} <= _OF_IDLE_TIME else 1.0
+            most = idle if {best, kind} <= OF_IDLE_TIME else 1.0
             beyond[kind] = min(saved([*resources[best], *changes]), most) - min(first, most)
     most_beyond = max(beyond, key=lambda each: beyond[each], default=None)
     return most_beyond if most_beyond is not None and beyond[most_beyond] >= LEAST_NEXT * (1 - first) else None

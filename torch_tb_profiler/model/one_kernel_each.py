@@ -1,7 +1,8 @@
 """Kernels that carry the correlation of a call that started another kernel, as roctracer writes them (kineto#1416).
 
 A call that launches a kernel starts one. Of several with its correlation it started the one that it names, else the one
-with its `External id`, else the first. The others belong to calls that started nothing, as far as the order tells.
+with its `External id`. The others belong to calls that started nothing, as far as the order tells; where nothing else
+tells which one is its own, the call and those start them in their order.
 """
 
 from __future__ import annotations
@@ -56,6 +57,14 @@ def one_kernel_each(trace: Trace, found: LaunchOfWork, is_outer: Bool) -> Launch
     chosen = _in_order(trace, pieces, found.launch[pieces], free, found)
     launch[pieces] = np.where(chosen >= 0, chosen, np.where(alike[extra], launch[pieces], -1))
     link[pieces] = np.where(chosen >= 0, Link.ORDER, np.where(alike[extra], link[pieces], Link.AMBIGUOUS))
+    # whose own kernel nothing but the order tells, and whose others all have a call
+    by_order = np.ones(len(launches), np.bool_)
+    by_order[call[leads & (named[order] | same_id[order])]] = False
+    by_order[call[extra[chosen < 0]]] = False
+    open_, anchor = shared[by_order[call]], call[by_order[call]]
+    calls = launch[open_]
+    launch[open_] = calls[np.lexsort((events.start[launches.row[calls]], anchor))]
+    link[open_] = np.where(launch[open_] == anchor, found.link[open_], Link.ORDER)
     return msgspec.structs.replace(found, launch=launch, link=link)
 
 

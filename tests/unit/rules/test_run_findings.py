@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.rank_programs import Ranks, mean_step_ns, ranks_of
+from tests.events import model_of
+from tests.rank_programs import Ranks, events_of, mean_step_ns, ranks_of
+from torch_tb_profiler.insights import diagnosis as found_of
 from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.insights.run.rules import RUN_RULES
@@ -117,6 +119,28 @@ def test_ranks_that_are_not_loaded() -> None:
     assert "4 of 8" in diagnosis.bound.sentence
     assert "4 of 8" in findings["exposed_transfer"].detail
     assert findings["exposed_transfer"].confidence == "medium"
+
+
+def test_a_host_that_goes_on_earlier_saves_no_more_than_devices_do_not_compute() -> None:
+    """Nothing recorded orders the products of a step behind the collective of the one before. What bounds the run is
+    what bounds each rank: their kernels do not overlap more than they did.
+    """
+    program = replace(
+        HEALTHY,
+        ranks=2,
+        compute=lambda rank, step: 26_000.0 if rank == 1 else 20_000.0,
+        transfer=4_000.0,
+        silence=19_000.0,
+        stream=20,
+    )
+    diagnosis, _ = found(program)
+    reliefs = {each.kind: each.share or 0.0 for each in diagnosis.bound.reliefs}
+    assert max(reliefs[kind] for kind in ("sync", "host", "launch")) <= (4_000 + 10_000) / 2 / 49_000 + 0.02
+    ranks = [
+        found_of(model_of(events, distributedInfo={"backend": "nccl", "rank": rank, "world_size": 2})).bound.kind
+        for rank, events in enumerate(events_of(program))
+    ]
+    assert [diagnosis.bound.kind, *ranks] == ["compute"] * 3
 
 
 def test_one_rank_alone_has_no_findings() -> None:

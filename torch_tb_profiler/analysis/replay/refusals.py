@@ -96,7 +96,7 @@ def quality_of(model: Model, graph: Graph, path: CriticalPath | None = None) -> 
     unexplained = (path or critical_path(unchanged(graph))).unexplained
     confidence: Confidence = "normal"
     if unexplained is not None and unexplained > USELESS:
-        text = f"{100 * unexplained:.0f} % of the time of the steps has no cause in the trace."
+        text = f"{100 * unexplained:.0f} % of the critical path has no cause in the trace."
         found.append(Refusal("unexplained", "savings", text, unexplained))
         confidence = "none"
     elif unexplained is not None and unexplained > DOUBTFUL:

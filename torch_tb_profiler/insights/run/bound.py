@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.insights.bound import LEAST, MOSTLY_IDLE, Bound, Relief, Reservations, slower_host
+from torch_tb_profiler.insights.bound import (
+    LEAST,
+    MOSTLY_IDLE,
+    OF_IDLE_TIME,
+    Bound,
+    Relief,
+    Reservations,
+    slower_host,
+)
 from torch_tb_profiler.insights.bound_sentences import BUSY_FOR_FREE, CANNOT, NAMES, BoundKind, HostPart, begin_of
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts
 from torch_tb_profiler.insights.shared.wording import ms
@@ -33,13 +41,15 @@ def run_bound(facts: RunFacts) -> Bound:
         return unknown("no_step", f"{CANNOT} no steps were found")
     on_device = any(each.has_device_work for each in facts.ranks)
     total = facts.step_ns * facts.steps
+    spare = sum(each.spare for each in held) / len(held)
     kinds: list[BoundKind] = [kind for each in facts.ranks for kind in each.reliefs]
     found = []
     for kind in dict.fromkeys(kinds):
         if facts.refusal(facts.relief_changes(kind)) is not None:
             found.append(Relief(kind, None))
         else:
-            found.append(Relief(kind, 1 - _after(facts, [facts.relief(kind)]) / total))
+            saved = 1 - _after(facts, [facts.relief(kind)]) / total
+            found.append(Relief(kind, min(saved, spare) if kind in OF_IDLE_TIME else saved))
     found.sort(key=lambda each: -1.0 if each.share is None else -each.share)
     best, share = found[0], found[0].share or 0.0
     refused = [each.kind for each in found if each.share is None]

@@ -114,8 +114,8 @@ _MODEL_PARTS = (
         Kind.SAMPLER,
         "FlashInfer, PyTorch, SGLang",
         NO,
-        r"""(?i:TopKTopP) (?i:SamplingFrom) (?i:gatherTopK) (?i:topK\w*Decode) (?i:multinomial) (?i:argmax)
-        resolve_future_token apply_\w*penalt (?:clamp|compute)_position""",
+        r"""(?i:TopKTopP) (?i:SamplingFrom) (?i:gatherTopK) radixFindKthValues (?i:topK\w*Decode) (?i:multinomial)
+        (?i:argmax) resolve_future_token apply_\w*penalt (?:clamp|compute)_position""",
     ),
 )
 
@@ -124,7 +124,7 @@ _GENERAL = (
         Kind.SORT,
         "CUB, rocPRIM, Thrust",
         NO,
-        r"""^[\w:]*cub:: ^[\w:]*rocprim ^[\w:]*thrust:: RadixSort bitonicSort onesweep lookback_scan partition_kernel
+        r"""^[\w:]*cub:: ^[\w:]*rocprim ^[\w:]*thrust:: [Rr]adixSort bitonicSort onesweep lookback_scan partition_kernel
         kernel_scan_(?:inner|outer)""",
     ),
     of_kind(Kind.POOLING, "PyTorch", NO, r"(?i:pool)"),
@@ -142,8 +142,8 @@ _GENERAL = (
         Kind.INDEX,
         "PyTorch",
         NO,
-        r"""index_(?:elementwise|kernel|put) indexSelect indexing_backward scatter gather masked_ _index_copy _put_
-        write_indices""",
+        r"""index_(?:elementwise|kernel|put) index(?:Select|Func) indexing_backward scatter gather masked_ _index_copy
+        _put_ write_indices""",
     ),
     of_kind(Kind.REDUCTION, "PyTorch", NO, r"reduce_kernel ReduceOp lpnorm_cleanup"),
     of_kind(Kind.POINTWISE, "PyTorch", NO, r"elementwise_kernel elementwise_with_index transform_kernel"),

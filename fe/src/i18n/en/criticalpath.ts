@@ -31,7 +31,7 @@ export const criticalpath = area("criticalpath", {
     lost_work: (share: string) =>
       `${share} of the launches have no recorded work, so the profiler lost it: the effect of changes of device work is not known.`,
     unexplained: (share: string) =>
-      `${share} of the time of the steps has no cause in the trace: the path is shown, savings are not.`,
+      `${share} of the critical path has no cause in the trace: the path is shown, savings are not.`,
     waits: "A wait ends with what it waits for: it cannot become faster by itself.",
   },
 

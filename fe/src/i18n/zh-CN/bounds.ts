@@ -35,7 +35,7 @@ const WHY: Readonly<Record<string, string>> = {
   no_device: "无法判断什么限制了此次运行：程序使用的设备没有被采集。",
   lost_work: "无法判断什么限制了此次运行：许多启动的工作没有被记录。",
   clocks: "无法判断什么限制了此次运行：有工作在启动之前就已开始，时钟不一致。",
-  unexplained: "无法判断什么限制了此次运行：各步的大部分时间在跟踪中没有原因。",
+  unexplained: "无法判断什么限制了此次运行：关键路径的大部分在跟踪中没有原因。",
 };
 
 export const bounds: ServerMessages["bounds"] = {

@@ -11,7 +11,7 @@ export const ofTraces = {
   lost_work: (share: string) =>
     `${share} 的启动没有记录到工作，已被性能分析器丢失：不回答对设备工作的更改。`,
   unexplained: (share: string) =>
-    `各步时间的 ${share} 在跟踪中没有原因：只显示路径，不给出可节省的时间。`,
+    `关键路径的 ${share} 在跟踪中没有原因：只显示路径，不给出可节省的时间。`,
 };
 
 /** What rules do not promise. */
