@@ -194,9 +194,7 @@ def test_what_is_refused_has_its_reason_and_no_number(on_its_own: Profiler, keep
     on_its_own.page.route("**/api/critical_path?*", poor)
     on_its_own.open(v="criticalpath", r=GPU_RUN)
     main = on_its_own.ui.get_by_role("main")
-    expect(main.get_by_role("region", name="Not answered")).to_contain_text(
-        "41 % of the critical path has no cause"
-    )
+    expect(main.get_by_role("region", name="Not answered")).to_contain_text("41 % of the critical path has no cause")
     expect(main.get_by_text("59.0 % explained")).to_be_visible()
     rows = cells_of(on_its_own.panel(LIMITS).get_by_role("table"))
     assert {cells[3] for cells in rows} == {"–"}
