@@ -149,8 +149,8 @@ def test_side_by_side() -> None:
     defined, values = side_by_side(
         ["a", "b"], [{"x": 1.0, "y": 5.0}, {"x": 1.0, "z": 7.0}], OperatorTable.columns["host_self_ns"]
     )
-    assert [d.key for d in defined] == ["name", "t0", "t1", "spread"]
-    assert [d.label for d in defined][1:3] == ["a", "b"]
+    assert [d.key for d in defined] == ["name", "spread", "t0", "t1"]
+    assert [d.label for d in defined][2:] == ["a", "b"]
     assert values["name"] == ["z", "y", "x"]
     assert values["t0"].tolist() == [None, 5.0, 1.0]
     assert values["t1"].tolist() == [7.0, None, 1.0]

@@ -94,25 +94,28 @@ COMPARE_KERNELS = {
     **_of_both(KernelTable.columns["calls"], KernelTable.columns["total_ns"]),
 }
 
-_ROOFLINES = _of_both(*(RooflineTable.columns[key] for key in ("calls", "time_ns", "flops", "roof_share", "lost_ns")))
-#: what both sides have beside the change of lost time is hidden
+#: of the columns of both sides; the change of lost time comes first
 _SHOWN = frozenset("delta_lost_ns delta_time_ns roof_share exp_roof_share lost_ns exp_lost_ns".split())
 
-COMPARE_ROOFLINE = {
-    "name": RooflineTable.columns["name"],
-    "input_shape": RooflineTable.columns["input_shape"],
-    "delta_lost_ns": _ROOFLINES["delta_lost_ns"],
-    **by_key(
-        "compare_roofline",
-        Definition(
-            "cause",
-            "What differs",
-            "string",
-            None,
-            "only_baseline, only_experiment: the other side does not have it; work: calls of a step, FLOP or bytes "
-            "differ by more than 1 %; kernels: the same work at a part of the roof that differs by more than 5 %; "
-            "same.",
-        ),
-    ),
-    **{key: replace(each, hidden=key not in _SHOWN or UNSET) for key, each in _ROOFLINES.items()},
-}
+
+def _rooflines() -> dict[str, Definition]:
+    columns = RooflineTable.columns
+    both = _of_both(*(columns[key] for key in ("calls", "time_ns", "flops", "roof_share", "lost_ns")))
+    cause = Definition(
+        "cause",
+        "What differs",
+        "string",
+        None,
+        "only_baseline, only_experiment: the other side does not have it; work: calls of a step, FLOP or bytes "
+        "differ by more than 1 %; kernels: the same work at a part of the roof that differs by more than 5 %; "
+        "same.",
+    )
+    return {
+        **{key: columns[key] for key in ("name", "input_shape")},
+        "delta_lost_ns": both["delta_lost_ns"],
+        **by_key("compare_roofline", cause),
+        **{key: replace(each, hidden=key not in _SHOWN or UNSET) for key, each in both.items()},
+    }
+
+
+COMPARE_ROOFLINE = _rooflines()
