@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from torch_tb_profiler.analysis.api_calls.calls import api_calls
 
 from tests.events import annotation, event, kernel, launch, model_of, op
 from tests.recorded import model_of as model_of_file
 from tests.recorded import sample_traces, short
+from torch_tb_profiler.analysis.api_calls.calls import api_calls
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
 
