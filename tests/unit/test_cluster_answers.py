@@ -42,7 +42,7 @@ def outcome_of(said: Any, task: Task) -> Outcome | None:
 
 @pytest.fixture
 def task(tmp_path: Path) -> Task:
-    return Task("", "", 0, 0, "", 5, check_of(tmp_path).target)
+    return Task("", "", 0, 0, number=5, target=check_of(tmp_path).target)
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from tests.unit.test_program import EVALUATE, deep, module, training
 from torch_tb_profiler.analysis.compare.diff import (
     SUMS,
     Comparison,
-    KernelSums,
     Node,
     OperatorSums,
     Program,
     Side,
     delta,
 )
+from torch_tb_profiler.analysis.kernels.sums import KernelSums
 from torch_tb_profiler.analysis.modules.table import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model

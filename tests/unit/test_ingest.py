@@ -25,7 +25,7 @@ from torch_tb_profiler.ingest.ingest import Ingested, ingest
 from torch_tb_profiler.ingest.runner import CannotBegin, Progress
 from torch_tb_profiler.ingest.tasks import Lost
 from torch_tb_profiler.ranks import reduction
-from torch_tb_profiler.reason import OTHER, Reason
+from torch_tb_profiler.reason import OTHER, Reason, Why
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.workspace import open_workspace
 from torch_tb_profiler.workspace.places import Folder
@@ -205,7 +205,7 @@ def test_a_server_shows_a_shared_place_without_the_files(tmp_path: Path, own_cac
                 (f"node0_{rank}", "ready", rank) for rank in range(3)
             ]
             assert (failed.file, failed.state) == (bad.file, "failed")
-            assert failed.reason == bad.reason
+            assert (failed.reason, failed.why) == (bad.reason.text, Why.of(bad.reason))
             assert not run.skipped
             client = client_of(workspace)
             asked = f"run={run.name}&worker=node0_1"

@@ -21,7 +21,8 @@ def check_of(tmp_path: Path, url: str = "") -> Check:
     place.mkdir(exist_ok=True)
     (path,) = write_ranks(tmp_path / "job", 1)
     target = Target(str(place), False, "ingest-", 400, answers_version())
-    return Check(url or str(path), path.name, path.stat().st_size, 0, "", "ingest-probe.part", target)
+    size = path.stat().st_size
+    return Check(path.name, url or str(path), size, 0, nonce="ingest-probe.part", target=target)
 
 
 def asked(check: Check) -> WorkerFact:
@@ -66,7 +67,7 @@ def test_a_newcomer_with_another_build_reads_nothing(tmp_path: Path) -> None:
     target = msgspec.structs.replace(check.target, code="other")
     children = Children(1)
     try:
-        outcome = read_rank(Task(check.url, check.path, check.size, 0, "", 3, target), children)
+        outcome = read_rank(Task(check.path, check.url, check.size, 0, number=3, target=target), children)
     finally:
         children.close()
     assert isinstance(outcome, Lost)

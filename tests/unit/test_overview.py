@@ -108,7 +108,7 @@ def test_cpu_only() -> None:
     assert found.steps.rule == "whole_trace"
     assert found.steps.categories == ("dataloader", "cpu_exec", "other")
     assert found.devices == ()
-    assert [o.name for o in found.top_operators] == ["b", "a"]
+    assert [(o.name, o.device_self_ns) for o in found.top_operators] == [("b", None), ("a", None)]
 
 
 def test_nothing_at_all() -> None:

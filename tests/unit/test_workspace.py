@@ -67,8 +67,8 @@ def test_traces_of_other_names_are_read_and_say_where_they_ran(logs: Path, opene
     assert {t.worker: (t.span, t.rank, t.world_size, t.host_name) for t in workspace.run("run").traces} == {
         "rank0": ("1", 0, 2, "node7"),
         "rank1": ("1", 1, 2, "node7"),
-        "rank4": ("default", 4, None, ""),
-        "w": ("default", None, None, ""),
+        "rank4": ("default", 4, None, None),
+        "w": ("default", None, None, None),
     }
     assert [s.file for s in workspace.run("run").skipped] == ["config.json"]
     assert count_of(workspace, "run", "rank1") == 8

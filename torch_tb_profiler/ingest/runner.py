@@ -40,7 +40,7 @@ class Progress(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Check(StorableEntry, frozen=True):
+class Check(StorableEntry, frozen=True, kw_only=True):
     """What a worker is asked before the first rank: a file that it must be able to read.
 
     nonce: name of a file that it is to write to the place

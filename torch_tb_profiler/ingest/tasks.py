@@ -44,7 +44,7 @@ class Target(msgspec.Struct, frozen=True):
         return place
 
 
-class Task(StorableEntry, frozen=True):
+class Task(StorableEntry, frozen=True, kw_only=True):
     """Read a file. number: of the task."""
 
     number: int

@@ -6,7 +6,7 @@ another. Among themselves operators and annotations nest, and so do frames.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -19,26 +19,46 @@ from torch_tb_profiler.trace.schema import Table, column
 #: starts and durations are rounded apart, so a range may seem to begin this long before the one before it has ended, ns
 ROUNDING_NS = 1
 
+Tree = TypeVar("Tree", bound="NestedRanges")
+
 RANGES = (Category.USER_ANNOTATION, Category.OPERATOR)
 
 
-class CallTree(Table):
-    """One node per operator and annotation, in preorder: by thread, by start, the enclosing one first.
+class NestedRanges(Table):
+    """Ranges that are nested by time, in preorder: by thread, by start, the enclosing one first.
 
     Positions are indexes into these columns. A parent stands before its children, so a roll-up goes from the last
-    node to the first. A range that outlives the one it started in ends with it here; totals of operators use the
-    duration that was recorded.
+    node to the first. A range that outlives the one it started in ends with it here.
     """
 
-    table_name: ClassVar[str] = "call_tree"
     row: Int32 = column("row", "the event")
     parent: Int32 = column("position, -1 at the top of a thread", "nesting")
     depth: Int32 = column("number of enclosing nodes", "nesting")
     start: Int64 = column("ns", "events.start")
     end: Int64 = column("ns, not after the parent's", "events.end")
     track: Int32 = column("index into Trace.tracks", "events.track")
-    category: UInt8 = column("OPERATOR or USER_ANNOTATION", "events.category")
     name: Int32 = column("string", "events.name")
+
+    @classmethod
+    def of(cls: type[Tree], trace: Trace, row: Int32, nesting: Nesting, **columns: Any) -> Tree:
+        """row: in preorder; columns: those of the subclass."""
+        return cls(
+            row=row,
+            parent=nesting.parent,
+            depth=nesting.depth,
+            start=nesting.start,
+            end=nesting.end,
+            track=nesting.lane,
+            name=trace.events.name[row],
+            **columns,
+        )
+
+
+class CallTree(NestedRanges):
+    """One node per operator and annotation. Totals of operators use the duration that was recorded."""
+
+    table_name: ClassVar[str] = "call_tree"
+    category: UInt8 = column("OPERATOR or USER_ANNOTATION", "events.category")
     operator: Int32 = column("index into Trace.operators", "operators.row")
     frame: Int32 = column("position in the frame tree, -1", "innermost Python frame around the start")
 
@@ -48,17 +68,10 @@ class CallTree(Table):
         return is_operator
 
 
-class FrameTree(Table):
-    """One node per Python frame, in preorder as in `CallTree`."""
+class FrameTree(NestedRanges):
+    """One node per Python frame. Names are `file(line): function` or `nn.Module: Name_k`."""
 
     table_name: ClassVar[str] = "frame_tree"
-    row: Int32 = column("row", "the event")
-    parent: Int32 = column("position of the caller, -1", "nesting")
-    depth: Int32 = column("number of callers", "nesting")
-    start: Int64 = column("ns", "events.start")
-    end: Int64 = column("ns, not after the parent's", "events.end")
-    track: Int32 = column("index into Trace.tracks", "events.track")
-    name: Int32 = column("string: file(line): function, or nn.Module: Name_k", "events.name")
 
 
 def nest_category(trace: Trace, categories: tuple[Category, ...]) -> tuple[Int32, Nesting]:
@@ -73,30 +86,19 @@ def nest_category(trace: Trace, categories: tuple[Category, ...]) -> tuple[Int32
     return rows[nesting.order].astype(np.int32), nesting
 
 
-def _in_both(trace: Trace, row: Int32, nesting: Nesting) -> dict[str, Any]:
-    """The columns that both trees have."""
-    return {
-        "row": row,
-        "parent": nesting.parent,
-        "depth": nesting.depth,
-        "start": nesting.start,
-        "end": nesting.end,
-        "track": nesting.lane,
-        "name": trace.events.name[row],
-    }
-
-
 def frame_tree(trace: Trace) -> tuple[FrameTree, Nesting]:
     row, nesting = nest_category(trace, (Category.PYTHON_FUNCTION,))
-    return FrameTree(**_in_both(trace, row, nesting)), nesting
+    return FrameTree.of(trace, row, nesting), nesting
 
 
 def call_tree(trace: Trace, frames: Nesting) -> tuple[CallTree, Nesting]:
     row, nesting = nest_category(trace, RANGES)
     operator_of_row = np.full(len(trace.events), -1, dtype=np.int32)
     operator_of_row[trace.operators.row] = np.arange(len(trace.operators), dtype=np.int32)
-    tree = CallTree(
-        **_in_both(trace, row, nesting),
+    tree = CallTree.of(
+        trace,
+        row,
+        nesting,
         category=trace.events.category[row],
         operator=operator_of_row[row],
         frame=frames.innermost(nesting.lane, nesting.start),

@@ -19,12 +19,12 @@ from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64, UInt8
 from torch_tb_profiler.aside import put_aside
-from torch_tb_profiler.model.call_tree import ROUNDING_NS
+from torch_tb_profiler.model.call_tree import ROUNDING_NS, NestedRanges
 from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.model.modules import lightning_modules, nn_modules
 from torch_tb_profiler.model.steps import PROFILER_STEP, StepChoice
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import Table, column
+from torch_tb_profiler.trace.schema import column
 
 Source = Literal["nn", "lightning"]
 
@@ -46,23 +46,18 @@ class NodeKind(IntEnum):
     BACKWARD = 7  # of one module call: made here, it has no event
 
 
-class ProgramTree(Table):
-    """One node per range, in preorder: by thread, by start, the enclosing one first.
+class ProgramTree(NestedRanges):
+    """One node per range.
 
     `lane` is the thread a node is shown in: backward nodes are shown in the main thread, wherever they ran.
+    A BACKWARD node has no event, so its row is -1. It lasts from the earliest of its operators to the latest; its track
+    is that of the first, and its name that of the module.
     """
 
     table_name: ClassVar[str] = "program_tree"
-    row: Int32 = column("row, -1 for BACKWARD", "the event")
     kind: UInt8 = column("NodeKind", "category and name")
-    parent: Int32 = column("position, -1 at the top of a thread", "nesting")
-    depth: Int32 = column("number of enclosing nodes", "nesting")
-    start: Int64 = column("ns", "events.start; of BACKWARD the earliest of its operators")
-    end: Int64 = column("ns", "not after the parent's; of BACKWARD the latest of its operators")
     duration: Int64 = column("ns", "events.duration; of BACKWARD end - start")
-    track: Int32 = column("index into Trace.tracks", "events.track; of BACKWARD that of its first operator")
     lane: Int32 = column("index into Trace.tracks", "see above")
-    name: Int32 = column("string", "events.name; of BACKWARD that of the module")
     module: Int32 = column("position of a MODULE, -1", "of BACKWARD: the call it is the backward of")
 
 

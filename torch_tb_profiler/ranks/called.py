@@ -21,24 +21,16 @@ _IS_BETWEEN_TWO = np.array([kind in POINT_TO_POINT for kind in KINDS])
 C = TypeVar("C", bound="Called")
 
 
-class Called(msgspec.Struct, frozen=True):
-    """What a rank called, in the order of its calls. Columns are of shape (rows,).
+class CalledColumns(msgspec.Struct, frozen=True):
+    """Collectives, in the order of the calls of a rank. Columns are of shape (rows,).
 
-    number     number of the rank in the job; -1 where its trace does not say
-    groups, names, dtypes, steps   what the columns of that name point into; dtype 0 is unknown
     group, name, kind, dtype, step   step is -1 outside of all steps
     identity   a number made of the Comms Id, the same in every process; -1 without
     sequence   Seq, -1 without
-    peer       number of the other rank of a send or a receive, -1 where not known
-    in_bytes, out_bytes   -1 where not known
+    in_bytes, out_bytes   of one rank, -1 where not known
     duration   of its ranges, ns; -1 without any
     """
 
-    number: int
-    groups: Sequence[ProcessGroup]
-    names: Sequence[str]
-    dtypes: Sequence[str]
-    steps: Sequence[str]
     group: Int64
     name: Int64
     kind: Int64
@@ -46,13 +38,28 @@ class Called(msgspec.Struct, frozen=True):
     step: Int64
     identity: Int64
     sequence: Int64
-    peer: Int64
     in_bytes: Int64
     out_bytes: Int64
     duration: Int64
 
     def __len__(self) -> int:
         return len(self.group)
+
+
+class Called(CalledColumns, frozen=True):
+    """What a rank called.
+
+    number     number of the rank in the job; -1 where its trace does not say
+    groups, names, dtypes, steps   what the columns of that name point into; dtype 0 is unknown
+    peer       number of the other rank of a send or a receive, -1 where not known
+    """
+
+    number: int
+    groups: Sequence[ProcessGroup]
+    names: Sequence[str]
+    dtypes: Sequence[str]
+    steps: Sequence[str]
+    peer: Int64
 
     def take(self: C, rows: Int64) -> C:
         """Some of the rows."""

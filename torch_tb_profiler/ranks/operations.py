@@ -11,38 +11,22 @@ from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT, UNKNOWN_KIND
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.called import Timed
+from torch_tb_profiler.ranks.called import CalledColumns, Timed
 
 #: in a key: does not tell operations apart here
 ANY = -2
 
 
-class Operations(msgspec.Struct, frozen=True):
-    """The operations of all ranks, one rank after the other, each in the order of its calls. All of shape (rows,).
+class Operations(CalledColumns, frozen=True):
+    """The operations of all ranks, one rank after the other; numbers mean the same on all ranks.
 
-    rank, group, kind, dtype, name, step   numbers that mean the same on all ranks; step is -1 outside of all steps
-    identity                               of a Comms Id, -1 without
-    sequence                               Seq, -1 without
-    in_bytes, out_bytes                    of one rank, -1 where not known
-    start, end, duration                   of its ranges, ns by the clock of the rank; duration is -1 without any
+    rank         position of the rank
+    start, end   of its ranges, ns by the clock of the rank; -1 without any
     """
 
     rank: Int64
-    group: Int64
-    kind: Int64
-    dtype: Int64
-    name: Int64
-    step: Int64
-    identity: Int64
-    sequence: Int64
-    in_bytes: Int64
-    out_bytes: Int64
     start: Int64
     end: Int64
-    duration: Int64
-
-    def __len__(self) -> int:
-        return len(self.rank)
 
     @property
     def is_between_two(self) -> Bool:
@@ -68,7 +52,7 @@ def together(ranks: Sequence[Timed]) -> Together:
     known: list[ProcessGroup] = []
     texts: dict[str, int] = {}
     steps: dict[str, int] = {}
-    columns: list[tuple[Int64, ...]] = []
+    columns: list[dict[str, Int64]] = []
 
     def codes(names: Sequence[str], known: dict[str, int]) -> Int64:
         return np.array([*(known.setdefault(name, len(known)) for name in names), -1])
@@ -80,28 +64,24 @@ def together(ranks: Sequence[Timed]) -> Together:
             if of_group[-1] == len(known):
                 known.append(each)
         columns.append(
-            (
-                np.full(len(of), number),
-                np.array([*of_group, -1])[of.group],
-                of.kind,
-                np.where(of.dtype > 0, codes(of.dtypes, texts)[of.dtype], -1),
-                codes(of.names, texts)[of.name],
-                codes(of.steps, steps)[of.step],
-                of.identity,
-                of.sequence,
-                of.in_bytes,
-                of.out_bytes,
-                of.start,
-                of.end,
-                of.duration,
-            )
+            {name: getattr(of, name) for name in Operations.__struct_fields__ if name != "rank"}
+            | {
+                "rank": np.full(len(of), number),
+                "group": np.array([*of_group, -1])[of.group],
+                "dtype": np.where(of.dtype > 0, codes(of.dtypes, texts)[of.dtype], -1),
+                "name": codes(of.names, texts)[of.name],
+                "step": codes(of.steps, steps)[of.step],
+            }
         )
-    joined = [np.concatenate(values).astype(np.int64) for values in zip(*columns, strict=True)]
+    joined = {
+        name: np.concatenate([np.empty(0, np.int64), *(each[name] for each in columns)]).astype(np.int64)
+        for name in Operations.__struct_fields__
+    }
     has_step = np.zeros((len(ranks), len(steps) + 1), np.bool_)
     has_step[:, -1] = True
     for number, of in enumerate(ranks):
         has_step[number, [steps[name] for name in of.steps]] = True
-    return Together(Operations(*(joined or [np.empty(0, np.int64)] * 13)), tuple(known), has_step)
+    return Together(Operations(**joined), tuple(known), has_step)
 
 
 class Looks(msgspec.Struct, frozen=True):

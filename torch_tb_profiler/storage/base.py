@@ -35,14 +35,8 @@ class Entry(msgspec.Struct, frozen=True):
         return self.size, self.modified_ns, self.etag
 
 
-class StorableEntry(msgspec.Struct, frozen=True):
-    """A file as JSON can hold it: its address as `storable` makes it, all else as `Entry` has it."""
-
-    url: str
-    path: str
-    size: int
-    modified_ns: int
-    etag: str
+class StorableEntry(Entry, frozen=True, kw_only=True):
+    """A file as JSON can hold it: its address as `storable` makes it."""
 
     @staticmethod
     def fields_of(entry: Entry) -> dict[str, Any]:

@@ -5,13 +5,15 @@ They are made when they are first asked for, kept like an answer, and cut into t
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Literal
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
 from torch_tb_profiler.analysis.explained import explained, unknown_time
 from torch_tb_profiler.analysis.program.kinds import PHASES, Evidence
 from torch_tb_profiler.analysis.program.phases import phases
@@ -43,10 +45,18 @@ NO_PHASE = "Nothing in this trace says in which phase its main thread is."
 _NO_SLACK = np.empty(0, np.float32)
 
 
-class DerivedLane(msgspec.Struct, frozen=True):
-    """device: number of the device that the lane is of; None for one of the whole trace."""
+class DerivedLaneAnswer(msgspec.Struct, frozen=True):
+    """A lane that is computed.
+
+    device            number of the device, null for a lane of the whole trace
+    pieces            how many are on it
+    begin_ns, end_ns  where the first begins, where the last one ends
+    """
 
     device: int | None
+    pieces: Count = 0
+    begin_ns: Ns = 0
+    end_ns: Ns = 0
 
 
 class NoLanes(msgspec.Struct, frozen=True):
@@ -60,21 +70,26 @@ class NoLanes(msgspec.Struct, frozen=True):
     text: str
 
 
-class About(msgspec.Struct, frozen=True):
-    """What is said of lanes of a kind.
+class DerivedAnswer(msgspec.Struct, frozen=True):
+    """Lanes that are computed.
 
-    parts            what pieces are, by their codes: parts of the path, causes or phases; most time first
-    edges            by their codes: why what comes behind a piece could not come earlier; of phases how each is known
-    unexplained      share of the time of the steps that nothing in the trace explains
-    longest_step_ns  how long the longest step takes
+    lanes            their position is the number of the lane
+    parts            what pieces are, by the codes that tiles have; most time first
+    edges            by the codes in tiles: why what follows a piece could not come earlier; for phases, how each is
+                     known
+    refused          why there are none; null if there are
+    unexplained      share of the time of the steps that nothing in the trace explains; null if it is not known
+    longest_step_ns  how long the longest step takes; 0 without steps
+    has_slack        whether `/api/timeline/slack` can be asked
     """
 
-    lanes: list[DerivedLane]
+    lanes: list[DerivedLaneAnswer]
     parts: list[str]
     edges: list[str]
     refused: NoLanes | None = None
-    unexplained: float | None = None
-    longest_step_ns: int = 0
+    unexplained: Fraction | None = None
+    longest_step_ns: Ns = 0
+    has_slack: bool = False
 
 
 class Derived(msgspec.Struct, frozen=True):
@@ -88,7 +103,7 @@ class Derived(msgspec.Struct, frozen=True):
     size     bytes, about
     """
 
-    about: About
+    about: DerivedAnswer
     levels: Levels
     part: UInt8
     edge: UInt8
@@ -113,17 +128,24 @@ class Derived(msgspec.Struct, frozen=True):
         return found
 
 
-def _encoded(about: About, pieces: dict[str, npt.NDArray[Any]], slack: Float32) -> bytes:
+def _encoded(about: DerivedAnswer, pieces: dict[str, npt.NDArray[Any]], slack: Float32) -> bytes:
     """pieces: by lane and time; those of a lane do not overlap."""
     columns = {name: pieces[name].astype(dtype) for name, dtype in _TYPES.items()}
     tables: dict[str, dict[str, npt.NDArray[Any]]] = {"pieces": columns, "slack": {"slack": slack}}
+    start, end = columns["start"], columns["end"]
+    lanes = []
+    bounds = np.searchsorted(columns["lane"], np.arange(len(about.lanes) + 1)).tolist()
+    for lane, (low, high) in zip(about.lanes, pairwise(bounds), strict=True):
+        begin_ns, end_ns = (int(start[low]), int(end[high - 1])) if high > low else (0, 0)
+        lanes.append(DerivedLaneAnswer(lane.device, high - low, begin_ns, end_ns))
+    about = replace(about, lanes=lanes, has_slack=len(slack) > 0)
     return encode_tables(NamedTables(msgspec.to_builtins(about), [""], tables))
 
 
 def _read(stored: bytes) -> Derived:
     kept = decode_tables(stored)
     pieces, slack = kept.tables["pieces"], kept.tables["slack"]["slack"]
-    about = convert(kept.header, About)
+    about = convert(kept.header, DerivedAnswer)
     start, end = pieces["start"], pieces["end"]
     idle, count = np.zeros(len(start), np.int64), np.ones(len(start), np.int32)
     items = Items(pieces["lane"], start, end, idle, count, np.arange(len(start), dtype=np.int32))
@@ -142,11 +164,11 @@ def _path(subject: Subject) -> bytes:
     path = recorded_path(model)
     refused = next((each for each in recorded_quality(model).refusals if each.scope == "everything"), None)
     if refused is not None:
-        return _encoded(About([], [], [], NoLanes(refused.id, refused.text)), _nothing(), _NO_SLACK)
+        return _encoded(DerivedAnswer([], [], [], NoLanes(refused.id, refused.text)), _nothing(), _NO_SLACK)
     pieces, known = recorded_pieces(model), explained(recorded_quality(model), unknown_time(model))
     slack = slack_of_rows(model)
-    about = About(
-        lanes=[DerivedLane(None)],
+    about = DerivedAnswer(
+        lanes=[DerivedLaneAnswer(None)],
         parts=list(PARTS),
         edges=edges,
         unexplained=None if known.share is None else 1 - known.share,
@@ -163,7 +185,7 @@ def _idle(subject: Subject) -> bytes:
     model = subject.model
     found = waterfall(model)
     if found.basis != "devices":
-        return _encoded(About([], [], [], NoLanes("no_device", NO_DEVICE)), _nothing(), _NO_SLACK)
+        return _encoded(DerivedAnswer([], [], [], NoLanes("no_device", NO_DEVICE)), _nothing(), _NO_SLACK)
     gaps = found.gaps
     gaps = gaps.take(np.lexsort((gaps.start_ns, gaps.device)))
     start, end = gaps.start_ns.copy(), gaps.start_ns + gaps.duration_ns
@@ -181,8 +203,8 @@ def _idle(subject: Subject) -> bytes:
         "edge": np.full(len(gaps), NO_EDGE),
         "row": row,
     }
-    lanes = [DerivedLane(device) for device in found.devices]
-    return _encoded(_used(About(lanes, list(found.causes), []), columns), columns, _NO_SLACK)
+    lanes = [DerivedLaneAnswer(device) for device in found.devices]
+    return _encoded(_used(DerivedAnswer(lanes, list(found.causes), []), columns), columns, _NO_SLACK)
 
 
 def _phases(subject: Subject) -> bytes:
@@ -190,7 +212,7 @@ def _phases(subject: Subject) -> bytes:
     found = phases(subject.model)
     segments = found.segments
     if not len(segments.start):
-        return _encoded(About([], [], [], NoLanes("no_phase", NO_PHASE)), _nothing(), _NO_SLACK)
+        return _encoded(DerivedAnswer([], [], [], NoLanes("no_phase", NO_PHASE)), _nothing(), _NO_SLACK)
     mark = found.marks.nesting.innermost(np.full(len(segments.start), found.main, np.int32), segments.start)
     columns: dict[str, npt.NDArray[Any]] = {
         "lane": np.zeros(len(segments.start), np.int32),
@@ -201,7 +223,7 @@ def _phases(subject: Subject) -> bytes:
         "row": take_known(found.marks.row, mark, -1),
     }
     parts = [PHASE + phase.value for phase in PHASES]
-    about = About([DerivedLane(None)], parts, [each.name.lower() for each in Evidence])
+    about = DerivedAnswer([DerivedLaneAnswer(None)], parts, [each.name.lower() for each in Evidence])
     return _encoded(_used(about, columns), columns, _NO_SLACK)
 
 
@@ -209,13 +231,13 @@ def _nothing() -> dict[str, npt.NDArray[Any]]:
     return dict.fromkeys(_TYPES, np.empty(0, np.int64))
 
 
-def _used(about: About, columns: dict[str, npt.NDArray[Any]]) -> About:
+def _used(about: DerivedAnswer, columns: dict[str, npt.NDArray[Any]]) -> DerivedAnswer:
     """Only the parts that occur, most time first; the codes in `columns` are made those."""
     time = sums_at(columns["part"], columns["end"] - columns["start"], len(about.parts))
     used = np.flatnonzero(np.bincount(columns["part"], minlength=len(about.parts)))
     used = used[np.argsort(-time[used], kind="stable")]
     columns["part"] = places_of(used, len(about.parts))[columns["part"]]
-    return msgspec.structs.replace(about, parts=[about.parts[part] for part in used.tolist()])
+    return replace(about, parts=[about.parts[part] for part in used.tolist()])
 
 
 PARTS_OF_TIMELINE: dict[DerivedKind, Part[Derived]] = {

@@ -21,7 +21,7 @@ SUFFIX = ".catalog"
 VERSION = 2
 
 
-class CatalogFile(StorableEntry, frozen=True):
+class CatalogFile(StorableEntry, frozen=True, kw_only=True):
     """A file of a rank, as `TraceFile` has it."""
 
     worker: str

@@ -61,7 +61,7 @@ class TraceState(msgspec.Struct):
             bytes_done=self.file.entry.size if self.state == "ready" else self.bytes_done,
             events=summary.events if summary else self.events,
             bytes_total=self.file.entry.size,
-            reason=self.reason and self.reason.text,
+            reason=self.reason.text if self.reason else None,
             why=Why.of(self.reason),
             notes=summary.notes if summary else 0,
             views=summary.views if summary else (),

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.compare.alignment import align
+from torch_tb_profiler.analysis.kernels.sums import KernelSums
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.arrays.grouping import group
@@ -59,14 +60,6 @@ class OperatorSums(msgspec.Struct, frozen=True):
 
 #: its columns but the name
 SUMS = OperatorSums.__struct_fields__[1:]
-
-
-class KernelSums(msgspec.Struct, frozen=True):
-    """Kernels by name; parallel, times in ns."""
-
-    name: tuple[str, ...]
-    calls: Int64
-    total_ns: Int64
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch_tb_profiler.trace import Category
 
 
 class KernelSums(msgspec.Struct, frozen=True):
-    """Kernels by name, in the order of `KernelTable`; columns as there, parallel."""
+    """Kernels by name; columns as in `KernelTable`, parallel."""
 
     name: tuple[str, ...]
     calls: Int64
@@ -20,7 +20,7 @@ class KernelSums(msgspec.Struct, frozen=True):
 
 
 def kernel_sums(model: Model) -> KernelSums:
-    """As `kernels(model)`, without all that it tells beside these columns."""
+    """As `kernels(model)` in columns and order, without all that it tells beside these columns."""
     trace = model.trace
     rows = model.device_work.row[model.device_category == Category.KERNEL]
     names = trace.events.name[rows]

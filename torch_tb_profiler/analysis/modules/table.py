@@ -19,6 +19,7 @@ from torch_tb_profiler.arrays.paths import paths
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.call_tree import NestedRanges
 from torch_tb_profiler.model.modules import hook_name, lightning_hooks, module_name, nn_modules
 from torch_tb_profiler.model.program_tree import NodeKind, Source
 
@@ -89,17 +90,6 @@ class HookTable(Result, group="hooks"):
     host_self_ns: Int64 = column("Self", "Total − Σ of the hooks called directly inside it.")
     max_ns: Int64 = column("Max", "Longest call.")
     min_ns: Int64 = column("Min", "Shortest call.")
-
-
-class HookCalls(msgspec.Struct, frozen=True):
-    """Every call of a hook, nested by time, in preorder; times in ns."""
-
-    row: Int32
-    parent: Int32
-    depth: Int32
-    start: Int64
-    end: Int64
-    track: Int32
 
 
 def modules(model: Model, source: Source) -> ModuleTable:
@@ -219,12 +209,12 @@ def _table(
 
 
 @remembered
-def hook_calls(model: Model) -> HookCalls:
+def hook_calls(model: Model) -> NestedRanges:
     """Lightning's hooks as they called each other."""
     events = model.trace.events
     rows = lightning_hooks(model)
     nesting = nest(events.track[rows], events.start[rows], events.end[rows], np.zeros(len(rows), np.int32))
-    return HookCalls(rows[nesting.order], nesting.parent, nesting.depth, nesting.start, nesting.end, nesting.lane)
+    return NestedRanges.of(model.trace, rows[nesting.order], nesting)
 
 
 def hooks(model: Model) -> HookTable:
@@ -233,12 +223,11 @@ def hooks(model: Model) -> HookTable:
     total = np.maximum(trace.events.duration[calls.row], 0)
     inside = np.flatnonzero(calls.parent >= 0)
     own = total - sums_at(calls.parent[inside], (calls.end - calls.start)[inside], len(total))
-    names = trace.events.name[calls.row]
-    groups = group([names])
+    groups = group([calls.name])
     by_name = groups.sum(total)
-    order = descending(by_name, lambda at: trace.strings[int(names[groups.first[at]])])
+    order = descending(by_name, lambda at: trace.strings[int(calls.name[groups.first[at]])])
     return HookTable(
-        name=tuple(hook_name(trace.strings[code]) for code in names[groups.first[order]].tolist()),
+        name=tuple(hook_name(trace.strings[code]) for code in calls.name[groups.first[order]].tolist()),
         calls=groups.count()[order],
         host_total_ns=by_name[order],
         host_self_ns=groups.sum(own)[order],

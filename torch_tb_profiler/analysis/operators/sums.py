@@ -15,7 +15,6 @@ from torch_tb_profiler.model import Model
 class OperatorSums(msgspec.Struct, frozen=True):
     """Operators by name, in the order of `OperatorTable`; columns as there, parallel."""
 
-    has_device_work: bool
     name: tuple[str, ...]
     calls: Int64
     device_self_ns: Int64
@@ -24,13 +23,12 @@ class OperatorSums(msgspec.Struct, frozen=True):
 
 def operator_sums(model: Model) -> OperatorSums:
     """As `operators(model)`, without all that it tells beside these columns."""
-    times, has_device_work = operator_times(model), model.has_device_work
+    times = operator_times(model)
     names = model.tree.name[times.node]
     groups = group([names], old_order(model, call_forest(model))[times.node])
     host_self, device_self = groups.sum(times.host_self), groups.sum(times.device_self)
-    order = descending(device_self if has_device_work else host_self)
+    order = descending(device_self if model.has_device_work else host_self)
     return OperatorSums(
-        has_device_work=has_device_work,
         name=tuple(model.trace.strings[code] for code in names[groups.first][order].tolist()),
         calls=groups.count()[order],
         device_self_ns=device_self[order],

@@ -19,7 +19,7 @@ Direction = Literal["HtoD", "DtoH"]
 Interval = tuple[int, int, int]
 
 
-class Within(msgspec.Struct, frozen=True):
+class Within(msgspec.Struct, frozen=True, kw_only=True):
     """Where host time counts: in what is common to all that is given; without anything everywhere.
 
     operator     inside ranges (operators and annotations) of this name
@@ -41,7 +41,7 @@ class Within(msgspec.Struct, frozen=True):
     thread: int | None = None
 
 
-class ScaleHost(msgspec.Struct, frozen=True):
+class ScaleHost(Within, frozen=True):
     """Host time × factor; waiting has no time of its own, and is not scaled.
 
     label   what the time is spent on; without it all
@@ -50,21 +50,11 @@ class ScaleHost(msgspec.Struct, frozen=True):
 
     factor: float
     label: LabelName | None = None
-    operator: str | None = None
-    start: int | None = None
-    end: int | None = None
-    thread: int | None = None
-    module: str | None = None
-    frame: str | None = None
-    rows: tuple[int, ...] | None = None
-    intervals: tuple[Interval, ...] | None = None
 
     @property
     def within(self) -> Within:
         """Where."""
-        return Within(
-            self.operator, self.module, self.frame, self.rows, self.intervals, self.start, self.end, self.thread
-        )
+        return Within(**{name: getattr(self, name) for name in Within.__struct_fields__})
 
 
 class ScaleWork(msgspec.Struct, frozen=True):
@@ -181,7 +171,17 @@ def scale(
     intervals   (track, start, end) of threads, ns
     """
     held = None if intervals is None else tuple((int(t), int(s), int(e)) for t, s, e in intervals)
-    return ScaleHost(factor, label, operator, start, end, module=module, frame=frame, rows=_rows(rows), intervals=held)
+    return ScaleHost(
+        factor,
+        label,
+        operator=operator,
+        module=module,
+        frame=frame,
+        rows=_rows(rows),
+        intervals=held,
+        start=start,
+        end=end,
+    )
 
 
 def free(label: LabelName | None = None, *, rows: Iterable[SupportsIndex] | None = None) -> ScaleHost:

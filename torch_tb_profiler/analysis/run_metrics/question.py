@@ -207,7 +207,7 @@ def _step_names(subject: Subject, asked: NamesAsked) -> StepNames:
     model = subject.model.in_steps
     _, measures, columns = _SIDE_BY_SIDE[asked.what]
     found: Any = operator_sums(model) if asked.what == "operators" else kernel_sums(model)
-    known = [key for key in measures if key != "device_self_ns" or found.has_device_work]
+    known = [key for key in measures if key != "device_self_ns" or model.has_device_work]
     keys = ("name", *known)
     return StepNames(
         meta=TraceMeta(**subject.about(asked.what)),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import plain
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
+from torch_tb_profiler.analysis.snapshot.answers import PieceColumns
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames
 from torch_tb_profiler.analysis.snapshot.layout import Layout
 from torch_tb_profiler.analysis.snapshot.lives import Lives
@@ -21,20 +22,8 @@ FREE, MIXED = -1, -2
 _BEFORE, _NO_STACK, _LINES = 0, 1, 2
 
 
-class DrawnPieces(msgspec.Struct, frozen=True):
-    """Pieces of the largest segments; fields as `answers.PieceColumns`. segments: which, by address."""
-
-    segments: Int64
-    segment: Int64
-    offset: Int64
-    bytes: Int64
-    line: Int64
-    blocks: Int64
-    used: Int64
-    lines: list[str]
-
-
-def drawn_pieces(found: Layout, lives: Lives, names: StackNames) -> DrawnPieces:
+def drawn_pieces(found: Layout, lives: Lives, names: StackNames) -> tuple[Int64, PieceColumns, list[str]]:
+    """The largest segments, by address; their pieces; and the lines that these point to."""
     chosen = np.sort(np.argsort(-found.bytes, kind="stable")[:MOST_SEGMENTS])
     place = np.full(len(found.address), -1, np.int64)
     place[chosen] = np.arange(len(chosen))
@@ -72,13 +61,12 @@ def drawn_pieces(found: Layout, lives: Lives, names: StackNames) -> DrawnPieces:
     number = np.searchsorted(different, kept)
     names_of = {_BEFORE: BEFORE_RECORDING, _NO_STACK: NO_STACK}
     texts = [names_of.get(each) or names.lines[each - _LINES] for each in different.tolist()]
-    return DrawnPieces(
-        chosen,
-        place[owner[first]],
-        offset[first],
-        merged_size,
-        np.where(kept >= 0, number, kept),
-        count,
-        used,
-        texts,
+    pieces = PieceColumns(
+        segment=plain(place[owner[first]]),
+        offset=plain(offset[first]),
+        bytes=plain(merged_size),
+        line=plain(np.where(kept >= 0, number, kept)),
+        blocks=plain(count),
+        used=plain(used),
     )
+    return chosen, pieces, texts

@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.snapshot.answers import (
     BandColumn,
     Mark,
     OfDevice,
-    PieceColumns,
     SegmentColumns,
     SegmentsAnswer,
     ShapeColumns,
@@ -235,15 +234,14 @@ def _segments(subject: Subject, asked: AtMoment) -> SegmentsAnswer:
     history, names = device_history(model, asked.device), stack_names(model)
     at = moment_of(history, asked.at)
     found = layout(history, at.position)
-    drawn = drawn_pieces(found, history.lives, names)
-    chosen = drawn.segments
+    chosen, pieces, lines = drawn_pieces(found, history.lives, names)
     return SegmentsAnswer(
         meta=_meta(subject),
         moment=at,
         exact=found.exact,
         fragmentation=fragmentation(found),
         pools=pools(found),
-        lines=drawn.lines,
+        lines=lines,
         segments=SegmentColumns(
             address=plain(found.address[chosen]),
             bytes=plain(found.bytes[chosen]),
@@ -255,14 +253,7 @@ def _segments(subject: Subject, asked: AtMoment) -> SegmentsAnswer:
             ],
             free=plain(found.free_bytes[chosen]),
         ),
-        pieces=PieceColumns(
-            segment=plain(drawn.segment),
-            offset=plain(drawn.offset),
-            bytes=plain(drawn.bytes),
-            line=plain(drawn.line),
-            blocks=plain(drawn.blocks),
-            used=plain(drawn.used),
-        ),
+        pieces=pieces,
         left_out=len(found.address) - len(chosen),
     )
 

@@ -5,18 +5,20 @@ A window is cut into columns of equal length; only those with a record are told,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, plain
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, stack_names
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, group, least_at
-from torch_tb_profiler.arrays.types import Int64, UInt8
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
 
@@ -66,40 +68,60 @@ class Tracks(msgspec.Struct, frozen=True):
         return found
 
 
-class CurveColumns(msgspec.Struct, frozen=True):
-    """before: bytes when the window begins, None if that is not known. Of each column: least, most, at its end."""
+class TrackCurveColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """A curve in columns: what it is when the window begins, and parallel lists.
 
-    before: int | None
-    least: Int64
-    most: Int64
-    last: Int64
-
-
-class CallColumns(msgspec.Struct, frozen=True):
-    """Calls of one kind in one column are one: how many, Σ bytes, and the number of the largest one's record."""
-
-    column: Int64
-    action: UInt8
-    count: Int64
-    bytes: Int64
-    position: Int64
-
-
-class TrackWindow(msgspec.Struct, frozen=True):
-    """A window in columns.
-
-    column  those with a record, ascending
-    before  bytes of each line when the window begins, None if that is not known
-    lines   shape (lines, columns): bytes of each line where most is requested in each column
-    last    the same after the last record of each. Σ before, lines and last are those of the curve `requested`
+    kind    which curve
+    before  null if that is not known
+    least   in each column
+    most    in each column
+    last    after the last record of each column, and until the next column
     """
 
-    column: Int64
-    curves: dict[CurveKind, CurveColumns]
-    before: Int64 | None
-    lines: Int64
-    last: Int64
-    calls: CallColumns
+    kind: CurveKind
+    before: Bytes | None
+    least: Sequence[Bytes]
+    most: Sequence[Bytes]
+    last: Sequence[Bytes]
+
+
+class TrackCallColumns(msgspec.Struct, frozen=True, kw_only=True):
+    """Calls in columns, those of a kind in one column together: parallel lists.
+
+    column    number of the column in which they are
+    call      what was called
+    count     how often
+    bytes     Σ of the segments, or of what was asked for
+    position  number of the record of the largest of them
+    time_ns   of that record
+    """
+
+    column: Sequence[Count]
+    call: Sequence[AllocatorCall]
+    count: Sequence[Count]
+    bytes: Sequence[Bytes]
+    position: Sequence[Record]
+    time_ns: Sequence[Ns]
+
+
+class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
+    """A window of a snapshot in columns.
+
+    column  number of each column with a record, ascending; between them nothing changes
+    curves  those that are known
+    before  bytes of each line when the window begins, null if that is not known
+    lines   of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the
+            curve `requested`
+    last    of each line its bytes after the last record of each of `column`, and until the next column
+    calls   of the allocator
+    """
+
+    column: Sequence[Count]
+    curves: Sequence[TrackCurveColumns]
+    before: Sequence[Bytes] | None
+    lines: Sequence[Sequence[Bytes]]
+    last: Sequence[Sequence[Bytes]]
+    calls: TrackCallColumns
 
 
 @remembered
@@ -156,7 +178,7 @@ def _lines(model: Model, history: History, time: Int64) -> tuple[tuple[str, ...]
     return tuple(found + [OTHER_LINES] * (len(groups) > MOST_LINES)), line
 
 
-def track_window(tracks: Tracks, start: int, width: int, columns: int) -> TrackWindow:
+def track_window(tracks: Tracks, start: int, width: int, columns: int) -> SnapshotTracksTileAnswer:
     """So many columns of `width` ns from `start` on."""
     time = tracks.time
     first, after = np.searchsorted(time, [start, start + width * columns], "left").tolist()
@@ -165,24 +187,26 @@ def track_window(tracks: Tracks, start: int, width: int, columns: int) -> TrackW
     place, of = column[begins], np.cumsum(begins) - 1
     ends = np.searchsorted(of, np.arange(len(place)), "right") - 1
     is_known = 0 < first <= tracks.history.last
-    curves = {}
+    curves = []
     for kind in tracks.curves:
         values = tracks.values(kind)
         inside = values[1:][first:after]
         before = int(values[first]) if is_known else None
         least, most = least_at(of, inside, len(place)), greatest_at(of, inside, len(place))
-        curves[kind] = CurveColumns(before, least, most, inside[ends])
+        curves.append(
+            TrackCurveColumns(kind=kind, before=before, least=plain(least), most=plain(most), last=plain(inside[ends]))
+        )
     position = np.empty(1 + 2 * len(place), np.int64)
     position[0] = first - 1
     position[1::2] = _highest(tracks, first, after, of, len(place))
     position[2::2] = first + ends
     lines = _line_bytes(tracks, position)
-    return TrackWindow(
-        column=place,
+    return SnapshotTracksTileAnswer(
+        column=plain(place),
         curves=curves,
-        before=lines[:, 0] if is_known else None,
-        lines=lines[:, 1::2],
-        last=lines[:, 2::2],
+        before=plain(lines[:, 0]) if is_known else None,
+        lines=plain(lines[:, 1::2]),
+        last=plain(lines[:, 2::2]),
         calls=_calls(tracks, first, after, column),
     )
 
@@ -211,7 +235,7 @@ def _line_bytes(tracks: Tracks, position: Int64) -> Int64:
     return np.cumsum(change.reshape(count, width), axis=1)[:, :-1]
 
 
-def _calls(tracks: Tracks, first: int, after: int, column: Int64) -> CallColumns:
+def _calls(tracks: Tracks, first: int, after: int, column: Int64) -> TrackCallColumns:
     device = tracks.history.device
     inside = np.flatnonzero(device.is_action(*CALLS)[first:after])
     action, size = device.records.action[first:after][inside], device.records.bytes[first:after][inside]
@@ -220,10 +244,11 @@ def _calls(tracks: Tracks, first: int, after: int, column: Int64) -> CallColumns
     # the first of each group in this order
     order = largest[np.argsort(groups.of[largest], kind="stable")]
     top = inside[order[begins_run(groups.of[order])]] if len(inside) else inside
-    return CallColumns(
-        column=column[inside][groups.first],
-        action=action[groups.first],
-        count=groups.count(),
-        bytes=groups.sum(size),
-        position=first + top,
+    return TrackCallColumns(
+        column=plain(column[inside][groups.first]),
+        call=[CALLS[Action(each)] for each in action[groups.first].tolist()],
+        count=plain(groups.count()),
+        bytes=plain(groups.sum(size)),
+        position=plain(first + top),
+        time_ns=plain(tracks.time[first + top]),
     )

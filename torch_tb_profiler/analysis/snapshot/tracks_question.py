@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, TraceMeta, plain
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, TraceMeta
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.snapshot.answers import AtMoment, OfDevice
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
@@ -17,9 +17,8 @@ from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, 
 from torch_tb_profiler.analysis.snapshot.tracks import (
     CALLS,
     AllocatorCall,
-    CallColumns,
-    CurveColumns,
     CurveKind,
+    SnapshotTracksTileAnswer,
     Tracks,
     track_window,
     tracks,
@@ -100,62 +99,6 @@ class SnapshotTracksAnswer(Answer, frozen=True, kw_only=True):
     calls: Sequence[CallCount]
     moments: Sequence[Moment]
     contradictions: Count
-
-
-class TrackCurveColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """A curve in columns: what it is when the window begins, and parallel lists.
-
-    kind    which curve
-    before  null if that is not known
-    least   in each column
-    most    in each column
-    last    after the last record of each column, and until the next column
-    """
-
-    kind: CurveKind
-    before: Bytes | None
-    least: Sequence[Bytes]
-    most: Sequence[Bytes]
-    last: Sequence[Bytes]
-
-
-class TrackCallColumns(msgspec.Struct, frozen=True, kw_only=True):
-    """Calls in columns, those of a kind in one column together: parallel lists.
-
-    column    number of the column in which they are
-    call      what was called
-    count     how often
-    bytes     Σ of the segments, or of what was asked for
-    position  number of the record of the largest of them
-    time_ns   of that record
-    """
-
-    column: Sequence[Count]
-    call: Sequence[AllocatorCall]
-    count: Sequence[Count]
-    bytes: Sequence[Bytes]
-    position: Sequence[Record]
-    time_ns: Sequence[Ns]
-
-
-class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
-    """A window of a snapshot in columns.
-
-    column  number of each column with a record, ascending; between them nothing changes
-    curves  those that are known
-    before  bytes of each line when the window begins, null if that is not known
-    lines   of each line its bytes in each of `column`, where most is requested in it: Σ of the lines = `most` of the
-            curve `requested`
-    last    of each line its bytes after the last record of each of `column`, and until the next column
-    calls   of the allocator
-    """
-
-    column: Sequence[Count]
-    curves: Sequence[TrackCurveColumns]
-    before: Sequence[Bytes] | None
-    lines: Sequence[Sequence[Bytes]]
-    last: Sequence[Sequence[Bytes]]
-    calls: TrackCallColumns
 
 
 class CurveValue(msgspec.Struct, frozen=True, kw_only=True):
@@ -247,36 +190,7 @@ def _answer(subject: Subject, asked: OfDevice) -> SnapshotTracksAnswer:
 
 def _tile(subject: Subject, asked: WhichColumns) -> SnapshotTracksTileAnswer:
     found = _found(subject.model, asked.device)
-    window = track_window(found, asked.start, asked.width, asked.columns)
-    return SnapshotTracksTileAnswer(
-        column=plain(window.column),
-        curves=[_curve(kind, columns) for kind, columns in window.curves.items()],
-        before=None if window.before is None else plain(window.before),
-        lines=[plain(line) for line in window.lines],
-        last=[plain(line) for line in window.last],
-        calls=_calls(found, window.calls),
-    )
-
-
-def _curve(kind: CurveKind, columns: CurveColumns) -> TrackCurveColumns:
-    return TrackCurveColumns(
-        kind=kind,
-        before=columns.before,
-        least=plain(columns.least),
-        most=plain(columns.most),
-        last=plain(columns.last),
-    )
-
-
-def _calls(found: Tracks, calls: CallColumns) -> TrackCallColumns:
-    return TrackCallColumns(
-        column=plain(calls.column),
-        call=[CALLS[Action(action)] for action in calls.action.tolist()],
-        count=plain(calls.count),
-        bytes=plain(calls.bytes),
-        position=plain(calls.position),
-        time_ns=plain(found.time[calls.position]),
-    )
+    return track_window(found, asked.start, asked.width, asked.columns)
 
 
 def _record(subject: Subject, asked: WhichRecord) -> SnapshotRecordAnswer:

@@ -65,33 +65,13 @@ class Labels(msgspec.Struct, frozen=True):
         return np.array([int.from_bytes(blake2b(text, digest_size=8).digest(), "little") for text in texts], np.uint64)
 
 
-class StackEntries(msgspec.Struct, frozen=True):
+class EntryColumns(msgspec.Struct, frozen=True):
     """Entries of stacks: what is innermost, and the entry of what is around it. Times in ns.
 
-    parent  shape (entries,): -1 at the top; after merging, parents stand before their children
+    parent  shape (entries,): -1 at the top
     calls   of a range how often it began, of device work how often it ran
     first   when it was first seen
     """
-
-    labels: Labels
-    parent: Int64
-    label: Int64
-    calls: Int64
-    first: Int64
-    self_host: Int64
-    self_device: Int64
-    no_stack_ns: int
-    has_frames: bool
-
-    def __len__(self) -> int:
-        return len(self.parent)
-
-    def self_ns(self, weight: Weight) -> Int64:
-        return self.self_host if weight == "host" else self.self_device
-
-
-class EntryColumns(msgspec.Struct, frozen=True):
-    """Of entries, before they are merged."""
 
     parent: Int64
     label: Int64
@@ -109,6 +89,20 @@ class EntryColumns(msgspec.Struct, frozen=True):
     @classmethod
     def joined(cls, *pieces: EntryColumns) -> EntryColumns:
         return cls(*(np.concatenate([getattr(p, name) for p in pieces]) for name in cls.__struct_fields__))
+
+
+class StackEntries(EntryColumns, frozen=True):
+    """Entries that are merged: parents stand before their children."""
+
+    labels: Labels
+    no_stack_ns: int
+    has_frames: bool
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def self_ns(self, weight: Weight) -> Int64:
+        return self.self_host if weight == "host" else self.self_device
 
 
 def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool) -> StackEntries:

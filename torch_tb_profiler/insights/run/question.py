@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import asdict
+
 from torch_tb_profiler.analysis.absent import absent_of_span
 from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs
 from torch_tb_profiler.analysis.question import NoParameters, RankPart, RunQuestion, RunSubject, Subject
@@ -45,17 +47,9 @@ def _part(subject: Subject) -> RunRank:
 
 
 def _run_findings(subject: RunSubject[RunRank], _: NoParameters) -> RunFindingsAnswer:
-    found = run_diagnosis(subject.parts)
     return RunFindingsAnswer(
         meta=RunMeta(run=subject.run, span=subject.span, notes=absent_of_span("distributed", subject)),
-        loaded=found.loaded,
-        world=found.world,
-        collectives=found.collectives,
-        bound=found.bound,
-        findings=found.findings,
-        step_ns=found.step_ns,
-        together_ns=found.together_ns,
-        checked=found.checked,
+        **asdict(run_diagnosis(subject.parts)),
     )
 
 

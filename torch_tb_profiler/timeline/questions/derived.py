@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Annotated
 
 import msgspec
 import numpy as np
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
+from torch_tb_profiler.analysis.answer import Ns
 from torch_tb_profiler.analysis.question import NotFound, Part
-from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedKind, NoLanes
+from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedAnswer, DerivedKind
 from torch_tb_profiler.timeline.enclosing import SliceReference, reference
 from torch_tb_profiler.timeline.question import TimelinePartQuestion
 from torch_tb_profiler.timeline.questions.binary import OneTile
@@ -41,42 +40,6 @@ class NextPiece(msgspec.Struct, frozen=True):
     direction: Direction = "next"
 
 
-class DerivedLaneAnswer(msgspec.Struct, frozen=True):
-    """A lane that is computed.
-
-    device            number of the device, null for a lane of the whole trace
-    pieces            how many are on it
-    begin_ns, end_ns  where the first begins, where the last one ends
-    """
-
-    device: int | None
-    pieces: Count
-    begin_ns: Ns
-    end_ns: Ns
-
-
-class DerivedAnswer(msgspec.Struct, frozen=True):
-    """Lanes that are computed.
-
-    lanes            their position is the number of the lane
-    parts            what pieces are, by the codes that tiles have; most time first
-    edges            by the codes in tiles: why what follows a piece could not come earlier; for phases, how each is
-                     known
-    refused          why there are none; null if there are
-    unexplained      share of the time of the steps that nothing in the trace explains; null if it is not known
-    longest_step_ns  how long the longest step takes; 0 without steps
-    has_slack        whether `/api/timeline/slack` can be asked
-    """
-
-    lanes: list[DerivedLaneAnswer]
-    parts: list[str]
-    edges: list[str]
-    refused: NoLanes | None
-    unexplained: Fraction | None
-    longest_step_ns: Ns
-    has_slack: bool
-
-
 class PieceFound(msgspec.Struct, frozen=True):
     """The event of the next or previous piece of the critical path.
 
@@ -90,20 +53,7 @@ class PieceFound(msgspec.Struct, frozen=True):
 
 
 def _answer(_: Timeline, derived: Derived, __: WhichDerived) -> DerivedAnswer:
-    about, held = derived.about, derived.levels.kept[0]
-    lanes = []
-    for lane, (low, high) in zip(about.lanes, pairwise(held.first.tolist()), strict=True):
-        begin, end = (int(held.items.start[low]), int(held.items.end[high - 1])) if high > low else (0, 0)
-        lanes.append(DerivedLaneAnswer(lane.device, high - low, begin, end))
-    return DerivedAnswer(
-        lanes=lanes,
-        parts=about.parts,
-        edges=about.edges,
-        refused=about.refused,
-        unexplained=about.unexplained,
-        longest_step_ns=about.longest_step_ns,
-        has_slack=len(derived.slack) > 0,
-    )
+    return derived.about
 
 
 def _tile(timeline: Timeline, derived: Derived, asked: OneDerivedTile) -> bytes:

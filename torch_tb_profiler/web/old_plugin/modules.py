@@ -87,7 +87,6 @@ def tree(model: Model) -> Iterator[bytes] | None:
     """/tree, in pieces: the main thread, or with Lightning its hooks; None if there is nothing."""
     hooked = hook_calls(model)
     if len(hooked.row):
-        names = model.trace.events.name[hooked.row]
         busiest = int(np.argmax(np.bincount(hooked.track)))
         chosen = np.flatnonzero(hooked.track == busiest)
         return _tree(
@@ -96,8 +95,8 @@ def tree(model: Model) -> Iterator[bytes] | None:
             hooked.start[chosen],
             hooked.end[chosen],
             hooked.track[chosen],
-            names[chosen],
-            lambda i: [(hook_name(name), "pl_profile") for name in model.trace.strings.texts(names[chosen[i]])],
+            hooked.name[chosen],
+            lambda i: [(hook_name(name), "pl_profile") for name in model.trace.strings.texts(hooked.name[chosen[i]])],
         )
     with_lightning = "lightning" in module_sources(model)
     timed = lightning_program(model) if with_lightning else nn_program(model)

@@ -225,7 +225,7 @@ def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspac
         ranks = []
         for trace in opened.traces:
             known = status[trace.worker, trace.span]
-            ranks.append(_Rank(workspace, trace, known.rank, known.host_name))
+            ranks.append(_Rank(workspace, trace, known.rank, known.host_name or ""))
         absent = [AbsentTrace(trace.worker, trace.state, trace.reason) for trace in opened.others]
         run = RunTimelines(opened.run, opened.span, worker, ranks, absent, remember)
         return pack(dumps(question.compute(run, own)))
