@@ -131,7 +131,7 @@ class Result(Shown, LateFields):
         cls.missing_below_zero = tuple(name for name in cls.columns if declared[name]["missing_below_zero"])
 
     def __len__(self) -> int:
-        return len(getattr(self, next(iter(self.columns))))
+        return len(next(iter(self.to_columns().values())))
 
     def __repr__(self) -> str:
         return table_markdown(self.as_grid())
