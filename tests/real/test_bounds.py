@@ -15,7 +15,7 @@ from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
 #: by folder: what may bound a file of it, and the rule of its first finding with a saving ("" for none)
 SAID: dict[str, tuple[str, str]] = {
     "HTA/alexnet_a100_cuda_sync": ("host", "api_calls"),
-    "HTA/cupti_counters_a100": ("host", "api_calls"),
+    "HTA/cupti_counters_a100": ("unknown", ""),
     "HTA/event_sync_a100": ("host", "device_idle"),
     "HTA/event_sync_multi_stream_a100": ("unknown", ""),
     "HTA/inference_rank1": ("launch", "first_launches"),
