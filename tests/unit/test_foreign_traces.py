@@ -46,7 +46,10 @@ PROGRAMS: dict[str, tuple[list[Event], dict[str, Any]]] = {
     "Horovod": (bare(slice_of("NEGOTIATE_ALLREDUCE", 5)), {}),
     "Clang": (bare(slice_of("ExecuteCompiler", 5)), {}),
     "VizTracer": ([slice_of("main", 5, cat="FEE")], {"viztracer_metadata": {"version": "1.0"}}),
-    "": ([slice_of("draw", 5, cat="gfx")], {}),
+    "": (
+        [slice_of("draw", 5, cat="gfx"), {**slice_of("matmul", 5, cat="kernel"), "args": {"call_stack": ["ROOT"]}}],
+        {},
+    ),
 }
 
 

@@ -15,7 +15,7 @@ _SENTENCES: Mapping[BoundKind, str] = {
     "Without those waits",
     "communication": "Communication bounds this run: nothing hides it. Without it, and without waiting for other ranks "
     "in it,",
-    "memory": "Copies bound this run: kernels wait for them. Without them",
+    "memory": "Copies bound this run: steps wait for them. Without them",
     "host": "The host bounds this run: the device waits for Python and operators on the CPU. If they took a "
     "third less time,",
     "launch": "Launches bound this run: the device waits for the host to start its many short kernels. If the "

@@ -38,7 +38,6 @@ _KEYS = frozenset(
 )
 #: what other programs write nothing in
 _OF_TORCH = (
-    *DEVICE_WORK,
     *(Category.OPERATOR, Category.USER_ANNOTATION, Category.PYTHON_FUNCTION, Category.RUNTIME, Category.DRIVER),
     *(Category.GPU_USER_ANNOTATION, Category.SYNC, Category.MEMORY, Category.OUT_OF_MEMORY, Category.SPAN),
 )
@@ -73,5 +72,12 @@ def foreign_program(trace: Trace) -> str | None:
     for program, where, pattern in _PROGRAMS:
         if any(map(pattern.match, texts[where])):
             return program
-    of_torch = one_of(events.category, _OF_TORCH)
-    return None if bool(np.any(of_torch)) else OTHER
+    of_torch = bool(one_of(events.category, _OF_TORCH).any()) or _is_placed(trace)
+    return None if of_torch else OTHER
+
+
+def _is_placed(trace: Trace) -> bool:
+    """Whether any device work has the stream or the correlation that torch writes with it."""
+    work = trace.device_work
+    is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
+    return bool((is_work & ((work.stream >= 0) | (work.correlation >= 0))).any())

@@ -162,6 +162,11 @@ class Unreadable(Unavailable):
     def __init__(self, trace: TraceStatus) -> None:
         text = f"{trace.file} {trace.reason}"
         why = trace.why or Why(kind=OTHER, values={})
-        said = {"file": trace.file, "why_kind": why.kind, "said": trace.reason or "", **why.values}
-        super().__init__(Reason("trace_failed", text, said))
+        super().__init__(
+            Reason(
+                "trace_failed",
+                text,
+                {"file": trace.file, "why_kind": why.kind, "said": trace.reason or "", **why.values},
+            )
+        )
         self.trace = trace

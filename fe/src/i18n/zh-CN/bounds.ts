@@ -53,7 +53,7 @@ export const bounds: ServerMessages["bounds"] = {
         : "";
     return `${of("通信限制了此次运行：没有计算掩盖传输。若没有传输，")(values)}${partly}`;
   },
-  memory: of("拷贝限制了此次运行：内核在等待拷贝。若没有拷贝，"),
+  memory: of("拷贝限制了此次运行：步骤在等待拷贝。若没有拷贝，"),
   host: (values) =>
     of(
       HOST_BY[String(values.by)] ??
