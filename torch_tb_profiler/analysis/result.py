@@ -15,10 +15,9 @@ from inspect import get_annotations
 from typing import Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import msgspec
-import numpy as np
 from msgspec import UNSET, UnsetType
 
-from torch_tb_profiler.analysis.answer import Columns
+from torch_tb_profiler.analysis.answer import Columns, plain
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shown import Shown
@@ -174,13 +173,11 @@ class Result(Shown, LateFields):
         nulls    whether integers that are missing are null; else they are below zero
         most     rows at most
         """
-        values = {name: values[:most] for name, values in self._sent(without).items()}
-        rows = {
-            name: values.tolist() if isinstance(values, np.ndarray) else list(values) for name, values in values.items()
-        }
-        for key in self._below_zero(values) if nulls else ():
+        sent = {name: values[:most] for name, values in self._sent(without).items()}
+        rows = {name: plain(values) for name, values in sent.items()}
+        for key in self._below_zero(sent) if nulls else ():
             rows[key] = [None if value < 0 else value for value in rows[key]]
-        return Columns(columns=[self.columns[name] for name in values], rows=rows)
+        return Columns(columns=[self.columns[name] for name in sent], rows=rows)
 
     def replace(self: R, **values: Any) -> R:
         """The same with other values of some columns and facts."""
