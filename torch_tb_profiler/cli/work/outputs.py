@@ -20,8 +20,8 @@ from torch_tb_profiler.analysis.table import Column, Page
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.cli.work.targets import Target, target_of
+from torch_tb_profiler.trace.unfinished import PART
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.workspace.sealed import PART
 
 Format = Literal["text", "json", "jsonl", "csv", "parquet"]
 
