@@ -245,32 +245,6 @@ def test_help_that_cannot_be_written(words: list[str], unbuffered: str) -> None:
     assert told(done.stderr) == ["torch-tb-profiler: the output cannot be written: No space left on device"]
 
 
-#: as a user has it
-BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}
-
-
-@needs_posix
-@pytest.mark.parametrize("words", [["--version"], ["steps", "--help"], ["nothing"], ["summary", "nothing"], ["cache"]])
-@pytest.mark.parametrize("place", ["/dev/full", "limited"])
-def test_neither_output_nor_messages_can_be_written(words: list[str], place: str, tmp_path: Path) -> None:
-    """`> log 2>&1` on a full disk: Python itself ends with 120, where it cannot write what is left."""
-    command = [sys.executable, "-m", "torch_tb_profiler", *words]
-    path = tmp_path / place if place == "limited" else Path(place)
-    limit = "ulimit -f 0; " if place == "limited" else ""
-    command = ["sh", "-c", f'{limit}exec "$@"', "sh", *command]
-    with path.open("wb") as out:
-        done = subprocess.run(command, stdout=out, stderr=out, env=BUFFERED, check=False)
-    assert done.returncode == BAD_INPUT
-
-
-@needs_posix
-def test_a_success_whose_messages_cannot_be_written(trace: Path) -> None:
-    command = [sys.executable, "-m", "torch_tb_profiler", "ingest", str(trace.parent)]
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=full, env=BUFFERED, check=False)
-    assert done.returncode == 0
-
-
 def failing_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise error
@@ -365,6 +339,15 @@ def test_no_place_for_the_cache(
     assert code == usual, err
     if name not in ("doctor", "report"):  # they say where it is
         assert again == out
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_cache_without_a_path(
+    name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", "file://")
+    code, _, err = ended(capsys, *words_of(name, trace))
+    assert (code, told(err)) == (BAD_INPUT, ["torch-tb-profiler: the path is empty"])
 
 
 @needs_posix
