@@ -54,7 +54,8 @@ def environment(place: Path, dice: random.Random) -> dict[str, str]:
     found = {**os.environ, "HOME": str(place), "TMPDIR": str(place / "temporary")}
     found |= {"XDG_CACHE_HOME": str(place / "cache"), "PYTHONPATH": os.pathsep.join([str(Path.cwd()), *sys.path])}
     found["PYTHONDONTWRITEBYTECODE"] = "1"  # Python keeps compiled modules that a limit has cut off
-    found.pop("TORCH_TB_PROFILER_CACHE_DIR", None)
+    for name in ("TORCH_TB_PROFILER_CACHE_DIR", "PYTHONUNBUFFERED"):
+        found.pop(name, None)
     for name in dice.sample(sorted(VARIABLES), dice.randint(1, 6)):
         found.pop(name, None)
         if (value := dice.choice(VARIABLES[name])) is not None:
@@ -93,7 +94,9 @@ def wrong_of(folder: Path, seed: int, times: int) -> list[str]:
         what, make = before_it_starts(dice)
         if dice.random() < 0.2:
             (place / "here").chmod(0o500)
-        code, err = _run(words, variables, place / "here", make, no_reader=dice.random() < 0.15)
+        outlet = dice.choices(("file", "no reader", "full", "all full"), (14, 3, 2, 1))[0]
+        what += f", stdout {outlet}"
+        code, err = _run(words, variables, place / "here", make, outlet)
         odd = {name: variables.get(name) for name in VARIABLES if variables.get(name) != os.environ.get(name)}
         if code not in CODES or b"Traceback" in err or b"a fault of this program" in err:
             wrong.append(f"ended with {code}: {words}, {what}, {odd}: {err[-1500:].decode(errors='replace')}")
@@ -106,16 +109,22 @@ def wrong_of(folder: Path, seed: int, times: int) -> list[str]:
 
 
 def _run(
-    words: list[str], variables: dict[str, str], where: Path, make: Callable[[], None], no_reader: bool
+    words: list[str], variables: dict[str, str], where: Path, make: Callable[[], None], outlet: str
 ) -> tuple[int, bytes]:
-    """Exit code and stderr; stdin is empty, and stdout may be a pipe that nobody reads."""
-    with (where.parent / "out").open("wb") as out, (where.parent / "err").open("w+b") as err:
+    """Exit code and stderr; stdin is empty. outlet: what stdout is; stderr is a full disk where all is."""
+    with (
+        (where.parent / "out").open("wb") as out,
+        (where.parent / "err").open("w+b") as err,
+        Path("/dev/full").open("wb") as full,
+    ):
         reader, writer = os.pipe()
         os.close(reader)
         try:
             process = subprocess.run(
                 [sys.executable, "-m", "torch_tb_profiler", *words],
-                env=variables, cwd=where, stdin=subprocess.DEVNULL, stdout=writer if no_reader else out, stderr=err,
+                env=variables, cwd=where, stdin=subprocess.DEVNULL,
+                stdout={"file": out, "no reader": writer}.get(outlet, full),
+                stderr=full if outlet == "all full" else err,
                 preexec_fn=make, timeout=SECONDS, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:

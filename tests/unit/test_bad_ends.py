@@ -18,7 +18,7 @@ from tests.snapshots import dumped, random_run
 from tests.tiny import write_trace
 from tests.unit.test_bad_input import INPUTS, NEEDED, apart, bad_input, ended
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, UNSOUND
+from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UNSOUND
 from torch_tb_profiler.cli.registry import COMMANDS
 
 __all__ = ["apart"]
@@ -245,25 +245,51 @@ def test_help_that_cannot_be_written(words: list[str], unbuffered: str) -> None:
     assert told(done.stderr) == ["torch-tb-profiler: the output cannot be written: No space left on device"]
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        RuntimeError("Out of Memory Error: Failed to allocate block of 32768 bytes (bad allocation)"),
-        SystemError("error return without exception set"),
-    ],
-    ids=["DuckDB", "an extension"],
-)
-def test_memory_that_others_lack(
-    error: Exception, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def failing_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr("torch_tb_profiler.cli.work.sql.run", fails)
+
+
+def test_memory_that_others_lack(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failing_with(RuntimeError("Out of Memory Error: Failed to allocate block of 32768 bytes"), monkeypatch)
     code, _, err = ended(capsys, "sql", str(trace), "select 1")
     assert code == BAD_INPUT
     (sentence,) = told(err)
     assert "there is not enough memory" in sentence
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system does not say what a process has taken")
+@pytest.mark.parametrize("share", [0.5, 1.0, None])
+def test_an_error_of_an_extension_is_memory_only_at_the_limit(
+    share: float | None, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may as well be a fault. share: of the limit of the address space that was reached; None: there is none."""
+    import resource
+
+    status = Path("/proc/self/status").read_text()
+    peak = next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmPeak"))
+    limit = resource.RLIM_INFINITY if share is None else int(peak / share)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, resource.RLIM_INFINITY))
+    failing_with(SystemError("error return without exception set"), monkeypatch)
+    code, _, err = ended(capsys, "sql", str(trace), "select 1")
+    assert code == (BAD_INPUT if share == 1 else OUR_FAULT)
+    (sentence,) = told(err)
+    assert ("there is not enough memory" if share == 1 else "a fault of this program") in sentence
+
+
+def test_no_memory_to_find_out_either(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    failing_with(SystemError("<function f> returned NULL without setting an exception"), monkeypatch)
+    monkeypatch.setattr(Path, "read_text", fails)
+    assert ended(capsys, "sql", str(trace), "select 1")[0] == BAD_INPUT
 
 
 @pytest.mark.parametrize("name", sorted(set(READING) - {"ingest", "doctor", "health"}))
@@ -313,6 +339,15 @@ def test_no_place_for_the_cache(
     assert code == usual, err
     if name not in ("doctor", "report"):  # they say where it is
         assert again == out
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_cache_without_a_path(
+    name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", "file://")
+    code, _, err = ended(capsys, *words_of(name, trace))
+    assert (code, told(err)) == (BAD_INPUT, ["torch-tb-profiler: the path is empty"])
 
 
 @needs_posix

@@ -19,7 +19,7 @@ from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OU
 from torch_tb_profiler.cli.inputs import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
-from torch_tb_profiler.cli.saying import drop_output, tell
+from torch_tb_profiler.cli.saying import drop, drop_unwritten, tell
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 
 #: any value: our own faults are shown with their traceback
@@ -30,14 +30,10 @@ _NO_ROOM = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO"
 #: what the system has too few of
 _SCARCE = {errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN}
 
-#: how an import, a thread, DuckDB and an extension in C fail without memory
-_NO_ROOM_FOR = (
-    "failed to map segment",
-    "annot allocate memory",
-    "can't start new thread",
-    "Out of Memory Error",
-    "error return without exception set",
-)
+#: how an import, a thread and DuckDB fail without memory
+_NO_ROOM_FOR = ("failed to map segment", "annot allocate memory", "can't start new thread", "Out of Memory Error")
+#: how C code may fail without memory, and with a fault: it is memory where this share of the limit was reached
+_MAY_BE_MEMORY, _NEAR_THE_LIMIT = (SystemError, SyntaxError), 0.95
 
 _NO_MEMORY = (
     "there is not enough memory: end other programs, allow this one more (ulimit -v, the limit of a container), or ask "
@@ -59,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
     except BrokenPipeError:
         # who read the output has enough
-        drop_output()
+        drop(sys.stdout)
         return CLOSED_PIPE
     except UserError as error:
         _say(str(error))
@@ -77,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if error.errno not in _NO_ROOM and not is_closed:
             return _confess(error)
         _say(f"the output cannot be written: {'stdout is closed' if is_closed else error.strerror}")
-        drop_output()
+        drop(sys.stdout)
         return BAD_INPUT
     except Exception as error:  # noqa: BLE001 - a crash must not read as a result
         from torch_tb_profiler.reason import ErrorWithReason
@@ -85,10 +81,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, ErrorWithReason):
             _say(str(error))
             return BAD_INPUT
-        if any(sign in str(error) for sign in _NO_ROOM_FOR):
+        if any(sign in str(error) for sign in _NO_ROOM_FOR) or (
+            isinstance(error, _MAY_BE_MEMORY) and _has_reached_the_limit()
+        ):
             _say(_NO_MEMORY)
             return BAD_INPUT
         return _confess(error)
+    finally:
+        drop_unwritten(sys.stderr)
 
 
 def _run(words: Sequence[str]) -> int:
@@ -139,6 +139,21 @@ def _confess(error: Exception) -> int:
             f" `torch-tb-profiler doctor` prints; {DEBUG_VARIABLE}=1 shows where it happened"
         )
     return OUR_FAULT
+
+
+def _has_reached_the_limit() -> bool:
+    """Whether this process has taken nearly all of the address space that it may have; False where nobody knows."""
+    try:
+        import resource
+
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        (peak,) = (int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmPeak:"))
+    except (ModuleNotFoundError, OSError, ValueError):
+        return False
+    except (ImportError, MemoryError):  # there is not even room for this
+        return True
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return limit != resource.RLIM_INFINITY and peak >= _NEAR_THE_LIMIT * limit
 
 
 def _open_what_is_closed() -> bool:

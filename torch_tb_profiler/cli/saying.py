@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+from typing import TextIO
 
 _IS_ASCII = re.compile(r"[ -~]*\Z")
 
@@ -22,13 +23,21 @@ def safe(text: str) -> str:
 
 
 def tell(text: str) -> None:
-    """Print a line on stderr; where that takes nothing, the exit code says what it says otherwise."""
-    with contextlib.suppress(OSError):
+    """Print a line on stderr; where that takes nothing, or without memory, the exit code says it all."""
+    with contextlib.suppress(OSError, MemoryError):
         print(safe(text), file=sys.stderr)
 
 
-def drop_output() -> None:
-    """Send what is left of the output nowhere: Python flushes once more when it ends, which must not fail again."""
+def drop(stream: TextIO) -> None:
+    """Send what is left of an output nowhere: Python flushes once more when it ends, which must not fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def drop_unwritten(stream: TextIO) -> None:
+    """The same of an output that takes nothing: Python would end with 120, whatever the exit code is."""
+    try:
+        stream.flush()
+    except OSError:
+        drop(stream)

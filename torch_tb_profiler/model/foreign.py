@@ -17,20 +17,20 @@ _Where = Literal["process", "event", "key"]
 
 #: what they are called, and one thing that they alone write
 _PROGRAMS: tuple[tuple[str, _Where, re.Pattern[str]], ...] = (
-    ("JAX or XLA", "process", late_pattern(r"/(?:host|device):")),
-    ("unitrace", "process", late_pattern(r"(?:HOST|DEVICE|L0)\s*<")),
-    ("rocprof", "process", late_pattern(r"(?:CPU HIP API|CPU HSA API|Markers and Ranges|COPY|GPU\d+)$")),
-    ("Triton's Proton", "process", late_pattern(r".*\bCore\d+ CTA\d+")),
+    ("JAX or XLA", "process", late_pattern(r"^/(?:host|device):")),
+    ("unitrace", "process", late_pattern(r"^(?:HOST|DEVICE|L0)\s*<")),
+    ("rocprof", "process", late_pattern(r"^(?:CPU HIP API|CPU HSA API|Markers and Ranges|COPY|GPU\d+)$")),
+    ("Triton's Proton", "process", late_pattern(r"\bCore\d+ CTA\d")),
     (
         "NCCL's profiler plugin",
         "event",
-        late_pattern(r"(?:KernelCh|ProxyOp|ProxyCtrl|NetIB|(?:Schedule|Progress)(?:Send|Recv))$"),
+        late_pattern(r"^(?:KernelCh|ProxyOp|ProxyCtrl|NetIB|(?:Schedule|Progress)(?:Send|Recv))$"),
     ),
-    ("Horovod", "event", late_pattern(r"NEGOTIATE_")),
-    ("ONNX Runtime", "event", late_pattern(r"(?:model_loading_|session_initialization)|.*_kernel_time$")),
-    ("Clang", "event", late_pattern(r"(?:Total )?ExecuteCompiler$")),
-    ("VizTracer", "key", late_pattern(r"viztracer_metadata$")),
-    ("TensorRT", "event", late_pattern(r"\[(?:Foreign|Fused)Node|Reformatting CopyNode")),
+    ("Horovod", "event", late_pattern(r"^NEGOTIATE_")),
+    ("ONNX Runtime", "event", late_pattern(r"^(?:model_loading_|session_initialization)|_kernel_time$")),
+    ("Clang", "event", late_pattern(r"^(?:Total )?ExecuteCompiler$")),
+    ("VizTracer", "key", late_pattern(r"^viztracer_metadata$")),
+    ("TensorRT", "event", late_pattern(r"^(?:\[(?:Foreign|Fused)Node|Reformatting CopyNode)")),
 )
 #: keys that torch writes beside the events
 _KEYS = frozenset(
@@ -70,7 +70,7 @@ def foreign_program(trace: Trace) -> str | None:
         "key": list(trace.header.raw),
     }
     for program, where, pattern in _PROGRAMS:
-        if any(map(pattern.match, texts[where])):
+        if any(map(pattern.search, texts[where])):
             return program
     of_torch = bool(one_of(events.category, _OF_TORCH).any()) or _is_placed(trace)
     return None if of_torch else OTHER

@@ -19,7 +19,7 @@ COMPILED_BACKWARD = f"{REGION}: !"
 BODY = "## Call CompiledFxGraph"
 #: outermost of these a compilation is: of Dynamo, of one graph, or of a kernel
 _COMPILING = late_pattern(r"dynamo$|entire_frame_compile\b|.*\(dynamo_timed\)$|_compile(?:\.|$)")
-_RESUME = late_pattern(r"torch_dynamo_resume_in_(?P<function>\w+?)_at_(?P<line>\d{1,9})$")
+_RESUME = late_pattern(r"torch_dynamo_resume_in_(?P<function>\w{1,255}?)_at_(?P<line>\d{1,9})$")
 _REGION_ID = late_pattern(r"Torch-Compiled Region: (?:!\d{1,9}/)?(?P<frame>\d{1,9})/(?P<code>\d{1,9})")
 
 

@@ -42,6 +42,7 @@ from torch_tb_profiler.snapshot.memory_timeline import (
     MemoryTimelineError,
     read_memory_timeline,
 )
+from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits, Note
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.heads import examine_stream
@@ -65,17 +66,20 @@ def run(arguments: argparse.Namespace) -> None:
         print(_of_timeline(timeline))
         return
     files = _files(arguments)
+    try:
+        workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
+    except StorageError as error:
+        raise UserError(str(error)) from None
     snapshots = [file for file in files if file.kind == "snapshot"]
     if not snapshots:
-        print(_of_traces(LocalWorkspace(arguments.cache_dir, is_alone=True), files, arguments.path))
+        print(_of_traces(workspace, files, arguments.path))
         return
     if len(snapshots) > 1 and arguments.ranks:
-        print(_side_by_side(LocalWorkspace(arguments.cache_dir, is_alone=True), snapshots, arguments.json))
+        print(_side_by_side(workspace, snapshots, arguments.json))
         return
     if len(snapshots) > 1:
         told = f"using the first of {len(snapshots)} snapshots; --worker and --span choose others, --ranks shows all"
         tell(f"{told}: {listed_traces(snapshots)}")
-    workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
     other = None if arguments.against is None else LocalTrace(workspace, _other(arguments))
 
     def ask(model: Model) -> _Found:

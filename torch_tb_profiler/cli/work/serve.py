@@ -16,7 +16,7 @@ from types import FrameType
 
 from torch_tb_profiler.cli.ending import END_SECONDS, ended_by_signals
 from torch_tb_profiler.cli.errors import UserError
-from torch_tb_profiler.cli.saying import drop_output
+from torch_tb_profiler.cli.saying import drop
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, LONGEST_ANSWER_SECONDS
 from torch_tb_profiler.discovery import named_roots
 from torch_tb_profiler.sql import QueryError
@@ -126,7 +126,7 @@ def _announce(url: str) -> None:
     try:
         print(f"PyTorch profiles at {url}  (Ctrl-C stops)", flush=True)
     except OSError:  # stdout is closed or full: the page is there all the same
-        drop_output()
+        drop(sys.stdout)
 
 
 def _announce_and_open(url: str) -> None:
