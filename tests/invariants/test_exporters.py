@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.kernels.table import kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.analysis.question import NoParameters, Subject
+from torch_tb_profiler.analysis.result import Result
 from torch_tb_profiler.analysis.shared.launchers import unattributed
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.model import Model
@@ -50,6 +51,11 @@ def _text(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
+def plain(value: Any) -> Any:
+    """Tables, and arrays and numbers of numpy."""
+    return {name: getattr(value, name) for name in value.declared} if isinstance(value, Result) else value.tolist()
+
+
 def answers(document: dict[str, Any]) -> dict[str, Any]:
     model = Model(read_trace(BytesIO(json.dumps(document).encode())))
     subject = Subject(model, "run", "worker", "", 0, 1, lambda *_: (), None)
@@ -62,8 +68,7 @@ def answers(document: dict[str, Any]) -> dict[str, Any]:
         "owners": unattributed(model),
         "steps": step_times(model),
     }
-    # arrays and numbers of numpy
-    text = msgspec.json.encode(asked, enc_hook=lambda value: value.tolist())
+    text = msgspec.json.encode(asked, enc_hook=plain)
     return json.loads(text)  # type: ignore[no-any-return]
 
 

@@ -6,7 +6,6 @@ import json
 from io import BytesIO
 
 import numpy as np
-from msgspec.structs import fields
 
 from tests.events import Event, frame, kernel, launch, model_of, op
 from tests.tracegen import Config, generate
@@ -14,13 +13,14 @@ from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS
 from torch_tb_profiler.analysis.operators.table import operator_details, operator_kernels, operator_stacks, operators
 from torch_tb_profiler.analysis.question import Subject
+from torch_tb_profiler.analysis.result import Result
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 
 
-def assert_same(one: object, other: object) -> None:
-    for field in fields(one):  # type: ignore[arg-type]
-        np.testing.assert_array_equal(getattr(one, field.name), getattr(other, field.name), field.name)
+def assert_same(one: Result, other: Result) -> None:
+    for name in one.declared:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
 
 
 def assert_kept(model: Model) -> None:
