@@ -139,7 +139,7 @@ def test_the_command(logdir: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["memory", str(logdir), "--worker", "rank0 (memory)", "--span", "oom", *cache]) == 0
     assert capsys.readouterr().out.startswith("Fragmented: 256 MiB was requested")
     assert main(["memory", str(logdir / "run" / "words.pickle"), *cache]) == 2
-    assert "contains no memory snapshot" in capsys.readouterr().err
+    assert "is a pickle, but not a memory snapshot" in capsys.readouterr().err
 
 
 def test_the_sample_is_what_its_program_makes(samples: Path) -> None:
