@@ -195,7 +195,14 @@ def as_table(found: QueryAnswer) -> QueryResult:
 
 def described(table: SqlTable | RunTable) -> QueryTable:
     """A table, described for a person who writes a query."""
-    return msgspec.convert(table, QueryTable, from_attributes=True)
+    return QueryTable(
+        name=table.name,
+        meaning=table.meaning,
+        columns=[
+            QueryColumn(name=c.name, type=c.type, unit=c.unit, meaning=c.meaning, missing=c.missing)
+            for c in table.columns
+        ],
+    )
 
 
 def _status(workspace: Workspace, _: Parameters) -> Answer:
