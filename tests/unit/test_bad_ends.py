@@ -347,7 +347,7 @@ def test_a_cache_without_a_path(
 ) -> None:
     monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", "file://")
     code, _, err = ended(capsys, *words_of(name, trace))
-    assert (code, told(err)) == (BAD_INPUT, ["torch-tb-profiler: the path is empty"])
+    assert (code, told(err)) == (BAD_INPUT, ["torch-tb-profiler: file://: the path is empty"])
 
 
 @needs_posix
