@@ -32,11 +32,10 @@ _COMPUTE, _COMMUNICATION, _COPY = (1 << role for role in Role)
 
 
 class DeviceTime(Result):
-    """One row per device and window; parallel columns, times in ns.
+    """One row per device and window.
 
     The eight columns from `compute_only_ns` to `idle_ns` exclude each other and add up to `window_ns` exactly: what
-    was going on at each moment, over all streams of the device. `start_ns` is from the start of the trace, `step`
-    the name of the step, empty for the window "work".
+    was going on at each moment, over all streams of the device.
     """
 
     device: Int64 = column("Device", "Number of the device.", unit=None)

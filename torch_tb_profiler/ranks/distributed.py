@@ -46,7 +46,7 @@ class Waits(msgspec.Struct, frozen=True):
 
 
 class OperationTable(Result, group="operations"):
-    """Operations grouped; parallel columns.
+    """Operations grouped.
 
     Sizes and bandwidths are NaN, times that are not known -1.
     """

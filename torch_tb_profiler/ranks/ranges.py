@@ -25,10 +25,7 @@ TIMES = ("host", "device", "exposed")
 
 
 class RankRangeTable(Result, group="rank_ranges"):
-    """One row per name, the longest first.
-
-    left_out: names that are not in it
-    """
+    """One row per name, the longest first."""
 
     name: tuple[str, ...] = column("Range", "Name; digits, addresses and keys that differ are shown as ….")
     ranks: Int64 = column("Ranks", "How many ranks call it.")

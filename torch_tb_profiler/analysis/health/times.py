@@ -106,7 +106,7 @@ def _unlike_steps(model: Model) -> Iterator[Note]:
     kinds, steps = step_kinds(model), model.steps
     if not kinds.are_several:
         return
-    told, ranges = [], False
+    texts, ranges = [], False
     values: dict[str, Value] = {}
     for number, kind in enumerate(kinds.kinds[:_MOST_KINDS]):
         at = np.flatnonzero(kinds.of == number)
@@ -122,15 +122,15 @@ def _unlike_steps(model: Model) -> Iterator[Note]:
             mine["from"], mine["to"] = steps.names[at[0]], steps.names[at[-1]]
             where = f" ({mine['from']} to {mine['to']})" if len(at) > 1 else f" ({mine['from']})"
         values |= {f"{key}_{number + 1}": value for key, value in mine.items()}
-        told.append(f"{kind.title}, {len(at)} step{'s' if len(at) > 1 else ''}{where}, {ms(mean)} on average")
-    more = len(kinds.kinds) - len(told)
+        texts.append(f"{kind.title}, {len(at)} step{'s' if len(at) > 1 else ''}{where}, {ms(mean)} on average")
+    more = len(kinds.kinds) - len(texts)
     rest = f"; {more} more" if more else ""
     alone = " A kind whose steps follow each other can be shown alone, by its range of steps." if ranges else ""
     yield Note(
         "unlike_steps",
         "info",
         f"Steps are of {len(kinds.kinds)} kinds, which run different programs, and means over all steps mix them: "
-        f"{'; '.join(told)}{rest}.{alone}",
+        f"{'; '.join(texts)}{rest}.{alone}",
         touches=("overview", "program", "roofline"),
         values={**values, "kinds": len(kinds.kinds), "more": more, "ranges": ranges},
     )

@@ -29,14 +29,11 @@ OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack
 
 
 class OperatorTable(Result, group="operators"):
-    """Operators grouped; parallel columns, by device self time, else host self time, descending.
+    """Operators grouped, by device self time, else host self time, descending.
 
-    `input_shape` and `call_stack` are None
-    unless grouped by them, `api_self_ns` where no operator called the device's API; `flop_rate` and `byte_rate` where
-    shapes tell neither of device work. Tensor-core columns are percent, NaN where there is no device time, or where of
-    no part of it is known whether it uses them.
-    `device_ns` is the time of all kernels, copies and fills; `host_ns` the sum of host self times: the totals
-    that percentages refer to.
+    `input_shape` and `call_stack` are None unless grouped by them, `api_self_ns` where no operator called the device's
+    API, `flop_rate` and `byte_rate` where shapes tell neither of device work. Tensor-core columns are NaN where there
+    is no device time, or where it is known for no part of it whether it uses them.
     """
 
     name: tuple[str, ...] = column("Name", "Name of the operator.")
@@ -119,8 +116,8 @@ class OperatorTable(Result, group="operators"):
 
     group_by: OperatorGrouping = fact("what makes a row: name, name_shape or name_stack")
     has_device_work: bool = fact("whether any device work was recorded")
-    device_ns: int = fact("Σ of device work")
-    host_ns: int = fact("Σ of host time of operators")
+    device_ns: int = fact("Σ durations of all kernels, copies and fills: what percentages of device time refer to")
+    host_ns: int = fact("Σ of host self times: what percentages of host time refer to")
     unattributed_device_ns: int = fact(
         "Device work that no operator launched: launched outside any operator, replayed by a graph, or launched "
         "before the recording began. Σ Device self + this = Σ of all kernels, copies and fills, exactly.",

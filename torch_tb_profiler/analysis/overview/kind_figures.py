@@ -53,13 +53,13 @@ def kind_figures(model: Model) -> list[KindFigures]:
     if not kinds.are_several:
         return []
     times, parts = step_times(model), waterfall(model)
-    found = []
+    figures = []
     for number, kind in enumerate(kinds.kinds):
         at = np.flatnonzero(kinds.of == number)
         names = [times.names[each] for each in at.tolist()]
         is_range = kinds.is_range(number)
         mine = average_of(times, at)
-        found.append(
+        figures.append(
             KindFigures(
                 id=kind.id,
                 label=kind.label,
@@ -75,4 +75,4 @@ def kind_figures(model: Model) -> list[KindFigures]:
                 waterfall=average(msgspec.structs.replace(parts, step_ns=parts.step_ns[at], ns=parts.ns[:, at])),
             )
         )
-    return found
+    return figures

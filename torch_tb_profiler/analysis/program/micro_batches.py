@@ -32,10 +32,7 @@ _STEP = late_pattern(r"Optimizer\.step#(?P<kind>\w+)\.step$")
 
 
 class MicroBatches(Result, group="micro_batches"):
-    """One row per backward pass of the steps that are chosen, in the order of time. Times in ns.
-
-    with what is computed again
-    """
+    """One row per backward pass of the steps that are chosen, in the order of time."""
 
     step: Int64 = column("Step", "Index into the steps.", unit=None)
     number: Int64 = column("Pass", "Which backward pass of its step, from 0.", unit=None)

@@ -23,8 +23,8 @@ SMALLER = "(smaller)"
 class StackTable(Result, group="stacks"):
     """StackEntries as a tree in preorder, siblings as they were first seen.
 
-    `parent` is a row of this table, -1 at the top. Of every row,
-    total_ns = self_ns + Σ total_ns of the rows directly below; Σ self_ns = whole_ns.
+    `parent` is a row of this table, -1 at the top. Of every row, total_ns = self_ns + Σ total_ns of the rows directly
+    below; Σ self_ns = whole_ns.
     """
 
     name: tuple[str, ...] = column(

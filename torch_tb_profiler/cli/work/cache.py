@@ -11,7 +11,7 @@ import msgspec
 from torch_tb_profiler.analysis.shown.values import alone
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe
-from torch_tb_profiler.storage import StorageError, shown
+from torch_tb_profiler.storage import shown
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace.cache import Cache, open_cache
 from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE
@@ -65,10 +65,7 @@ class CacheContents(msgspec.Struct, frozen=True, kw_only=True):
 
 def run(arguments: argparse.Namespace) -> None:
     """Raises UserError."""
-    try:
-        cache = open_cache(arguments.cache_dir)
-    except StorageError as error:
-        raise UserError(str(error)) from None
+    cache = open_cache(arguments.cache_dir)
     try:
         if cache.refused:
             raise UserError(cache.refused)

@@ -19,7 +19,6 @@ from torch_tb_profiler.cli.work.gate.text import as_text
 from torch_tb_profiler.cli.work.one_trace import step_choice
 from torch_tb_profiler.cli.work.outputs import put
 from torch_tb_profiler.cli.work.targets import Target, refuse_same, target_of
-from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import logs
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 from torch_tb_profiler.workspace.recordings import (
@@ -64,8 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
     except RecordingError as error:
         why = why_not_compared(error, [*first, *arguments.base], arguments.paths[len(first) :])
         raise UserError(why, BAD_INPUT if error.missing else UNSOUND) from None
-    except StorageError as error:
-        raise UserError(str(error)) from None
     if saved is not None:
         put(saved_text(new.recordings), saved)
     if only_saves:

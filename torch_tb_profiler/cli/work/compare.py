@@ -22,7 +22,6 @@ from torch_tb_profiler.cli.work.text_table import stdout_style
 from torch_tb_profiler.cli.work.trends_text import trends_text
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
@@ -59,8 +58,6 @@ def run(arguments: argparse.Namespace) -> None:
         _say_change(_change(arguments, workspace, choice), arguments)
     except RecordingError as error:
         raise UserError(why_not_compared(error, *sides), BAD_INPUT if error.missing else UNSOUND) from None
-    except StorageError as error:
-        raise UserError(str(error)) from None
 
 
 def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> Trends:

@@ -28,7 +28,7 @@ from torch_tb_profiler.cli.work.health import counted, has_errors, note_lines
 from torch_tb_profiler.cli.work.one_trace import open_local
 from torch_tb_profiler.cli.work.recommended import RECOMMENDED
 from torch_tb_profiler.discovery import Found, Skipped
-from torch_tb_profiler.storage import StorageError, shown
+from torch_tb_profiler.storage import shown
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
@@ -45,10 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.profiler and arguments.path is None:
         print(RECOMMENDED, end="")
         return 0
-    try:
-        found = diagnosis(arguments.path, arguments.cache_dir)
-    except StorageError as error:
-        raise UserError(str(error)) from None
+    found = diagnosis(arguments.path, arguments.cache_dir)
     if arguments.json:
         print(msgspec.json.format(dumps(found)).decode())
     else:

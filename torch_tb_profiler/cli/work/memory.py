@@ -42,7 +42,6 @@ from torch_tb_profiler.snapshot.memory_timeline import (
     MemoryTimelineError,
     read_memory_timeline,
 )
-from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits, Note
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.heads import examine_stream
@@ -66,10 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(_of_timeline(timeline))
         return
     files = _files(arguments)
-    try:
-        workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
-    except StorageError as error:
-        raise UserError(str(error)) from None
+    workspace = LocalWorkspace(arguments.cache_dir, is_alone=True)
     snapshots = [file for file in files if file.kind == "snapshot"]
     if not snapshots:
         print(_of_traces(workspace, files, arguments.path))

@@ -18,7 +18,6 @@ from torch_tb_profiler.ranks import distributed, rank_of
 from torch_tb_profiler.ranks.distributed import operation_table
 from torch_tb_profiler.ranks.ranges import ranges_of_ranks
 from torch_tb_profiler.ranks.summary import summarize
-from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import Unavailable
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
@@ -48,11 +47,8 @@ def _rank_ranges(arguments: argparse.Namespace) -> Table[PageMeta]:
 
 def _traces(arguments: argparse.Namespace) -> Table[Any]:
     with readable_path(arguments.path) as path:
-        try:
-            found = find_traces(path)
-            workspace = open_local(arguments.cache_dir)
-        except StorageError as error:
-            raise UserError(str(error)) from None
+        found = find_traces(path)
+        workspace = open_local(arguments.cache_dir)
         if not found.runs:
             raise UserError(without_traces(path, found))
         runs = found.runs if arguments.run is None else (chosen_run(path, arguments.run),)

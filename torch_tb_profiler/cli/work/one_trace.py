@@ -26,7 +26,6 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
-from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.ask import asked_plainly
@@ -103,7 +102,7 @@ class Chosen(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str | None = None) -> Iterator[Chosen]:
-    """What the arguments of `options.declare_trace` choose. Raises UserError.
+    """What the arguments of `options.declare_trace` choose. Raises UserError and StorageError.
 
     Where they leave a choice, what was taken is said on stderr, unless all traces are meant.
     ranks: such as `0,2-4`, only these; None for any
@@ -124,10 +123,7 @@ def chosen(arguments: argparse.Namespace, all_of_run: bool = False, ranks: str |
         if hasattr(arguments, "worker") and not all_of_run and len(files) > 1:
             told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
             tell(told)
-        try:
-            workspace = open_local(arguments.cache_dir)
-        except StorageError as error:
-            raise UserError(str(error)) from None
+        workspace = open_local(arguments.cache_dir)
         traces = [LocalTrace(workspace, file, choice) for file in files]
         yield Chosen(arguments.path, run, files, traces, getattr(arguments, "steps", None))
 

@@ -15,7 +15,6 @@ from torch_tb_profiler.cli.work.outputs import replaced
 from torch_tb_profiler.cli.work.targets import target_of
 from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.discovery import Found, Root, Run, TraceFile
-from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.http import HttpError
 from torch_tb_profiler.web.report import report
@@ -36,10 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"the first {len(files)} of {len(run.traces)} traces; --worker and --span choose others")
     beside = [] if arguments.compare is None else [_baseline(arguments.compare, files, run.name)]
     chosen = Found((replace(run, traces=tuple(files)), *beside), ())
-    try:
-        workspace = open_workspace([Root(address.path)], arguments.cache_dir, questions=QUESTIONS, found=chosen)
-    except StorageError as error:
-        raise UserError(str(error)) from None
+    workspace = open_workspace([Root(address.path)], arguments.cache_dir, questions=QUESTIONS, found=chosen)
     try:
         page = _report(workspace, run.name, [each.name for each in beside])
     finally:

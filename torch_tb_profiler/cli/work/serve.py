@@ -21,7 +21,7 @@ from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, LONGEST_ANSWER_SECOND
 from torch_tb_profiler.discovery import named_roots
 from torch_tb_profiler.sql import QueryError
 from torch_tb_profiler.sql.connection import connect
-from torch_tb_profiler.storage import StorageError, is_local, shown, storage_for
+from torch_tb_profiler.storage import is_local, shown, storage_for
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.drops import Drops, takes_none
@@ -51,32 +51,29 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _serve(arguments: argparse.Namespace, queries: Queries | None) -> None:
-    try:
-        shared = _shared_place(arguments.cache_dir)
-        paths = arguments.paths or ([shared] if shared else [])
-        if not paths:
-            message = "PATH is missing; it can be omitted only with a shared place (--cache-dir)"
-            raise UserError(message)
-        for path in paths:
-            storage_for(path).require(path)
-        here = [Path(storage_for(path).resolve(path)) for path in paths if is_local(path)]
-        if shared is None:  # what was read into a shared place is shown without its files
-            _require(here)
-        roots = named_roots(paths)
-        # directories are listed again and again; where files are named, what is there now is all there is
-        found = find_traces(*paths) if any(path.is_file() for path in here) else None
-        keep_little()
-        workspace = open_workspace(
-            roots,
-            arguments.cache_dir,
-            arguments.workers,
-            questions=QUESTIONS,
-            max_expansion=arguments.max_expansion,
-            found=found,
-            is_alone=True,
-        )
-    except StorageError as error:
-        raise UserError(str(error)) from None
+    shared = _shared_place(arguments.cache_dir)
+    paths = arguments.paths or ([shared] if shared else [])
+    if not paths:
+        message = "PATH is missing; it can be omitted only with a shared place (--cache-dir)"
+        raise UserError(message)
+    for path in paths:
+        storage_for(path).require(path)
+    here = [Path(storage_for(path).resolve(path)) for path in paths if is_local(path)]
+    if shared is None:  # what was read into a shared place is shown without its files
+        _require(here)
+    roots = named_roots(paths)
+    # directories are listed again and again; where files are named, what is there now is all there is
+    found = find_traces(*paths) if any(path.is_file() for path in here) else None
+    keep_little()
+    workspace = open_workspace(
+        roots,
+        arguments.cache_dir,
+        arguments.workers,
+        questions=QUESTIONS,
+        max_expansion=arguments.max_expansion,
+        found=found,
+        is_alone=True,
+    )
     drops = Drops(workspace)
     try:
         routes = queries.routes() if queries else {}
