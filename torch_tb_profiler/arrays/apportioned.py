@@ -14,8 +14,8 @@ def apportioned(weights: Int64, whole: int) -> list[int]:
     """
     total = int(weights.sum())
     shares = [divmod(int(weight) * whole, total) for weight in weights.tolist()]
-    found = [share for share, _ in shares]
+    numbers = [share for share, _ in shares]
     by_remainder = sorted(range(len(shares)), key=lambda at: -shares[at][1])
-    for at in by_remainder[: whole - sum(found)]:
-        found[at] += 1
-    return found
+    for at in by_remainder[: whole - sum(numbers)]:
+        numbers[at] += 1
+    return numbers

@@ -231,9 +231,9 @@ def ties_sorted(order: Int64, keys: Sequence[npt.NDArray[Any]], then: Callable[[
     run = np.concatenate(([0], np.cumsum(~same)))
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
     by_run = zip(run[tied].tolist(), map(then, order[tied].tolist()), order[tied].tolist(), strict=True)
-    found = order.copy()
-    found[tied] = [position for *_, position in sorted(by_run, key=itemgetter(0, 1))]
-    return found
+    resolved = order.copy()
+    resolved[tied] = [position for *_, position in sorted(by_run, key=itemgetter(0, 1))]
+    return resolved
 
 
 def _combine(keys: Sequence[Ints]) -> Int64:

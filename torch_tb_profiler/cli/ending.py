@@ -30,10 +30,10 @@ def ended_by_signals(handler: Handler | None = None, with_ctrl_c: bool = False) 
     if threading.current_thread() is not threading.main_thread():
         yield  # which cannot have handlers
         return
-    told: list[int] = []
+    received: list[int] = []
 
     def end(number: int, _: FrameType | None) -> None:
-        told.append(number)
+        received.append(number)
         _end(number)
 
     before = {number: signal.getsignal(number) for number in (*_SIGNALS, *([signal.SIGINT] if with_ctrl_c else []))}
@@ -43,8 +43,8 @@ def ended_by_signals(handler: Handler | None = None, with_ctrl_c: bool = False) 
     try:
         yield
     except KeyboardInterrupt:
-        if told:  # SystemExit was lost in an extension
-            sys.exit(128 + told[0])
+        if received:  # SystemExit was lost in an extension
+            sys.exit(128 + received[0])
         raise
     finally:
         for number in heard:

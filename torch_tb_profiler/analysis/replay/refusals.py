@@ -87,21 +87,21 @@ def quality_of(model: Model, graph: Graph, path: CriticalPath | None = None) -> 
         return Quality(None, "none", (Refusal("foreign", "everything", FOREIGN),))
     if not len(steps) or int(steps.end[-1]) <= int(steps.start[0]):
         return Quality(None, "none", (Refusal("no_step", "everything", "Nothing in the trace has a duration."),))
-    found = [*_lost(model.trace, graph)]
+    refusals = [*_lost(model.trace, graph)]
     if evidence is not None:
-        found.insert(0, Refusal("no_device", "savings", UNRECORDED[evidence]))
+        refusals.insert(0, Refusal("no_device", "savings", UNRECORDED[evidence]))
     if not len(graph.point_lane) or graph.main < 0:
         text = "The trace has no events of the host: what started the work, and when, is not known."
-        found.append(Refusal("no_host", "everything", text))
+        refusals.append(Refusal("no_host", "everything", text))
     unexplained = (path or critical_path(unchanged(graph))).unexplained
     confidence: Confidence = "normal"
     if unexplained is not None and unexplained > USELESS:
         text = f"{100 * unexplained:.0f} % of the critical path has no cause in the trace."
-        found.append(Refusal("unexplained", "savings", text, unexplained))
+        refusals.append(Refusal("unexplained", "savings", text, unexplained))
         confidence = "none"
     elif unexplained is not None and unexplained > DOUBTFUL:
         confidence = "low"
-    return Quality(unexplained, confidence, tuple(found))
+    return Quality(unexplained, confidence, tuple(refusals))
 
 
 def _lost(trace: Trace, graph: Graph) -> list[Refusal]:

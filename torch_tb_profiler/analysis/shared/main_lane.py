@@ -18,18 +18,17 @@ def main_lane(model: Model) -> int:
     Threads with annotations come before those without, and threads of the autograd engine last. Of threads of which
     only calls were recorded it is the one that calls first: it wakes the others.
     """
-    trace, tree, steps = model.trace, model.structure.tree, model.structure.tree
-    found = model.steps
-    if len(found) and len(tree):
-        at = np.searchsorted(found.host_start, steps.start, side="left")
-        at = np.minimum(at, len(found) - 1)
+    trace, tree, steps = model.trace, model.structure.tree, model.steps
+    if len(steps) and len(tree):
+        at = np.searchsorted(steps.host_start, tree.start, side="left")
+        at = np.minimum(at, len(steps) - 1)
         marks = (
-            (steps.category == Category.USER_ANNOTATION)
-            & (found.host_start[at] == steps.start)
-            & (np.abs(found.host_end[at] - steps.end) <= 1)
+            (tree.category == Category.USER_ANNOTATION)
+            & (steps.host_start[at] == tree.start)
+            & (np.abs(steps.host_end[at] - tree.end) <= 1)
         )
         if marks.any():
-            return int(np.bincount(steps.track[marks]).argmax())
+            return int(np.bincount(tree.track[marks]).argmax())
     if not len(tree):
         calls = trace.launches.row
         return int(trace.events.track[calls[np.argmin(trace.events.start[calls])]]) if len(calls) else -1

@@ -273,7 +273,7 @@ def _programs(words: _Words, mine: Bool) -> Int64:
     share = words.count / np.maximum(size, 1)[words.step]
     program = np.zeros(steps, np.int64)
     left = mine & (size >= LEAST_WORDS)
-    found: list[Bool] = []
+    programs: list[Bool] = []
     for _ in range(MOST_PROGRAMS):
         if not left.any():
             break
@@ -287,8 +287,8 @@ def _programs(words: _Words, mine: Bool) -> Int64:
         alike = left & (common >= LEAST_COMMON - 1e-9)
         left &= ~alike
         if alike.sum() > 1:
-            found.append(alike)
-    found.sort(key=lambda alike: -int(alike.sum()))
-    for number, alike in enumerate(found):
+            programs.append(alike)
+    programs.sort(key=lambda alike: -int(alike.sum()))
+    for number, alike in enumerate(programs):
         program[alike] = number
     return program

@@ -14,7 +14,7 @@ from torch_tb_profiler.ranks.summary import RankSummary
 
 
 def of_run(
-    found: SummaryAnswer,
+    first: SummaryAnswer,
     ranks: Sequence[RankSummary],
     run: RunDiagnosis | None,
     failed: Sequence[SummarySkipped],
@@ -26,16 +26,16 @@ def of_run(
     failed  traces of the span that could not be read
     """
     result, fitted = reduce_with_clock(ranks, [each.file for each in failed], loading)
-    found = replace(
-        found,
-        notes=[*found.notes, *result.overview.notes],
+    first = replace(
+        first,
+        notes=[*first.notes, *result.overview.notes],
         ranks=summary_of(result, fitted),
-        skipped=[*failed, *found.skipped],
+        skipped=[*failed, *first.skipped],
     )
-    return as_sent(found if run is None else _with_findings(found, run))
+    return as_sent(first if run is None else _with_findings(first, run))
 
 
-def _with_findings(found: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
+def _with_findings(first: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
     """Replace bound and findings by those of all ranks.
 
     What rules over ranks look at is said by them alone: what communication costs one rank holds waiting for others, and
@@ -44,16 +44,16 @@ def _with_findings(found: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
     # a server that only passes answers on needs no rules
     from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
 
-    told = {*run.checked, *(each.id for each in run.findings)}
-    told |= {rule.id for rule in RULES if rule.general or rule.symptom}
+    covered = {*run.checked, *(each.id for each in run.findings)}
+    covered |= {rule.id for rule in RULES if rule.general or rule.symptom}
     own = [
-        replace(each, where=f"{found.trace.worker}: {each.where or 'in its whole trace'}")
-        for each in found.findings
-        if each.id not in told and not _is_of_one_rank(each)
+        replace(each, where=f"{first.trace.worker}: {each.where or 'in its whole trace'}")
+        for each in first.findings
+        if each.id not in covered and not _is_of_one_rank(each)
     ]
     together = [*(_finding(each) for each in run.findings), *own]
     return replace(
-        found,
+        first,
         bound=run.bound.kind,
         bound_sentence=run.bound.sentence,
         explained=run.bound.explained,

@@ -30,11 +30,11 @@ class SummaryRank(Struct, frozen=True):
 
 
 def _summary(subject: Subject, _: NoParameters) -> SummaryAnswer:
-    found = summary(subject)
+    own = summary(subject)
     if subject.workers > 1:
-        return as_sent(found)
+        return as_sent(own)
     only = summarize(subject.model, subject.worker)
-    return as_sent(replace(found, ranks=summary_of(*reduce_with_clock([only]))))
+    return as_sent(replace(own, ranks=summary_of(*reduce_with_clock([only]))))
 
 
 def _part(subject: Subject) -> SummaryRank:
@@ -43,13 +43,13 @@ def _part(subject: Subject) -> SummaryRank:
 
 def _of_run(subject: RunSubject[SummaryRank], _: NoParameters) -> SummaryAnswer:
     skipped = [SummarySkipped(file=file, reason=why) for file, why in subject.skipped]
-    found = replace(subject.parts[0].summary, skipped=skipped)
-    if found.ranks is not None:
-        return found
+    first = replace(subject.parts[0].summary, skipped=skipped)
+    if first.ranks is not None:
+        return first
     failed = [SummarySkipped(file=file, reason=why) for file, why in zip(subject.failed, subject.reasons, strict=True)]
     ranks = [each.rank for each in subject.parts]
     diagnosis = run_diagnosis(ranks) if len(ranks) > 1 else None
-    return of_run(found, [each.summary for each in ranks], diagnosis, failed, subject.loading)
+    return of_run(first, [each.summary for each in ranks], diagnosis, failed, subject.loading)
 
 
 SUMMARY = TraceQuestion(
