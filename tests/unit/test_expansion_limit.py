@@ -95,7 +95,7 @@ def test_the_option_of_serve(
 ) -> None:
     parser = ArgumentParser()
     Serve().declare(parser)
-    with pytest.raises(UserError, match="not here"):
+    with pytest.raises(StorageError, match="not here"):
         Serve().run(parser.parse_args([str(tmp_path), *options]))
     assert opened[0]["max_expansion"] == expected
 

@@ -45,7 +45,9 @@ _MAY_MULTIPLY = frozenset(
     }
 )
 #: parts of convolutions that multiply no matrices: transforms to and from other domains, sums of parts
-_NO_PRODUCT = late_pattern(r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w*(?:Transform|Tiles)")
+_NO_PRODUCT = late_pattern(
+    r"\bfft[12]d_[rc]2[rc]|reduce_wgrad|winograd_nonfused::|(?i:winograd)\w{0,64}?(?:Transform|Tiles)"
+)
 _GRAPH_LAUNCH = late_pattern(r"\w*GraphLaunch")
 
 
