@@ -32,6 +32,7 @@ except ImportError:  # Windows
 
 ROOT = Path(__file__).resolve().parent.parent
 FE = ROOT / "fe"
+WORDS = ROOT / "torch_tb_profiler" / "words" / "zh-CN"
 STATIC = ROOT / "torch_tb_profiler" / "static"
 STAMP = STATIC / ".fe-hash"
 
@@ -50,10 +51,11 @@ class FrontendError(Exception):
 
 
 def fingerprint() -> str:
-    """SHA-256 over the files of fe/ that have an influence on the built UI."""
+    """SHA-256 over the files that have an influence on the built UI: those of fe/, and the server's words in Chinese."""
     digest = hashlib.sha256()
-    for path in sorted(FE.rglob("*"), key=lambda path: path.relative_to(FE).as_posix()):
-        name = path.relative_to(FE)
+    files = [*FE.rglob("*"), *WORDS.rglob("*.toml")]
+    for path in sorted(files, key=lambda path: path.relative_to(ROOT).as_posix()):
+        name = path.relative_to(ROOT)
         if any(part in {"node_modules", "dist", "coverage"} or part.startswith(".") for part in name.parts):
             continue
         if not path.is_file() or path.suffix == ".md" or ".test." in path.name:

@@ -1,6 +1,7 @@
 """Finds words that the project does not use: python _build/words.py. The list is words.toml; `make lint` runs this.
 
-Looks at documents (without code), at the English texts of the UI, and at the strings and docstrings of the package.
+Looks at documents (without code), at the English texts of the UI, at the strings and docstrings of the package and its
+sentences (`torch_tb_profiler/words/en`).
 A page that must name such a word puts it between backquotes.
 """
 
@@ -101,6 +102,8 @@ def all_texts(root: Path = ROOT) -> Iterator[Text]:
         yield from of_ui(path)
     for path in sorted((root / "torch_tb_profiler").rglob("*.py")):
         yield from of_module(path)
+    for path in sorted((root / "torch_tb_profiler" / "words" / "en").rglob("*.toml")):
+        yield Text(path, "package", 1, path.read_text("utf-8"))
 
 
 def found_in(text: Text, listed: list[Word]) -> Iterator[str]:

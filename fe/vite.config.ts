@@ -1,15 +1,18 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { licencesPlugin } from "./licences.ts";
+import { tomlPlugin } from "./toml.ts";
 
 // Two doors into one build: TensorBoard imports `index.js` by that name and calls render();
 // a browser opens `index.html`. Everything behind them carries a content hash.
 export default defineConfig({
   // Every URL in the output is relative to the file that names it, so any path prefix works.
   base: "./",
-  plugins: [react(), licencesPlugin()],
+  plugins: [react(), licencesPlugin(), tomlPlugin()],
   server: {
     host: "127.0.0.1",
+    // the server's words in Chinese
+    fs: { allow: [".", "../torch_tb_profiler/words"] },
     proxy: { "/api": process.env.API ?? "http://127.0.0.1:6007" },
   },
   build: {
@@ -53,7 +56,7 @@ export default defineConfig({
             { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },
             // Of Chinese, too, what every page needs and what views need.
             { name: "zh-CN", test: /\/i18n\/zh-CN\/(index|shell|serverReasons)\./ },
-            { name: "zh-CN-views", test: /\/i18n\/zh-CN\// },
+            { name: "zh-CN-views", test: /\/(i18n|words)\/zh-CN\// },
             { name: "virtual", test: /node_modules\/@tanstack\/(react-virtual|virtual-core)\// },
             {
               name: "table",

@@ -88,15 +88,15 @@ def events_of(program: Ranks) -> list[list[Event]]:
     return found
 
 
-def ranks_of(program: Ranks) -> list[RunRank]:
-    """What is kept of each rank."""
+def ranks_of(program: Ranks, traces: list[list[Event]] | None = None) -> list[RunRank]:
+    """What is kept of each rank. traces: in place of those of the program."""
     size = program.header_ranks or program.ranks
     return [
         run_rank(
             model_of(events, distributedInfo={"backend": "nccl", "rank": rank, "world_size": size}, host_name="node"),
             f"rank{rank}",
         )
-        for rank, events in enumerate(events_of(program))
+        for rank, events in enumerate(events_of(program) if traces is None else traces)
     ]
 
 

@@ -9,8 +9,8 @@ import msgspec
 
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
-from torch_tb_profiler.insights.bound_sentences import BoundKind
 from torch_tb_profiler.insights.findings import LISTED, diagnosis
+from torch_tb_profiler.insights.resources import BoundKind
 from torch_tb_profiler.insights.summary.summary import by_saving, summary
 from torch_tb_profiler.model import Model
 

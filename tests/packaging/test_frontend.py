@@ -28,7 +28,15 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (fe / "src" / "index.ts").write_text("export {}")
     static.mkdir()
     (static / "index.js").write_text("built")
-    for name, value in {"FE": fe, "STATIC": static, "STAMP": static / ".fe-hash"}.items():
+    words = tmp_path / "words"
+    words.mkdir()
+    for name, value in {
+        "ROOT": tmp_path,
+        "FE": fe,
+        "WORDS": words,
+        "STATIC": static,
+        "STAMP": static / ".fe-hash",
+    }.items():
         monkeypatch.setattr(frontend, name, value)
     frontend.STAMP.write_text(frontend.fingerprint())
     monkeypatch.delenv(frontend.SKIP, raising=False)
@@ -39,7 +47,7 @@ def test_nothing_to_do_when_nothing_changed(tree: Path) -> None:
     assert not frontend.must_build()
 
 
-@pytest.mark.parametrize("name", ["fe/src/new.ts", "fe/src/index.ts", "fe/package-lock.json"])
+@pytest.mark.parametrize("name", ["fe/src/new.ts", "fe/src/index.ts", "fe/package-lock.json", "words/rules.toml"])
 def test_a_changed_source_is_seen(tree: Path, name: str) -> None:
     (tree / name).write_text("changed")
     assert frontend.must_build()

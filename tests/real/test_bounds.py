@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.recorded import ROOT, SHARED, model_of, shared_model_of, short, traces
-from torch_tb_profiler.insights.bound_sentences import NAMES
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
+from torch_tb_profiler.words import section
 
 #: by folder: what may bound a file of it, and the rule of its first finding with a saving ("" for none)
 SAID: dict[str, tuple[str, str]] = {
@@ -129,7 +129,8 @@ def test_what_the_table_in_the_docs_says(name: str) -> None:
         for text, ns in ((numbers[1], one.step_ns), (numbers[2], (one.step_ns or 0) * (1 - (one.bound.share or 0)))):
             assert (ns or 0) / unit == pytest.approx(float(text), abs=0.06 if "." in text else 0.6)
         following = one.bound.next
-        assert numbers[4] == (None if following is None else NAMES[following].removeprefix("the ")), following
+        named = None if following is None else section("bounds", following).say("named", {"next": following})
+        assert numbers[4] == (None if named is None else named.removeprefix("the ")), following
 
 
 def rows_of(told: str) -> int:

@@ -14,13 +14,14 @@ ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "contributing.md"
 
 _BLOCK = re.compile(
-    r"^```\w+ file=(?P<file>\S+)(?: after=\"(?P<after>[^\"]+)\")?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^```\w+ file=(?P<file>\S+)(?: after=\"(?P<after>[^\"]+)\"|(?P<end> at-end))?\n(?P<text>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 
 
 @dataclass(frozen=True)
 class Block:
-    """after: the beginning of the line below which the text is put; None for a new file."""
+    """after: the beginning of the line below which the text is put; "" for the end; None for a new file."""
 
     file: str
     after: str | None
@@ -32,7 +33,8 @@ def recipe(title: str) -> list[Block]:
     text = GUIDE.read_text("utf-8")
     start = text.index(f"\n## {title}\n")
     end = text.find("\n## ", start + 1)
-    found = [Block(m["file"], m["after"], m["text"]) for m in _BLOCK.finditer(text[start : end if end > 0 else None])]
+    blocks = _BLOCK.finditer(text[start : end if end > 0 else None])
+    found = [Block(m["file"], "" if m["end"] else m["after"], m["text"]) for m in blocks]
     assert found, title
     return found
 
@@ -81,6 +83,8 @@ def copy_into(folder: Path, *more: str) -> Copy:
 
 
 def _put(text: str, after: str, lines: str) -> str:
+    if not after:
+        return text + lines
     kept = text.splitlines(keepends=True)
     at = next((number for number, line in enumerate(kept) if line.startswith(after)), None)
     assert at is not None, f"no line begins with {after!r}"

@@ -8,8 +8,9 @@ from tests.events import Event, annotation, copy, event, kernel, launch, model_o
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.insights.bound import Bound
-from torch_tb_profiler.insights.bound_sentences import BoundKind, HostPart, begin_of
+from torch_tb_profiler.insights.resources import BoundKind, HostPart
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.words import Values, section
 
 WAIT = "cudaStreamSynchronize"
 
@@ -155,4 +156,5 @@ def test_memory_of_any_device_is_allocated() -> None:
 def test_a_relief_that_is_not_whole_is_a_condition(
     kind: BoundKind, on_device: bool, by: HostPart | None, condition: str
 ) -> None:
-    assert begin_of(kind, on_device, False, by).endswith(condition)
+    values: Values = {"device": on_device, "calls": False, **({} if by is None else {"by": by})}
+    assert section("bounds", kind).say("begin", values).endswith(condition)

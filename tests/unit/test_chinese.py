@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 from collections.abc import Iterator
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +13,6 @@ import pytest
 
 from columns import PACKAGE, all_definitions
 from torch_tb_profiler.analysis.health.devices import _NEWER_CUDA
-from torch_tb_profiler.insights import RULES
-from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.storage import errors
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.files import _ADVICE as FILES_ADVICE
@@ -23,6 +20,7 @@ from torch_tb_profiler.storage.files import _NAME as FILES
 from torch_tb_profiler.storage.gs import Google
 from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.timeline import series
+from torch_tb_profiler.toml_text import toml_of
 
 CHINESE = Path(__file__).parents[2] / "fe/src/i18n/zh-CN"
 
@@ -33,8 +31,8 @@ def source(name: str) -> str:
 
 def known_columns() -> set[str]:
     """The ids that have Chinese words."""
-    files = ("serverColumns", "serverMemory", "serverRoofline", "serverProgram")
-    return set(re.findall(r'^  "([\w.]+)": \[', "".join(map(source, files)), re.MULTILINE))
+    tables = toml_of((PACKAGE / "words/zh-CN/columns.toml").read_text("utf-8"))
+    return {f"{table}.{name}" for table, columns in tables.items() for name in columns}
 
 
 DEFINED = all_definitions()
@@ -166,27 +164,6 @@ def test_what_to_do_about_a_storage_is_known_in_chinese() -> None:
     assert "advice_of" not in errors.Trouble("failed").told(errors.Attempt("unreadable"), FILES, {}).reason.values
 
 
-def of_findings(start: str) -> str:
-    """The entries of one list in the files of all groups of rules."""
-    files = sorted(path.stem for path in (CHINESE / "findings").glob("*.ts") if path.stem != "index")
-    return "\n".join(block(f"findings/{file}", f"export const {start}") for file in files)
-
-
-def words_of_rules() -> dict[str, str]:
-    """What is said of each rule, by its id."""
-    pieces = re.split(r"^  (\w+): \{$", of_findings("findings"), flags=re.MULTILINE)[1:]
-    return dict(zip(pieces[::2], pieces[1::2], strict=True))
-
-
-def test_every_finding_can_be_said_in_chinese() -> None:
-    assert words_of_rules().keys() == {rule.id for rule in (*RULES, *RUN_RULES)}
-    for words in words_of_rules().values():
-        assert re.findall(r"^    (\w+):", words, re.MULTILINE) == ["title", "detail", "advice"]
-    for kind, start in (("Evidence", "evidence"), ("Link", "links")):
-        said = set(re.findall(r'^  "?(\w+)"?:', of_findings(start), re.MULTILINE))
-        assert {key for call in calls_of(kind) for key in constants(call, 0)} == said
-
-
 def test_every_refusal_can_be_said_in_chinese() -> None:
     said = keys("serverRefusals", "export const ofTraces") | keys("serverRefusals", "export const refusals")
     assert {key for call in calls_of("Refusal") for key in constants(call, 0)} == said
@@ -237,16 +214,3 @@ def test_chinese_is_made_of_values_that_are_sent(file: str, start: str, name: st
         if (missing := used - sent.get(kind, set()) - PASSED_ON.get(start, {}).get(kind, set()))
     }
     assert unknown == {}
-
-
-def test_chinese_findings_are_made_of_values_that_are_sent() -> None:
-    # those over ranks say again what the rule about one trace says
-    own = [rule for rule in RUN_RULES if not isinstance(rule.find, partial)]
-    for rule in (*RULES, *own):
-        module = Path(inspect.getfile(rule.find))
-        texts = {
-            node.value for node in ast.walk(ast.parse(module.read_text("utf-8"))) if isinstance(node, ast.Constant)
-        }
-        used = re.findall(r"\(\{ ([^)]*?) \}\) =>", words_of_rules()[rule.id])
-        names = {name for given in used for name in re.findall(r"\w+", given)}
-        assert names <= texts, rule.id

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import words
-from torch_tb_profiler.analysis.shared.byte_text import BYTES_PER, size
 from torch_tb_profiler.analysis.shown.values import alone, in_column
 from torch_tb_profiler.analysis.units import factor_of
+from torch_tb_profiler.words.numbers import BYTES_PER, size
 
 #: rates are decimal everywhere
 _UNIT = re.compile(r"(?<![A-Za-z_])[kKMGT]B(?![A-Za-z0-9_]|/s)")
@@ -31,7 +31,7 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     # 64e6 bytes
     "torch_tb_profiler/analysis/roofline/table.py": ("above 64 MB",),
     "torch_tb_profiler/analysis/roofline/reached.py": ("more than 64 MB",),
-    "fe/src/i18n/zh-CN/serverRoofline.ts": ("超过 64 MB",),
+    "torch_tb_profiler/words/zh-CN/columns.toml": ("超过 64 MB",),
     # 4 * 1000³
     "torch_tb_profiler/workspace/reading_order.py": ("does not say, 4 GB",),
     # DuckDB's megabytes are decimal
@@ -46,12 +46,14 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     "fe/src/i18n/zh-CN/table.ts": ("KiB MiB GiB（KB MB GB 含义相同）",),
     "fe/src/table/filter.ts": ("KB and K are 1024 bytes here, too",),
     "fe/src/format/bytes.ts": ("KB, MB and GB are decimal",),
-    "torch_tb_profiler/analysis/shared/byte_text.py": ("KB, MB and GB are decimal",),
+    "torch_tb_profiler/words/numbers.py": ("KB, MB and GB are decimal",),
+    "torch_tb_profiler/words/formats.py": ("`MB.0` `GB.1`", "KB", "MB", "GB"),
+    "fe/src/i18n/zh-CN/numbers.ts": ("KB: 1e3", "MB: 1e6", "GB: 1e9"),
 }
 
 
 def shown(root: Path) -> Iterator[tuple[str, str]]:
-    """File and text: strings of the package, sources of the UI."""
+    """File and text: strings of the package, sources of the UI, sentences of both languages."""
     for path in sorted((root / "torch_tb_profiler").rglob("*.py")):
         name = path.relative_to(root).as_posix()
         if not name.startswith(OLD_PLUGIN):
@@ -59,6 +61,9 @@ def shown(root: Path) -> Iterator[tuple[str, str]]:
     for path in sorted((root / "fe" / "src").rglob("*.ts*")):
         if not path.name.endswith((".test.ts", ".test.tsx")):
             yield path.relative_to(root).as_posix(), path.read_text("utf-8")
+    for path in sorted((root / "torch_tb_profiler" / "words").rglob("*.toml")):
+        # `{size:MB.0}` is a format, which divides by 1000²
+        yield path.relative_to(root).as_posix(), re.sub(r"\{\w+:[KMG]B\.\d\}", "", path.read_text("utf-8"))
 
 
 def mistaken(text: str, allowed: tuple[str, ...] = ()) -> list[str]:

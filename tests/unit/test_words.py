@@ -1,73 +1,122 @@
-"""The linter of words (`_build/words.py`), and that nothing it knows stands in a text of the project."""
+"""Sentences are data: what is in the files of both languages, and how it is filled."""
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import words
-from words import Text, found_in
+from torch_tb_profiler import insights, words
+from torch_tb_profiler.insights.rule import TEXTS
+from torch_tb_profiler.insights.rules import RULES
+from torch_tb_profiler.insights.run.rules import RUN_RULES
+from torch_tb_profiler.toml_text import toml_of
+from torch_tb_profiler.words.formats import formatted
+from torch_tb_profiler.words.sentences import Section, Sentence
+
+ROOM = Path(words.__file__).parent
+AREAS = sorted(path.relative_to(ROOM / "en").as_posix() for path in (ROOM / "en").rglob("*.toml"))
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "words.json").read_text("utf-8"))
 
 
-def found(kind: words.Kind, text: str) -> list[str]:
-    return list(found_in(Text(Path("page.md"), kind, 1, text), words.words()))
-
-
-@pytest.mark.slow
-def test_no_text_has_a_word_that_is_not_used() -> None:
-    listed, texts = words.words(), list(words.all_texts())
-    kinds = {text.kind for text in texts}
-    assert (kinds, len(texts) > 5000, len(listed) > 20) == ({"document", "ui", "package"}, True, True)
-    assert [line for text in texts for line in found_in(text, listed)] == []
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["sentence"]))
+def test_a_sentence_is_filled(case: dict[str, Any]) -> None:
+    section = Section({"it": case["sentence"], **case.get("section", {})}, case.get("shared", {}))
+    if case["said"] is None:
+        with pytest.raises(KeyError):
+            section.say("it", case["values"])
+    else:
+        assert section.say("it", case["values"]) == case["said"]
 
 
 @pytest.mark.parametrize(
-    ("text", "times"),
+    ("count", "how", "text"),
     [
-        ("No kernel is called so.", 1),
-        ("No kernel is\ncalled so.", 1),
-        ("Nothing That Is Checked stands out", 1),
-        ("Rank 37: the rank that comes last", 1),
-        ("A list that comes last", 0),
-        ("the median rank", 0),
-        ("seen in the\nthe trace", 1),
-        ("in-the-the", 0),
+        (1, "kernel|kernels", "kernel"),
+        (2, "kernel|kernels", "kernels"),
+        (18, "often", "3 times a step"),
+        (5, "often", "5 times in 6 steps"),
+        (18, "many call", "3 calls a step"),
     ],
 )
-def test_a_word(text: str, times: int) -> None:
-    assert len(found("ui", text)) == times
+def test_english_knows_one_and_more(count: int, how: str, text: str) -> None:
+    assert formatted(count, how, {"steps": 6}) == text
 
 
-def test_where_a_word_counts() -> None:
-    assert len(found("document", "it is simply shown")) == 1
-    assert found("package", "it is simply shown") == []
+@pytest.mark.parametrize(
+    ("value", "how", "text"),
+    [
+        ("idle.sync", "part", "Synchronization"),
+        ("0", "each GPU", "GPU 0"),
+        ("0, 1", "each GPU", "GPU 0 and GPU 1"),
+        ("0, 1, 3", "each GPU", "GPU 0, GPU 1 and GPU 3"),
+    ],
+)
+def test_english_has_names_of_its_own(value: str, how: str, text: str) -> None:
+    assert formatted(value, how, {}) == text
 
 
-def test_a_place_is_named() -> None:
-    assert found("document", "one\ntwo\nis called so")[0].startswith("page.md:3: “is called so”: say ")
+def test_a_format_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="no format 'furlongs'"):
+        formatted(1, "furlongs", {})
 
 
-def test_code_of_a_document_is_left_out(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("`is called so` and `x` and\n\n```python\nis called so\n```\n\nis called so\n", "utf-8")
-    (text,) = words.of_document(page)
-    assert [line.split(":")[1] for line in found_in(text, words.words())] == ["7"]
+def file(language: str, area: str) -> dict[str, dict[str, Sentence]]:
+    return toml_of((ROOM / language / area).read_text("utf-8"))
 
 
-def test_strings_of_a_module(tmp_path: Path) -> None:
-    module = tmp_path / "module.py"
-    module.write_text(
-        '"""Is called so."""\nx = f"{x} is called so"\n# it is called so\ny = ("is " "called so")\n', "utf-8"
-    )
-    listed = words.words()
-    assert [text.line for text in words.of_module(module) if list(found_in(text, listed))] == [1, 2, 4]
+def names_in(sentence: Sentence) -> Iterator[str]:
+    """The values and other sentences that a sentence names."""
+    if isinstance(sentence, str):
+        yield from re.findall(r"(?<!\{)\{(\w+)(?::[^{}]*)?\}", sentence)
+        return
+    for key, choice in sentence.items():
+        if key == "by":
+            yield choice
+        else:
+            yield from names_in(choice)
 
 
-def test_strings_of_the_page(tmp_path: Path) -> None:
-    module = tmp_path / "texts.ts"
-    module.write_text(
-        'export const x = {\n  // is called so\n  y: "is called so",\n  z: `${n} is called so`,\n};\n', "utf-8"
-    )
-    listed = words.words()
-    assert [text.line for text in words.of_ui(module) if list(found_in(text, listed))] == [3, 4]
+def values_in(section: Mapping[str, Sentence], shared: Mapping[str, Sentence]) -> set[str]:
+    return {name for part in (section, shared) for each in part.values() for name in names_in(each)} - {
+        *section,
+        *shared,
+    }
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_both_languages_say_the_same(area: str) -> None:
+    """Chinese has the same sections, sentences for what is shown, and no values that English does not know."""
+    english, chinese = file("en", area), file("zh-CN", area)
+    of_addresses = {"addresses"} if area == "links.toml" else set()
+    assert english.keys() - of_addresses - {"shared"} == chinese.keys() - {"shared"}
+    for name, section in chinese.items():
+        shared = chinese.get("shared", {})
+        theirs = values_in(english[name], english.get("shared", {})) if name in english else set()
+        if name != "shared":
+            assert values_in(section, shared) <= theirs | {"platform", "steps"}, name
+
+
+def test_every_rule_has_its_words() -> None:
+    """And no words are of a rule that is gone."""
+    said = {
+        (area.removesuffix(".toml"), name)
+        for area in AREAS
+        if area.startswith("rules/")
+        for name in file("en", area)
+        if name != "shared"
+    }
+    assert said == {(f"rules/{rule.family}", rule.id) for rule in (*RULES, *RUN_RULES)}
+    for area, name in said:
+        for language in ("en", "zh-CN"):
+            assert set(TEXTS) <= file(language, f"{area}.toml")[name].keys(), name
+
+
+@pytest.mark.parametrize(("area", "section"), [("evidence", "labels"), ("links", "titles")])
+def test_each_label_and_page_is_used(area: str, section: str) -> None:
+    sources = "".join(path.read_text("utf-8") for path in Path(insights.__file__).parent.rglob("*.py"))
+    assert [key for key in file("en", f"{area}.toml")[section] if f'"{key}"' not in sources] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from torch_tb_profiler.analysis.shared.byte_text import BYTES_PER
+from torch_tb_profiler.words.numbers import BYTES_PER
 
 NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 #: KiB, and what people write for it: KB and K are 1024 bytes here, too

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.device_use import device_use
@@ -14,49 +14,25 @@ from torch_tb_profiler.analysis.explained import Explained, explained, unknown_t
 from torch_tb_profiler.analysis.replay.changes import Change, kernels
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_quality
-from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
-from torch_tb_profiler.analysis.replay.resources import RESOURCES, Resource
+from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality, Refusal
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.insights.bound_sentences import BUSY_FOR_FREE, CANNOT, BoundKind, HostPart, begin_of, sentence_of
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.resources import (
+    OF_IDLE_TIME,
+    BoundKind,
+    HostPart,
+    ceiling,
+    host_part,
+    parts_of,
+    resources_of,
+)
 from torch_tb_profiler.insights.shared import launch_bound
 from torch_tb_profiler.insights.shared.launch_bound import most_idle, unknown_idle
 from torch_tb_profiler.insights.shared.profiler_time import beside_profiler
-from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
+from torch_tb_profiler.words import section
 
-#: a resource is relieved as far as a good remedy can: work that can go to another process, behind other work or into a
-#: graph is gone; of the time of kernels half is left, as with a shorter type, and of what the host does two thirds
-_LEFT: Mapping[BoundKind, float] = {"compute": 1 / 2, "host": 2 / 3}
-#: of resources that would save the same the first is said
-_ORDER: tuple[BoundKind, ...] = ("input", "sync", "communication", "memory", "host", "launch", "compute")
-
-
-def _by_kind(resources: Sequence[Resource]) -> Mapping[BoundKind, Resource]:
-    found: dict[BoundKind, Resource] = {"memory" if each.id == "copies" else each.id: each for each in resources}
-    return {kind: found[kind] for kind in _ORDER if kind in found}
-
-
-def _cpu_only() -> Mapping[BoundKind, Resource]:
-    """The resources of a trace without a device: operators compute, and what else the host does is Python's."""
-    of = {each.id: each for each in RESOURCES}
-    python = replace(
-        of["host"],
-        parts=tuple(part for part in of["host"].parts if part != "operator"),
-        labels=tuple(label for label in of["host"].labels if label != "operator"),
-    )
-    operators = Resource("compute", ("operator",), labels=("operator",))
-    return _by_kind((of["input"], of["communication"], python, operators))
-
-
-_WITH_DEVICE, _WITHOUT_DEVICE = _by_kind([each for each in RESOURCES if each.id != "unknown"]), _cpu_only()
-#: parts of the path that are calls of a device's API, but launches and waits
-_CALLS = ("allocator", "api")
-#: parts of the path on devices: without waits and on a host without delays they stay
-_ON_DEVICES = ("compute", "device_gap", "communication", "copy")
-#: what lets the host go on earlier saves no more than the devices idle: their work stays, and does not overlap more
-OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
 #: what comes next saves this share of what is left at least
@@ -131,32 +107,23 @@ class Reservations(msgspec.Struct, frozen=True):
 def reservations_of(facts: Facts) -> Reservations:
     """Of all steps of a trace."""
     path, on_device = recorded_path(facts.model), facts.model.has_device_work
-    on_path, step_ns = _parts_of(facts.model), path.step_ns
 
     def saved(changes: Sequence[Change]) -> float:
-        total = int(step_ns.sum())
+        total = int(path.step_ns.sum())
         return 1 - int(changed(facts.trace, facts.graph, changes).step_ns.sum()) / total if total else 0.0
 
     idle = most_idle(facts) if on_device else 1.0
     exposed = max((each.exposed_communication or 0.0 for each in device_use(facts.model)), default=0.0)
     return Reservations(
-        ceilings={kind: _ceiling(kind, path, on_path) for kind in resources_of(facts.model)},
+        ceilings={kind: ceiling(facts.model, kind, path) for kind in resources_of(facts.model)},
         explained=explained(recorded_quality(facts.model), unknown_time(facts.model)),
         is_idle_unknown=on_device and unknown_idle(facts) > USELESS,
         is_busy_for_free=_is_busy_for_free(facts, saved),
         is_launch_bound=launch_bound.is_launch_bound(facts),
-        by=_host_part(facts.model, path),
+        by=host_part(facts.model, path),
         idle=idle,
         spare=min(idle + exposed, 1.0),
     )
-
-
-def _host_part(model: Model, path: CriticalPath) -> HostPart | None:
-    """What the time of the host on a path goes to, where that is not Python and operators."""
-    if 2 * (path.share(*_CALLS) or 0.0) > (path.share(*_parts_of(model)["host"]) or 0.0):
-        return "calls"
-    tree = model.structure.tree
-    return None if tree.is_operator.any() or len(model.structure.frames) else "unrecorded"
 
 
 def _is_busy_for_free(facts: Facts, saved: Callable[[Sequence[Change]], float]) -> bool:
@@ -169,18 +136,85 @@ def _is_busy_for_free(facts: Facts, saved: Callable[[Sequence[Change]], float]) 
     return alone > 0 and saved([kernels(0)]) < LEAST_OF_KERNELS * alone
 
 
-def _resources(model: Model) -> Mapping[BoundKind, Resource]:
-    return _WITH_DEVICE if model.has_device_work else _WITHOUT_DEVICE
+class _Steps(msgspec.Struct, frozen=True, dict=True):
+    """Some steps of a trace, and what relieving its resources would save of them.
 
+    steps     indices in the graph
+    quality   of the graph
+    loading   what removes the loading of input that only the program's own ranges tell of
+    """
 
-def resources_of(model: Model) -> Mapping[BoundKind, tuple[Change, ...]]:
-    """The resources of a trace, and what relieves each."""
-    return {kind: each.at(_LEFT.get(kind, 0.0)) for kind, each in _resources(model).items()}
+    facts: Facts
+    steps: Int64
+    quality: Quality
+    loading: Sequence[Change]
 
+    @cached_property
+    def before_ns(self) -> int:
+        """All of them together."""
+        return int(unchanged(self.facts.graph).step_ns[self.steps].sum())
 
-def _parts_of(model: Model) -> Mapping[BoundKind, tuple[str, ...]]:
-    """The parts of the critical path that are of each resource."""
-    return {kind: each.parts for kind, each in _resources(model).items()}
+    @cached_property
+    def path(self) -> CriticalPath:
+        """Through them."""
+        graph = self.facts.graph
+        if len(self.steps) == len(graph.steps):
+            return recorded_path(self.facts.model)
+        return critical_path(unchanged(graph), self.steps.tolist())
+
+    @cached_property
+    def resources(self) -> Mapping[BoundKind, tuple[Change, ...]]:
+        """What relieves each."""
+        return {
+            kind: (*changes, *self.loading) if kind == "input" else beside_profiler(self.facts, changes)
+            for kind, changes in resources_of(self.facts.model).items()
+        }
+
+    @cached_property
+    def refused(self) -> Mapping[BoundKind, Refusal]:
+        """Those whose relief cannot be replayed."""
+        refusals = {
+            kind: next((no for change in changes if (no := self.quality.of(change)) is not None), None)
+            for kind, changes in self.resources.items()
+        }
+        return {kind: why for kind, why in refusals.items() if why is not None}
+
+    @cached_property
+    def allowed(self) -> Mapping[BoundKind, tuple[Change, ...]]:
+        """Those whose relief can be."""
+        return {kind: changes for kind, changes in self.resources.items() if kind not in self.refused}
+
+    @cached_property
+    def idle(self) -> float:
+        """Which part of the steps the device that idles most does for a known reason."""
+        return most_idle(self.facts) if self.facts.model.has_device_work else 1.0
+
+    @cached_property
+    def reliefs(self) -> tuple[Relief, ...]:
+        """The largest first, and those that are refused last."""
+        found = [
+            Relief(kind, min(self.saved(changes), self.idle) if kind in OF_IDLE_TIME else self.saved(changes))
+            for kind, changes in self.allowed.items()
+        ]
+        found.sort(key=lambda each: -(each.share or 0.0))
+        return (*found, *(Relief(kind, None) for kind in self.refused))
+
+    def saved(self, changes: Sequence[Change]) -> float:
+        """Which part of the steps some changes would save."""
+        after = int(self._after(changes).sum())
+        return (self.before_ns - after) / self.before_ns if self.before_ns else 0.0
+
+    def only_in(self, changes: Sequence[Change]) -> str | None:
+        """The step that nearly all of a saving is in, so that it says nothing of the others; None if there is none."""
+        saved_ns = unchanged(self.facts.graph).step_ns[self.steps] - self._after(changes)
+        least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
+        largest = int(np.argmax(saved_ns))
+        if len(saved_ns) < FEWEST_STEPS or int(saved_ns[largest]) < least:
+            return None
+        return self.facts.graph.steps.names[int(self.steps[largest])]
+
+    def _after(self, changes: Sequence[Change]) -> Int64:
+        return changed(self.facts.trace, self.facts.graph, changes).step_ns[self.steps]
 
 
 def bound_of(
@@ -200,116 +234,94 @@ def bound_of(
     compiling         what removes compilation from the steps; empty if there is none
     loading           what removes the loading of input that only the program's own ranges tell of
     """
-    graph, trace = facts.graph, facts.trace
     known = explained(quality, unknown_time)
+    chosen = _Steps(facts, np.array(steps, np.int64), quality, loading)
+    return (
+        _unknown_of_all(facts, quality, known)
+        or _unknown(chosen, known)
+        or _determined(chosen, known, is_launch_bound, compiling)
+    )
 
-    def unknown(why: str, sentence: str, reliefs: Sequence[Relief] = ()) -> Bound:
-        return Bound("unknown", None, None, known.share, known.confidence, sentence, tuple(reliefs), {"why": why})
 
-    def idles(reliefs: Sequence[Relief] = ()) -> Bound:
-        text = f"the devices idle {100 * unknown_idle(facts):.0f} % of the time, and the trace does not show why."
-        return unknown("idle", f"{CANNOT} {text}", reliefs)
-
+def _unknown_of_all(facts: Facts, quality: Quality, known: Explained) -> Bound | None:
+    """Where the trace is too poor for any answer."""
     refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
     if refusal is not None and refusal.id == "unexplained" and unknown_idle(facts) > USELESS:
-        return idles()
+        return _idles(facts, known)
     if refusal is not None:
-        return unknown(refusal.id, f"{CANNOT} {refusal.text}")
-    if not facts.steps:
-        return unknown("no_step", f"{CANNOT} no steps were found")
-    chosen = np.array(steps, np.int64)
-    before = int(unchanged(graph).step_ns[chosen].sum())
-    path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
-    on_device = facts.model.has_device_work
-    resources = {
-        kind: (*changes, *loading) if kind == "input" else beside_profiler(facts, changes)
-        for kind, changes in resources_of(facts.model).items()
-    }
-    on_path = _parts_of(facts.model)
+        return told("unknown", {"why": refusal.id}, known, refusal=refusal)
+    return None if facts.steps else told("unknown", {"why": "no_step"}, known)
 
-    def saved(changes: Sequence[Change]) -> float:
-        after = int(changed(trace, graph, changes).step_ns[chosen].sum())
-        return (before - after) / before if before else 0.0
 
-    refused = {
-        kind: why
-        for kind, changes in resources.items()
-        if (why := next((no for change in changes if (no := quality.of(change)) is not None), None)) is not None
-    }
-    idle = most_idle(facts) if on_device else 1.0
-    found = [
-        Relief(kind, min(saved(changes), idle) if kind in OF_IDLE_TIME else saved(changes))
-        for kind, changes in resources.items()
-        if kind not in refused
-    ]
-    found.sort(key=lambda each: -(each.share or 0.0))
-    found += [Relief(kind, None) for kind in refused]
-    best, share = found[0].kind, found[0].share or 0.0
-    allowed = {kind: changes for kind, changes in resources.items() if kind not in refused}
-    ceilings = {kind: _ceiling(kind, path, on_path) for kind in refused}
-    above = next((kind for kind in refused if ceilings[kind] >= max(share, LEAST)), None)
-    if above is not None:
-        return unknown(refused[above].id, f"{CANNOT} {refused[above].text}", found)
+def _idles(facts: Facts, known: Explained, reliefs: Sequence[Relief] = ()) -> Bound:
+    return told("unknown", {"why": "idle", "idle": unknown_idle(facts)}, known, reliefs)
+
+
+def _unknown(of: _Steps, known: Explained) -> Bound | None:
+    """Where what the trace lacks may be what bounds the steps, or nothing does."""
+    best, share = of.reliefs[0].kind, of.reliefs[0].share or 0.0
+    for kind, refusal in of.refused.items():
+        if ceiling(of.facts.model, kind, of.path) >= max(share, LEAST):
+            return told("unknown", {"why": refusal.id}, known, of.reliefs, refusal=refusal)
     # a relief that removes a good part of what little the devices idle does not contradict that they are busy
-    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, idle / 4)
-    if best != "compute" and "compute" not in refused and not is_of_idle and _is_busy_for_free(facts, saved):
-        return unknown("busy", f"{CANNOT} {BUSY_FOR_FREE}", found)
-    if on_device and unknown_idle(facts) > max(share, USELESS):
-        return idles(found)
-    if share < LEAST:
-        text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
-        return unknown("nothing", text, found)
-    if best == "sync" and idle > MOSTLY_IDLE:
-        slower = slower_host(found, _next("sync", allowed, saved, idle))
-        best, share = (best, share) if slower is None else (slower.kind, slower.share or 0.0)
-    relieved: Sequence[Change] = resources[best]
-    by = _host_part(facts.model, path) if best == "host" else None
-    if compiling and best == ("host" if on_device else "compute") and (of_compiling := saved(compiling)) >= share:
-        best, share, relieved, by = "host", of_compiling, compiling, "compilation"
+    is_of_idle = best in OF_IDLE_TIME and share >= max(LEAST, of.idle / 4)
+    if best != "compute" and "compute" not in of.refused and not is_of_idle and _is_busy_for_free(of.facts, of.saved):
+        return told("unknown", {"why": "busy"}, known, of.reliefs)
+    if of.facts.model.has_device_work and unknown_idle(of.facts) > max(share, USELESS):
+        return _idles(of.facts, known, of.reliefs)
+    return told("unknown", {"why": "nothing"}, known, of.reliefs) if share < LEAST else None
+
+
+def _determined(of: _Steps, known: Explained, is_launch_bound: bool, compiling: Sequence[Change]) -> Bound:
+    best, on_device = of.reliefs[0], of.facts.model.has_device_work
+    if best.kind == "sync" and of.idle > MOSTLY_IDLE:
+        best = slower_host(of.reliefs, _next("sync", of.allowed, of.saved, of.idle)) or best
+    kind, share, relieved = best.kind, best.share or 0.0, of.resources[best.kind]
+    by = host_part(of.facts.model, of.path) if kind == "host" else None
+    if compiling and kind == ("host" if on_device else "compute") and (of_compiling := of.saved(compiling)) >= share:
+        kind, share, relieved, by = "host", of_compiling, tuple(compiling), "compilation"
     by = None if by == "unrecorded" and is_launch_bound else by
-    kind = "launch" if best == "host" and by is None and is_launch_bound else best
-    gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best,)
-    others = {each: changes for each, changes in allowed.items() if each not in gone}
-    following = _next(best, {**others, best: relieved}, saved, idle)
-    after = changed(trace, graph, relieved)
-    about: dict[str, Value] = {
+    said = "launch" if kind == "host" and by is None and is_launch_bound else kind
+    gone: tuple[BoundKind, ...] = ("host", "launch") if said == "launch" else (kind,)
+    others = {each: changes for each, changes in of.allowed.items() if each not in gone}
+    following = _next(kind, {**others, kind: relieved}, of.saved, of.idle)
+    step_ns = of.before_ns / len(of.steps)
+    about = {
         "share": share,
-        "before_ns": before / len(chosen),
-        "after_ns": before * (1 - share) / len(chosen),
-        "on_path": path.share(*on_path[best]) or 0.0,
+        "before_ns": step_ns,
+        "after_ns": step_ns * (1 - share),
+        "on_path": of.path.share(*parts_of(of.facts.model)[kind]) or 0.0,
         "device": on_device,
-        "calls": best == "launch",
+        "calls": kind == "launch",
+        "by": by,
+        "next": following,
+        "only_in": of.only_in(relieved),
     }
-    if by is not None:
-        about["by"] = by
-    if following is not None:
-        about["next"] = following
-    only_in = _only_in(
-        unchanged(graph).step_ns[chosen] - after.step_ns[chosen], [graph.steps.names[at] for at in steps]
-    )
-    if only_in is not None:
-        about["only_in"] = only_in
-    begin = begin_of(kind, on_device, best == "launch", by)
+    values = {name: value for name, value in about.items() if value is not None}
+    return told(said, values, known, of.reliefs, share, following)
+
+
+def told(
+    kind: BoundKind,
+    values: Mapping[str, Value],
+    known: Explained,
+    reliefs: Sequence[Relief] = (),
+    share: float | None = None,
+    following: BoundKind | None = None,
+    refusal: Refusal | None = None,
+) -> Bound:
+    """A bound with its sentence. refusal: why it is unknown, which English says in the words of the refusal."""
+    words = values if refusal is None else {**values, "refusal": refusal.text}
     return Bound(
         kind=kind,
         share=share,
         next=following,
         explained=known.share,
         confidence=known.confidence,
-        sentence=sentence_of(begin, share, before / len(chosen), following, only_in),
-        reliefs=tuple(found),
-        values=about,
+        sentence=section("bounds", kind).say("sentence", words),
+        reliefs=tuple(reliefs),
+        values=values,
     )
-
-
-def _ceiling(kind: BoundKind, path: CriticalPath, on_path: Mapping[BoundKind, tuple[str, ...]]) -> float:
-    """What the relief of a resource saves at most, whatever the graph lacks: its part of the path.
-
-    Without waits the host may be done earlier by all that is not on devices.
-    """
-    if kind == "sync":
-        return 1 - (path.share(*_ON_DEVICES) or 0.0)
-    return (1 - _LEFT.get(kind, 0.0)) * (path.share(*on_path[kind]) or 0.0)
 
 
 def _next(
@@ -342,10 +354,3 @@ def slower_host(found: Sequence[Relief], without_waits: BoundKind | None) -> Rel
     if without_waits not in ("host", "launch"):
         return None
     return next((each for each in found if each.kind == without_waits and (each.share or 0.0) >= LEAST), None)
-
-
-def _only_in(saved_ns: Int64, names: Sequence[str]) -> str | None:
-    """The step that nearly all of a saving is in, so that it says nothing of the others; None if there is none."""
-    least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
-    largest = int(np.argmax(saved_ns))
-    return names[largest] if len(saved_ns) >= FEWEST_STEPS and int(saved_ns[largest]) >= least else None

@@ -316,5 +316,5 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
         saving=saving,
         instances=instances,
         count=len(each.rows),
-        **as_said_for(platform(model), each.said),
+        **as_said_for(platform(model), each.said(rule.words)),
     )

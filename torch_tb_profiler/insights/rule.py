@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -15,6 +16,7 @@ from torch_tb_profiler.analysis.replay.refusals import Refusal
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
+from torch_tb_profiler.words import Section, section
 
 if TYPE_CHECKING:
     from torch_tb_profiler.insights.facts import Facts
@@ -24,6 +26,9 @@ FindingSeverity = Literal["low", "medium", "high"]
 FindingConfidence = Literal["low", "medium", "high"]
 LineNumber = Annotated[int, Meta(ge=0, description="number of a line")]
 EvidenceUnit = Literal["ns", "bytes", "fraction", "count"]
+
+#: what a rule says
+TEXTS = ("title", "detail", "advice")
 
 NO_ROWS: Int32 = np.empty(0, np.int32)
 
@@ -49,6 +54,14 @@ class Evidence(msgspec.Struct, frozen=True):
     gpu: int | None = None
 
 
+def evidence(
+    key: str, value: float, unit: EvidenceUnit, view: str, select: str | None = None, gpu: int | None = None
+) -> Evidence:
+    """A number with its label, of `words/en/evidence.toml`."""
+    label = section("evidence", "labels").say(key, {} if gpu is None else {"gpu": gpu})
+    return Evidence(key, label, value, unit, view, select, gpu)
+
+
 class Link(msgspec.Struct, frozen=True):
     """A page that says more.
 
@@ -60,6 +73,11 @@ class Link(msgspec.Struct, frozen=True):
     key: str
     text: str
     url: str
+
+
+def link(key: str) -> Link:
+    """A page of `words/en/links.toml`."""
+    return Link(key, section("links", "titles").say(key, {}), section("links", "addresses").say(key, {}))
 
 
 class Instance(msgspec.Struct, frozen=True):
@@ -170,17 +188,14 @@ class Finding(Cause, frozen=True, kw_only=True):
 
 
 class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule found, before its saving is known.
+    """What a rule found, before its saving is known. What it says of it is in `words`, in the section of the rule.
 
-    title, detail, advice, values, evidence, links, confidence   as in Cause
+    values, evidence, links, confidence   as in Cause
     changes    what of the replay removes the cause, all together
     severity   of a warning
     refused    why no saving can be promised, though the cause is known
     """
 
-    title: str
-    detail: str
-    advice: str
     values: Mapping[str, Value] = msgspec.field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     evidence: tuple[Evidence, ...] = ()
@@ -189,11 +204,10 @@ class FoundCause(msgspec.Struct, frozen=True, kw_only=True):
     severity: FindingSeverity = "low"
     refused: Refusal | None = None
 
-    @property
-    def said(self) -> dict[str, Any]:
+    def said(self, words: Section) -> dict[str, Any]:
         """The fields of a Cause that are known without its saving and its instances."""
-        names = ("confidence", "title", "detail", "advice", "evidence", "links", "values")
-        return {name: getattr(self, name) for name in names}
+        texts = {name: words.say(name, self.values) for name in TEXTS}
+        return texts | {name: getattr(self, name) for name in ("confidence", "evidence", "links", "values")}
 
 
 class Found(FoundCause, frozen=True, kw_only=True):
@@ -214,10 +228,11 @@ class Found(FoundCause, frozen=True, kw_only=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One rule.
+    """One rule. Its family is the file that it is in, and the file of its words.
 
-    id        its name: also that of its section in `thresholds.toml`, and of a muted rule
+    id        its name: also that of its section in `thresholds.toml` and in the words, and of a muted rule
     number    in the list of rules, docs/findings.md
+    family    the name of both files
     needs     what a trace must hold, else the rule is not evaluated
     find      what it finds: nothing, or the causes with the most costly first
     replaces  ids of rules that say the same less precisely: left out when this one finds something
@@ -229,6 +244,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     id: str
     number: str
+    family: str
     needs: tuple[Need, ...]
     find: Callable[[Facts], Sequence[Found]]
     replaces: tuple[str, ...] = ()
@@ -236,6 +252,43 @@ class Rule(msgspec.Struct, frozen=True):
     symptom: bool = False
     over_ranks: bool = False
     replay: bool = False
+
+    @property
+    def words(self) -> Section:
+        """What it says."""
+        return section(f"rules/{self.family}", self.id)
+
+
+def rule(
+    number: str,
+    *needs: Need,
+    replaces: tuple[str, ...] = (),
+    general: bool = False,
+    symptom: bool = False,
+    over_ranks: bool = False,
+    replay: bool = False,
+) -> Callable[[Callable[[Facts], Iterable[Found]]], Rule]:
+    """Make a rule of a function with its name that yields what it finds."""
+
+    def made(find: Callable[[Facts], Iterable[Found]]) -> Rule:
+        @wraps(find)
+        def found(facts: Facts) -> tuple[Found, ...]:
+            return tuple(find(facts))
+
+        return Rule(
+            id=find.__name__,
+            number=number,
+            family=find.__module__.rpartition(".")[2],
+            needs=needs,
+            find=found,
+            replaces=replaces,
+            general=general,
+            symptom=symptom,
+            over_ranks=over_ranks,
+            replay=replay,
+        )
+
+    return made
 
 
 def has_host_range(model: Model, name: str) -> bool:

@@ -12,7 +12,16 @@ from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.ranks.causes import Diagnosis
 from torch_tb_profiler.ranks.robust import deviations, middle, reached
 from torch_tb_profiler.ranks.run_data import RunData
-from torch_tb_profiler.ranks.slow_ranks import LEAST_STEPS, OWN, Slow, SlowRanks, usual_program
+from torch_tb_profiler.ranks.slow_ranks import (
+    LEAST_STEPS,
+    OWN_DEVIATIONS,
+    OWN_FLOOR_NS,
+    OWN_FLOOR_SHARE,
+    OWN_SHARE,
+    Slow,
+    SlowRanks,
+    usual_program,
+)
 from torch_tb_profiler.ranks.step_grid import StepGrid
 
 #: this part of the ranks of a kind waits for data: else single ones are late, and compared among each other
@@ -32,8 +41,8 @@ def late_stages(run: RunData, grid: StepGrid, slow: SlowRanks, whole: bool) -> l
         if not others.any():
             continue
         excess: Float64 = reached(waited - middle(waited[others])).astype(np.float64)
-        z = deviations(excess, max(OWN[0] * step, OWN[1]), others)
-        late = mine[(excess[mine] >= OWN[3] * step) & (z[mine] > OWN[2])]
+        z = deviations(excess, max(OWN_FLOOR_SHARE * step, OWN_FLOOR_NS), others)
+        late = mine[(excess[mine] >= OWN_SHARE * step) & (z[mine] > OWN_DEVIATIONS)]
         if len(late) < ALL * len(mine):
             continue
         found += [

@@ -15,9 +15,10 @@ NORMAL = 0.6745
 REACHED = 0.7
 
 Real = npt.NDArray[np.floating]
-#: a part of the ranks that is late together: its least share, how many others, how many times as far as these are
-#: apart, and as half of the late ones are, lies between both
-TOGETHER = (0.25, 4, 3.0)
+#: a part of the ranks is late together: at least this share of all, beside at least so many others
+TOGETHER_SHARE, TOGETHER_OTHERS = 0.25, 4
+#: and what lies between both is so many times as far as the others are apart, and as half of the late ones are
+TOGETHER_GAP = 3.0
 #: ranks that are copied to be ordered
 _AT_ONCE = 64
 
@@ -71,13 +72,13 @@ def like_most(excess: Real, least: float) -> Bool:
     """
     size = len(excess)
     ordered = np.sort(excess)
-    first, last = max(-(-size // 2), TOGETHER[1]), int(size * (1 - TOGETHER[0]))
+    first, last = max(-(-size // 2), TOGETHER_OTHERS), int(size * (1 - TOGETHER_SHARE))
     if first > last or np.isnan(excess).any():
         return np.ones(size, np.bool_)
     cut = first + int(np.argmax(np.diff(ordered)[first - 1 : last]))
     between = ordered[cut] - ordered[cut - 1]
     late = ordered[cut:]
-    if between < max(least, TOGETHER[2] * max(ordered[cut - 1] - ordered[0], float(np.median(late)) - late[0])):
+    if between < max(least, TOGETHER_GAP * max(ordered[cut - 1] - ordered[0], float(np.median(late)) - late[0])):
         return np.ones(size, np.bool_)
     found: Bool = excess < ordered[cut]
     return found

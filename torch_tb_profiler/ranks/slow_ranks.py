@@ -13,25 +13,28 @@ from torch_tb_profiler.ranks.causes import NEARLY, Diagnosis, diagnose
 from torch_tb_profiler.ranks.robust import deviations, like_most, middle, reached
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.step_grid import StepGrid
-from torch_tb_profiler.ranks.work_use import RATIO, WorkUse, idle_of, work_use
+from torch_tb_profiler.ranks.work_use import SLOW_RATIO, WorkUse, idle_of, work_use
 
 #: with fewer steps ranks are listed, not named
 LEAST_STEPS = 3
 #: with fewer ranks of a kind, all ranks are compared
 LEAST_PEERS = 3
-#: own time before a collective: floor of the deviation (ns), deviations, share of the step, ns
-POSITION = (20_000, 12.0, 0.01, 200_000)
+#: own time before a collective is clearly longer from so many deviations, such a share of the step and so many ns on;
+#: smaller deviations of the peers count as the floor
+POSITION_FLOOR_NS, POSITION_DEVIATIONS, POSITION_SHARE, POSITION_NS = 20_000, 12.0, 0.01, 200_000
 #: of what a rank is late before a position, this part is in the own time of the step, too
 KEPT = 1 / 2
-#: own time of a step: floor (share of the step, ns), deviations, share of the step with four steps and more, with three
-OWN = (0.003, 50_000, 6.0, 0.03, 0.05)
+#: the same of own time of a step; the floor is the larger of a share of the step and ns
+OWN_FLOOR_SHARE, OWN_FLOOR_NS, OWN_DEVIATIONS, OWN_SHARE = 0.003, 50_000, 6.0, 0.03
+#: share of the step with no more steps than are needed
+OWN_SHARE_OF_FEW = 0.05
 #: deviations of own time of a step that is explained by more calls or blocks than those of the peers
 UNEQUAL = 12.0
 #: a rank on whose host something clearly takes longer: own time of the step that agrees (share of it, deviations),
 #: or own time before one position
-HOST_KEPT, HOST_POSITION = (0.5, 2.0), 6.0
+HOST_KEPT, HOST_DEVIATIONS, HOST_POSITION_DEVIATIONS = 0.5, 2.0, 6.0
 #: a rank that is not named is listed from so many deviations and such a share of the step on
-LISTED = (3.5, 0.03)
+LISTED_DEVIATIONS, LISTED_SHARE = 3.5, 0.03
 
 
 class Peers(msgspec.Struct, frozen=True):
@@ -106,7 +109,7 @@ def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
         peers = _peers(run, grid, mine, own, step_ns)
         use = _use(run, grid, peers, step_ns)
         if use is not None and peers.usual.all():
-            apart = like_most(use.ratio, RATIO[2] - 1)
+            apart = like_most(use.ratio, SLOW_RATIO - 1)
             if not apart.all():
                 peers = msgspec.structs.replace(peers, usual=apart)
                 use = _use(run, grid, peers, step_ns)
@@ -144,7 +147,7 @@ def _peers(run: RunData, grid: StepGrid, mine: Int64, own: Float64, step_ns: Flo
         step = float(np.nanmedian(step_ns[np.ix_(ranks, columns)]))
         for values in (own, grid.real([of.input for of in run.steps]), idle_of(run, grid)):
             chosen = values[np.ix_(ranks, columns)]
-            usual = like_most(reached(chosen - middle(chosen)), OWN[3] * step)
+            usual = like_most(reached(chosen - middle(chosen)), OWN_SHARE * step)
             if not usual.all():
                 break
     return Peers(ranks, by_place, columns, usual)
@@ -172,7 +175,7 @@ def _own(own: Float64, step_ns: Float64, peers: Peers) -> tuple[Float64, Float64
     values = own[np.ix_(peers.ranks, peers.columns)]
     excess: Float64 = reached(values - middle(values[peers.usual])).astype(np.float64)
     step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
-    return excess, deviations(excess, max(OWN[0] * step, OWN[1]), peers.usual)
+    return excess, deviations(excess, max(OWN_FLOOR_SHARE * step, OWN_FLOOR_NS), peers.usual)
 
 
 def _of_peers(
@@ -190,19 +193,19 @@ def _of_peers(
     steps = len(peers.columns)
     placed = _positions(run, grid, peers) if peers.by_place else None
     excess = np.empty((len(peers.ranks), 0), np.float32) if placed is None else reached(placed)
-    position_z = deviations(excess, POSITION[0], peers.usual)
-    least_own = (OWN[3] if steps > LEAST_STEPS else OWN[4]) * step
-    late_position = (position_z > POSITION[1]) & (excess >= max(POSITION[2] * step, POSITION[3]))
+    position_z = deviations(excess, POSITION_FLOOR_NS, peers.usual)
+    least_own = (OWN_SHARE if steps > LEAST_STEPS else OWN_SHARE_OF_FEW) * step
+    late_position = (position_z > POSITION_DEVIATIONS) & (excess >= max(POSITION_SHARE * step, POSITION_NS))
     # a collective beside computing may wait for its stream: own time then moves to another position of the same step
     late_position &= own_excess[:, None] >= KEPT * excess
     # shares of work differ by chance, as tokens of experts do: what they explain must be much more to make a rank slow
     chance = np.where(use.is_more, 0, np.maximum(use.work_ns, 0)).sum(axis=1)
-    is_own = (own_z > np.where(own_excess - chance >= least_own, OWN[2], UNEQUAL)) & (own_excess >= least_own)
+    is_own = (own_z > np.where(own_excess - chance >= least_own, OWN_DEVIATIONS, UNEQUAL)) & (own_excess >= least_own)
     is_busier = _is_busier(use, own_excess, own_z, excess, position_z)
     is_named = late_position.any(axis=1) | is_own | use.is_more.any(axis=1) | use.is_slow | is_busier
     few = len(peers.ranks) < LEAST_PEERS
     # of two ranks none is unusual, but one makes the other wait
-    is_listed = (few | (own_z > LISTED[0])) & (own_excess >= LISTED[1] * step)
+    is_listed = (few | (own_z > LISTED_DEVIATIONS)) & (own_excess >= LISTED_SHARE * step)
     found = []
     for at in np.flatnonzero((is_named | is_listed) & np.isin(peers.ranks, mine)).tolist():
         late_there = np.where(late_position[at], excess[at], -np.inf)
@@ -270,10 +273,10 @@ def _positions(run: RunData, grid: StepGrid, peers: Peers) -> Float32:
 def _is_busier(use: WorkUse, own: Float64, own_z: Float64, excess: Float32, position_z: Float64) -> Bool:
     """Shape (peers,): something on the host clearly takes longer, and the own time of the rank says so, too."""
     longest = use.surely_ns
-    in_step = (own >= HOST_KEPT[0] * longest) & (own_z > HOST_KEPT[1])
-    there = ((excess >= HOST_KEPT[0] * longest[:, None]) & (position_z > HOST_POSITION)).any(axis=1)
+    in_step = (own >= HOST_KEPT * longest) & (own_z > HOST_DEVIATIONS)
+    there = ((excess >= HOST_KEPT * longest[:, None]) & (position_z > HOST_POSITION_DEVIATIONS)).any(axis=1)
     # own time varies with the kernels; that the device has nothing to do for so long does not
-    in_idle = (use.on_host_ns > 0) & use.is_idle & (use.idle_ns >= HOST_KEPT[0] * use.on_host_ns)
+    in_idle = (use.on_host_ns > 0) & use.is_idle & (use.idle_ns >= HOST_KEPT * use.on_host_ns)
     found: Bool = (longest > 0) & (in_step | there | in_idle)
     return found
 
@@ -294,7 +297,7 @@ def _strongest(own: float, positions: Float64, position: int | None, use: WorkUs
     values = [own, use.slow_z[at] if use.is_slow[at] else 0.0, use.more_z[at] if use.is_more[at].any() else 0.0]
     if position is not None:
         values.append(positions[position])
-    elif max(values) <= OWN[2] and is_busier:
+    elif max(values) <= OWN_DEVIATIONS and is_busier:
         # nothing else names it
         values.append(use.surely_z[at])
     return round(float(np.nanmax(values)), 1)
@@ -314,7 +317,7 @@ def _removable(excess: Float32, z: Float64, late_ns: float, diagnosis: Diagnosis
     """
     if diagnosis.ns is not None and diagnosis.ns >= NEARLY * late_ns:
         late_ns = min(late_ns, diagnosis.ns)
-    sure = np.where(z > POSITION[1], np.maximum(excess, 0), 0)
+    sure = np.where(z > POSITION_DEVIATIONS, np.maximum(excess, 0), 0)
     if float(sure.sum()) >= late_ns / 2:
         return (sure * min(late_ns / float(sure.sum()), 1.0)).astype(np.float32)
     more = np.maximum(np.nan_to_num(excess), 0)

@@ -12,18 +12,29 @@ from torch_tb_profiler.ranks.robust import Real, deviations, middle, reached
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.step_grid import StepGrid
 
-#: Σ device time of one kernel: floor of the deviation (share of the step), deviations, share of the step
-KERNEL = (0.0005, 12.0, 0.01)
-#: the same of the self time of one operator on the host
-HOST = (0.0005, 12.0, 0.01)
+
+class Clear(msgspec.Struct, frozen=True):
+    """From what excess over the peers on something is clear.
+
+    floor_share   of the step: smaller deviations of the peers count as this
+    deviations    of the peers
+    share         of the step
+    """
+
+    floor_share: float
+    deviations: float
+    share: float
+
+
+#: Σ device time of one kernel, and self time of one operator on the host
+OF_ONE = Clear(floor_share=0.0005, deviations=12.0, share=0.01)
 #: deviation of ranks that differ by chance alone, of what is reached in half of the steps beyond what is in nearly all
 VARIES = 0.3
-#: time in which a device does nothing, and in which a rank waits for data: floor of the deviation (share of the step),
-#: deviations, share of the step
-WAITING = (0.003, 12.0, 0.03)
-#: ratio of kernel times to those of peers: floor of the deviation, deviations, ratio; deviations that explain a rank
-#: that is late for sure
-RATIO, LIKELY = (0.005, 6.0, 1.03), 3.0
+#: time in which a device does nothing, and in which a rank waits for data
+WAITING = Clear(floor_share=0.003, deviations=12.0, share=0.03)
+#: ratio of kernel times to those of peers that is slow for sure, and the deviations that explain a rank that is late
+#: for sure; smaller deviations of the peers count as the floor
+RATIO_FLOOR, SLOW_DEVIATIONS, SLOW_RATIO, LIKELY_DEVIATIONS = 0.005, 6.0, 1.03, 3.0
 #: of the kernels' time so much is slower by at least half of the ratio: else some of the kernels are slow, not the GPU
 THROUGHOUT = 0.75
 
@@ -85,23 +96,23 @@ def work_use(
     host, host_ns, host_spread, *_ = _table(run, ranks, on_device=0)
     enough = len(ranks) > 2
 
-    def clearly(excess: Real, least: tuple[float, float, float], varies: Real | float = 0.0) -> tuple[Float64, Bool]:
-        z = deviations(excess, np.maximum(least[0] * step_ns, varies), among)
-        return z, enough & (z > least[1]) & (excess >= least[2] * step_ns)
+    def clearly(excess: Real, least: Clear, varies: Real | float = 0.0) -> tuple[Float64, Bool]:
+        z = deviations(excess, np.maximum(least.floor_share * step_ns, varies), among)
+        return z, enough & (z > least.deviations) & (excess >= least.share * step_ns)
 
     usual = middle(ns[among])
     excess = ns - usual
     # a few peers may be alike by chance: what varies from step to step says how alike ranks can be
-    z, is_more = clearly(excess, KERNEL, VARIES * middle(spread[among]))
+    z, is_more = clearly(excess, OF_ONE, VARIES * middle(spread[among]))
     busier = (host_ns - middle(host_ns[among])).astype(np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio, is_throughout = _slower(rate / middle(rate[among]), usual, among)
         more = np.maximum(_times(calls, among), _times(blocks, among))
         exchanged = _times(np.array([run.work[rank].exchanged for rank in ranks.tolist()]), among)
-    slow_z = deviations(ratio - middle(ratio[among]), RATIO[0], among)
-    is_likely = enough & (slow_z > LIKELY) & (ratio > RATIO[2]) & is_throughout
+    slow_z = deviations(ratio - middle(ratio[among]), RATIO_FLOOR, among)
+    is_likely = enough & (slow_z > LIKELY_DEVIATIONS) & (ratio > SLOW_RATIO) & is_throughout
     slower = np.where(is_likely, ratio, 1.0)
-    busier_z, is_busier = clearly(busier, HOST, VARIES * middle(host_spread[among]))
+    busier_z, is_busier = clearly(busier, OF_ONE, VARIES * middle(host_spread[among]))
     input_ns, allocator_ns = (_excess(run, grid, ranks, columns, name, among) for name in ("input", "allocator"))
     idle_ns = _of_steps(idle_of(run, grid), ranks, columns, among)
     idle_z, is_idle = clearly(idle_ns, WAITING)
@@ -121,7 +132,7 @@ def work_use(
         more_ns=np.where(is_more, excess, 0).sum(axis=1, dtype=np.float64),
         more_z=np.where(is_more, z, 0).max(axis=1, initial=0).astype(np.float64),
         ratio=ratio,
-        is_slow=is_likely & (slow_z > RATIO[1]),
+        is_slow=is_likely & (slow_z > SLOW_DEVIATIONS),
         slow_ns=(1 - 1 / slower) * ns.sum(axis=1, dtype=np.float64),
         slow_z=slow_z,
         input_ns=input_ns,
@@ -146,7 +157,7 @@ def _slower(rates: Real, usual: Real, among: Bool | slice) -> tuple[Float64, Boo
     weight = np.where(np.isfinite(rates), usual, 0.0).astype(np.float64)
     total = weight.sum(axis=1)
     known = np.where(weight > 0, rates, 1.0)
-    sure = weight / np.maximum(middle(np.abs(known[among] - 1)), RATIO[0]) ** 2
+    sure = weight / np.maximum(middle(np.abs(known[among] - 1)), RATIO_FLOOR) ** 2
     ratio: Float64 = np.where(total > 0, (known * sure).sum(axis=1) / np.maximum(sure.sum(axis=1), 1e-9), 1.0)
     slower = (weight * (known >= (1 + ratio[:, None]) / 2)).sum(axis=1)
     return ratio, slower >= THROUGHOUT * np.maximum(total, 1e-9)

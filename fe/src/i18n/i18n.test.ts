@@ -248,11 +248,10 @@ const ONE_WORD: Readonly<Record<string, string>> = {
 };
 
 it("has one word for one thing in Chinese", () => {
-  const sources = import.meta.glob<string>("./zh-CN/**/*.ts", {
-    query: "?raw",
-    import: "default",
-    eager: true,
-  });
+  const sources = import.meta.glob<string>(
+    ["./zh-CN/**/*.ts", "../../../torch_tb_profiler/words/zh-CN/**/*.toml"],
+    { query: "?raw", import: "default", eager: true },
+  );
   const found = Object.entries(sources).flatMap(([file, source]) =>
     Object.keys(ONE_WORD).flatMap((word) => (source.includes(word) ? [`${file}: ${word}`] : [])),
   );

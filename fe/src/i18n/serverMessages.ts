@@ -70,7 +70,7 @@ export function boundText({
   readonly sentence: string;
   readonly values?: Values;
 }): string {
-  return apart(serverMessages()?.bounds[kind]?.(values) ?? sentence);
+  return apart(serverMessages()?.words("bounds", kind, "sentence", values) ?? sentence);
 }
 
 interface FindingText {
@@ -86,22 +86,24 @@ export function findingTitle({
   title,
   values = {},
 }: Pick<FindingText, "id" | "title" | "values">): string {
-  const words = serverMessages()?.findings[id]?.title;
-  return apart(
-    words === undefined
-      ? title
-      : onPlatform(typeof words === "function" ? words(values) : words, values),
-  );
+  return ofRule(id, "title", values) ?? apart(title);
 }
 
 export function findingDetail({ id, detail, values = {} }: FindingText): string {
-  const words = serverMessages()?.findings[id]?.detail(values);
-  return apart(words === undefined ? detail : onPlatform(words, values));
+  return ofRule(id, "detail", values) ?? apart(detail);
 }
 
 export function findingAdvice({ id, advice, values = {} }: FindingText): string {
-  const words = serverMessages()?.findings[id]?.advice(values);
-  return apart(words === undefined ? advice : onPlatform(words, values));
+  return ofRule(id, "advice", values) ?? apart(advice);
+}
+
+function ofRule(
+  id: string,
+  key: "title" | "detail" | "advice",
+  values: Values,
+): string | undefined {
+  const said = serverMessages()?.words("rules", id, key, values);
+  return said === undefined ? undefined : apart(onPlatform(said, values));
 }
 
 /** What was written for CUDA, as it is said for the devices of the trace. */
@@ -130,11 +132,15 @@ export function evidenceLabel(evidence: {
   label: string;
   gpu?: number | null;
 }): string {
-  return serverMessages()?.evidence[evidence.key ?? ""]?.(evidence.gpu ?? null) ?? evidence.label;
+  return (
+    serverMessages()?.words("evidence", "labels", evidence.key ?? "", {
+      gpu: evidence.gpu ?? "",
+    }) ?? evidence.label
+  );
 }
 
 export function linkText({ key, text }: { key: string; text: string }): string {
-  return serverMessages()?.links[key] ?? text;
+  return serverMessages()?.words("links", "titles", key, {}) ?? text;
 }
 
 export function counterName({ kind, name }: { kind: string; name: string }): string {

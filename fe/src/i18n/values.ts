@@ -6,13 +6,6 @@ export type Clauses = readonly (readonly [written: string, meant: string])[];
 
 type By<T> = Readonly<Record<string, T>>;
 
-/** What a rule says. */
-export interface FindingWords {
-  readonly title: string | ((values: Values) => string);
-  readonly detail: (values: Values) => string;
-  readonly advice: (values: Values) => string;
-}
-
 /** What the server says in English, in another language, by its keys. What is not here is shown as the server says it. */
 export interface FirstMessages {
   /** By the kind of the reason why a file is not shown. */
@@ -23,24 +16,23 @@ export interface FirstMessages {
 export interface ServerMessages {
   /** Label and definition of a column, by its id. */
   readonly columns: By<readonly [label: string, help: string]>;
+  /** A sentence of `torch_tb_profiler/words`, by its area, section and key; undefined where it cannot be said. */
+  readonly words: (
+    area: "rules" | "bounds" | "evidence" | "links",
+    name: string,
+    key: string,
+    values: Values,
+  ) => string | undefined;
   /** By the word before an id. */
   readonly sides: By<(label: string, help: string) => readonly [label: string, help: string]>;
   /** By the kind of the note. */
   readonly notes: By<(values: Values) => string>;
   /** Of those that are not code alone, by the kind of the note; null where this one is code. */
   readonly remedies: By<(values: Values) => string | null>;
-  /** By the id of the finding. */
-  readonly findings: By<FindingWords>;
   /** What findings say for CUDA, as it is said for other devices, by platform. */
   readonly platforms: By<Clauses>;
-  /** By the kind of the bound. */
-  readonly bounds: By<(values: Values) => string>;
   /** Why there is no number, by the id of the refusal. */
   readonly refusals: By<(share: string) => string>;
-  /** By the key of the evidence. */
-  readonly evidence: By<(gpu: number | null) => string>;
-  /** By the key of the link. */
-  readonly links: By<string>;
   /** By the kind of the counter. */
   readonly counters: By<string>;
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator
@@ -15,11 +14,13 @@ import pytest
 from tests.held_out import host_faults, inference
 from tests.held_out.machine import A100, MI300X
 from tests.held_out.run import Program, run
-from torch_tb_profiler import insights
+from torch_tb_profiler import words
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
 from torch_tb_profiler.insights.shared.device_words import Platform, platform, said_for
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.toml_text import toml_of
 from torch_tb_profiler.trace import read_trace
+from torch_tb_profiler.words import Sentence
 
 #: what a kernel launch, a wait and a copy are called
 CALLS = {
@@ -75,14 +76,17 @@ def test_findings_on_other_devices_have_no_words_of_cuda(where: Platform) -> Non
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """All texts in the code of rules, of one trace and of a run, with the rule."""
-    root = Path(insights.__file__).parent
-    for path in sorted([*root.glob("rules/*.py"), *root.glob("run/rules/*.py")]):
-        tree = ast.parse(path.read_text())
-        for node in ast.walk(tree):
-            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
-            if is_text and node.value != ast.get_docstring(tree, clean=False):
-                yield path.stem, node.value
+    """All that rules say, of one trace and of a run, with the rule."""
+    for path in sorted((Path(words.__file__).parent / "en/rules").glob("*.toml")):
+        for rule, section in toml_of(path.read_text("utf-8")).items():
+            yield from ((rule, text) for sentence in section.values() for text in texts_of(sentence))
+
+
+def texts_of(sentence: Sentence) -> Iterator[str]:
+    if isinstance(sentence, str):
+        yield sentence
+    else:
+        yield from (text for key, choice in sentence.items() if key != "by" for text in texts_of(choice))
 
 
 @pytest.mark.parametrize("where", FOREIGN)

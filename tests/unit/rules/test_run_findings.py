@@ -65,6 +65,28 @@ def test_the_same_kernels_that_take_longer_are_no_more_work() -> None:
     assert "nvidia-smi" in findings["straggler"].advice
 
 
+def test_a_rank_of_which_nothing_was_recorded_while_it_was_late() -> None:
+    program = replace(HEALTHY, host=lambda rank, step: 700.0 if rank == 2 else 200.0)
+    traces = events_of(program)
+    traces[2] = [each for each in traces[2] if each["name"] != "aten::prepare"]
+    (straggler,) = run_diagnosis(ranks_of(program, traces)).findings
+    assert (straggler.id, straggler.values["place"]) == ("straggler", "unexplained")
+    assert "more on time in which nothing was recorded than the median rank" in straggler.detail
+
+
+def test_lost_launches_do_not_hide_what_bounds_the_run() -> None:
+    """What the host costs is refused then, and comes last: it is less than what kernels cost, whatever it is."""
+    lost = {number + 2 for number in range(0, 600, 100)}
+    traces = [
+        [each for each in events if "Launch" not in each["name"] or each["args"]["correlation"] not in lost]
+        for events in events_of(HEALTHY)
+    ]
+    bound = run_diagnosis(ranks_of(HEALTHY, traces)).bound
+    assert bound.kind == "compute"
+    assert [each.kind for each in bound.reliefs if each.share is not None] == ["compute", "memory"]
+    assert bound.reliefs[0].kind == "compute"
+
+
 def test_a_rank_that_is_late_in_few_steps_is_no_straggler() -> None:
     _, findings = found(replace(HEALTHY, host=lambda rank, step: 400.0 if (rank, step) == (2, 3) else 200.0))
     assert "straggler" not in findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.change.headline import Headline
 from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedWork
-from torch_tb_profiler.analysis.waterfall.names import part_name
+from torch_tb_profiler.words.parts import part_name
 
 #: of milliseconds, microseconds and nanoseconds: what is shown in them, from how many ns on
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))

@@ -9,14 +9,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.health.kernels import LAUNCH_NAME, TOUCHES
 from torch_tb_profiler.analysis.program.capturing import capturing
-from torch_tb_profiler.analysis.shared.count_text import counted
-from torch_tb_profiler.analysis.shared.duration_text import ms
 from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.words.numbers import counted, ms
 
 _GRAPH_NAME = late_pattern(r"GraphLaunch")
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.duration_text import ms
 from torch_tb_profiler.analysis.step_kinds import step_kinds, warm_up_ratio
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.trace import Category, Note, Phase
+from torch_tb_profiler.words.numbers import ms
 
 DAY_NS = 24 * 3600 * 10**9
 

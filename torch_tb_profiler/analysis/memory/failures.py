@@ -14,10 +14,10 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
 from torch_tb_profiler.analysis.memory.records import CPU
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.shared.byte_text import size
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
+from torch_tb_profiler.words.numbers import size
 
 FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
 """What decides: enough was free inside what PyTorch had reserved, but in pieces, or of other streams or pools; a

@@ -21,8 +21,8 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
 from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.toml_text import TomlError, toml_of
 
 log = logging.getLogger(__name__)
 

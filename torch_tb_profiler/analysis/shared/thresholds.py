@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
+from torch_tb_profiler.toml_text import TomlError, toml_of
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.definition import Unit
-from torch_tb_profiler.analysis.shared.byte_text import BYTES_PER
+from torch_tb_profiler.words.numbers import BYTES_PER
 
 MISSING = "–"
 YES, NO = "yes", "no"

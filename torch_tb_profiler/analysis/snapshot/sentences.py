@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.analysis.shared.byte_text import size
-from torch_tb_profiler.analysis.shared.count_text import counted
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK
 from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom
 from torch_tb_profiler.analysis.snapshot.oom import Holder, Oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
+from torch_tb_profiler.words.numbers import counted, size
 
 
 def said_of_oom(oom: Oom) -> str:

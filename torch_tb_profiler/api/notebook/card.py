@@ -9,10 +9,11 @@ from typing import NamedTuple
 from torch_tb_profiler.analysis.shown import harmless, text_of
 from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, MOST_BYTES, TABLE_STYLE
 from torch_tb_profiler.analysis.waterfall import Part
-from torch_tb_profiler.analysis.waterfall.names import REST_COLOR, part_color, part_name
+from torch_tb_profiler.analysis.waterfall.colors import REST_COLOR, part_color
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.words.parts import part_name
 
 CARD_WIDTH, _HEIGHT, _BETWEEN = 640, 22, 1.5
 _MOST_PARTS, _MOST_FINDINGS, _MOST_NOTES, _MOST_RUNS = 8, 5, 4, 15

@@ -11,8 +11,8 @@ from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCaus
 from torch_tb_profiler.analysis.change.sentence import sentence, sureness, what_happened
 from torch_tb_profiler.analysis.shown import harmless, text_of
 from torch_tb_profiler.analysis.shown.table_html import CAPTION_STYLE, TABLE_STYLE
-from torch_tb_profiler.analysis.waterfall.names import part_name
 from torch_tb_profiler.api.notebook.card import CARD_WIDTH, card, heading, paragraph, safe
+from torch_tb_profiler.words.parts import part_name
 
 _BAR, _ROWS = 18, 6
 _NAME = 70

@@ -15,7 +15,6 @@ from torch_tb_profiler.analysis.answer import plain
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.memory.failures import failure_of_text, failures, said_of_failure
 from torch_tb_profiler.analysis.question import Refused
-from torch_tb_profiler.analysis.shared.byte_text import size
 from torch_tb_profiler.analysis.snapshot.against import AgainstRows, Side, against
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
@@ -43,6 +42,7 @@ from torch_tb_profiler.snapshot.memory_timeline import (
     read_memory_timeline,
 )
 from torch_tb_profiler.trace import Limits, Note
+from torch_tb_profiler.words.numbers import size
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.heads import examine_stream
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace

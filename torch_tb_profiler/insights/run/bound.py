@@ -4,97 +4,95 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.insights.bound import (
-    LEAST,
-    MOSTLY_IDLE,
-    OF_IDLE_TIME,
-    Bound,
-    Relief,
-    Reservations,
-    slower_host,
-)
-from torch_tb_profiler.insights.bound_sentences import BUSY_FOR_FREE, CANNOT, NAMES, BoundKind, HostPart, begin_of
+from torch_tb_profiler.analysis.explained import Explained
+from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.insights.bound import LEAST, MOSTLY_IDLE, Bound, Relief, Reservations, slower_host, told
+from torch_tb_profiler.insights.resources import OF_IDLE_TIME, BoundKind, HostPart
 from torch_tb_profiler.insights.run.facts import Remedy, RunFacts
-from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.reason import Value
 
-#: waiting for other ranks is not a duration when ranks are replayed together
-_COMMUNICATION = "Communication bounds this run: transfers that nothing hides. Without them"
 _HOST_PARTS: tuple[HostPart, ...] = ("calls", "unrecorded")
 
 
 def run_bound(facts: RunFacts) -> Bound:
     """The resources are those of `bound_of`, and each is relieved on all ranks at once."""
-    refusal = facts.refusal(())
     held = [each.reservations for each in facts.ranks]
-    known = [each.explained.share for each in held]
-    explained = None if None in known or not known else min(each for each in known if each is not None)
-    confidence = "low" if any(each.explained.confidence != "normal" for each in held) else "normal"
+    known = _explained(held)
     about: dict[str, Value] = {"loaded": facts.loaded, "world": facts.world}
 
-    def unknown(why: str, sentence: str, reliefs: Sequence[Relief] = ()) -> Bound:
-        return Bound("unknown", None, None, explained, confidence, sentence, tuple(reliefs), about | {"why": why})
+    def unknown(why: str, reliefs: Sequence[Relief] = (), refusal: Refusal | None = None) -> Bound:
+        return told("unknown", {**about, "why": why}, known, reliefs, refusal=refusal)
 
-    if refusal is not None:
-        return unknown(refusal.id, f"{CANNOT} {refusal.text}")
+    if (refusal := facts.refusal(())) is not None:
+        return unknown(refusal.id, refusal=refusal)
     if not facts.steps or not facts.step_ns:
-        return unknown("no_step", f"{CANNOT} no steps were found")
-    on_device = any(each.has_device_work for each in facts.ranks)
-    total = facts.step_ns * facts.steps
+        return unknown("no_step")
+    found = _reliefs(facts, held)
+    best, share = found[0], found[0].share or 0.0
+    for kind in (each.kind for each in found if each.share is None):
+        why = facts.refusal(facts.relief_changes(kind))
+        if why is not None and _ceiling(held, kind) >= max(share, LEAST):
+            return unknown(why.id, found, why)
+    if best.kind != "compute" and any(each.is_busy_for_free for each in held):
+        return unknown("busy", found)
+    if share < LEAST:
+        return unknown("nothing", found)
+    if best.kind == "sync" and all(each.idle > MOSTLY_IDLE for each in held):
+        best = slower_host(found, _next(facts, best, found)) or best
+    if best.kind in ("host", "sync") and any(each.is_idle_unknown for each in held):
+        return unknown("idle", found)
+    return _determined(facts, held, found, best, known, about)
+
+
+def _explained(held: Sequence[Reservations]) -> Explained:
+    """Of the rank of which least is explained; None where it is not known of one."""
+    shares = [each.explained.share for each in held if each.explained.share is not None]
+    is_low = any(each.explained.confidence != "normal" for each in held)
+    share = min(shares) if shares and len(shares) == len(held) else None
+    return Explained(share, "low" if is_low else "normal")
+
+
+def _reliefs(facts: RunFacts, held: Sequence[Reservations]) -> list[Relief]:
+    """The largest first, and those that are refused last."""
     spare = sum(each.spare for each in held) / len(held)
-    kinds: list[BoundKind] = [kind for each in facts.ranks for kind in each.reliefs]
     found = []
-    for kind in dict.fromkeys(kinds):
+    for kind in dict.fromkeys(kind for each in facts.ranks for kind in each.reliefs):
         if facts.refusal(facts.relief_changes(kind)) is not None:
             found.append(Relief(kind, None))
         else:
-            saved = 1 - _after(facts, [facts.relief(kind)]) / total
+            saved = 1 - _after(facts, [facts.relief(kind)]) / (facts.step_ns * facts.steps)
             found.append(Relief(kind, min(saved, spare) if kind in OF_IDLE_TIME else saved))
-    found.sort(key=lambda each: -1.0 if each.share is None else -each.share)
-    best, share = found[0], found[0].share or 0.0
-    refused = [each.kind for each in found if each.share is None]
-    above = next((kind for kind in refused if _ceiling(held, kind) >= max(share, LEAST)), None)
-    if above is not None:
-        why = facts.refusal(facts.relief_changes(above))
-        if why is not None:
-            return unknown(why.id, f"{CANNOT} {why.text}", found)
-    if best.kind != "compute" and any(each.is_busy_for_free for each in held):
-        return unknown("busy", f"{CANNOT} {BUSY_FOR_FREE}", found)
-    if share < LEAST:
-        text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
-        return unknown("nothing", text, found)
-    if best.kind == "sync" and all(each.idle > MOSTLY_IDLE for each in held):
-        best = slower_host(found, _next(facts, best, found, total)) or best
-        share = best.share or 0.0
-    if best.kind in ("host", "sync") and any(each.is_idle_unknown for each in held):
-        return unknown("idle", f"{CANNOT} the devices idle, and the traces do not show why.", found)
-    following = _next(facts, best, found, total)
-    after = facts.step_ns * (1 - share)
-    calls = best.kind == "launch"
+    return sorted(found, key=lambda each: (each.share is None, -(each.share or 0.0)))
+
+
+def _determined(
+    facts: RunFacts,
+    held: Sequence[Reservations],
+    found: Sequence[Relief],
+    best: Relief,
+    known: Explained,
+    about: dict[str, Value],
+) -> Bound:
+    share, is_host = best.share or 0.0, best.kind == "host"
     by = next((part for part in _HOST_PARTS if 2 * sum(each.by == part for each in held) > len(held)), None)
-    is_host = best.kind == "host"
-    launch = is_host and by != "calls" and 2 * sum(each.is_launch_bound for each in held) > len(held)
-    by = by if is_host and not launch else None
-    said: BoundKind = "launch" if launch else best.kind
-    following = None if launch and following == "launch" else following
-    begin = _COMMUNICATION if said == "communication" else begin_of(said, on_device, calls, by)
-    sentence = f"{begin} a step would take {ms(after)} instead of {ms(facts.step_ns)} ({100 * share:.0f} % less)."
-    if best.kind == "communication" and facts.is_partial:
-        sentence += f" That includes waiting for ranks that are not loaded: {facts.loaded} of {facts.world} are."
-    if following is not None:
-        sentence += f" What comes next is {NAMES[following]}."
-        about["next"] = following
-    about |= {
+    is_launch = is_host and by != "calls" and 2 * sum(each.is_launch_bound for each in held) > len(held)
+    following = _next(facts, best, found)
+    if is_launch and following == "launch":
+        following = None
+    values = about | {
+        "partial": facts.is_partial,
         "share": share,
         "before_ns": facts.step_ns,
-        "after_ns": after,
-        "device": on_device,
-        "calls": calls,
+        "after_ns": facts.step_ns * (1 - share),
+        "device": any(each.has_device_work for each in facts.ranks),
+        "calls": best.kind == "launch",
         "joint": True,
     }
-    if by is not None:
-        about["by"] = by
-    return Bound(said, share, following, explained, confidence, sentence, tuple(found), about)
+    if following is not None:
+        values["next"] = following
+    if by is not None and is_host and not is_launch:
+        values["by"] = by
+    return told("launch" if is_launch else best.kind, values, known, found, share, following)
 
 
 def _ceiling(held: Sequence[Reservations], kind: BoundKind) -> float:
@@ -102,10 +100,10 @@ def _ceiling(held: Sequence[Reservations], kind: BoundKind) -> float:
     return max(each.ceilings.get(kind, 0.0) for each in held)
 
 
-def _next(facts: RunFacts, best: Relief, found: Sequence[Relief], total: float) -> BoundKind | None:
+def _next(facts: RunFacts, best: Relief, found: Sequence[Relief]) -> BoundKind | None:
     """The resource whose relief saves most after that of the best."""
     relieved = facts.relief(best.kind)
-    reached = _after(facts, [relieved])
+    reached, total = _after(facts, [relieved]), facts.step_ns * facts.steps
     further = {
         each.kind: (reached - _after(facts, [relieved, facts.relief(each.kind)])) / total
         for each in found

@@ -17,9 +17,9 @@ from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_
 from torch_tb_profiler.analysis.replay.scenario import after, effect_of, unchanged
 from torch_tb_profiler.analysis.shared.thresholds import Thresholds, thresholds
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.insights.bound import Reservations, reservations_of, resources_of
-from torch_tb_profiler.insights.bound_sentences import BoundKind
+from torch_tb_profiler.insights.bound import Reservations, reservations_of
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.resources import BoundKind, resources_of
 from torch_tb_profiler.insights.rule import Found
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.insights.shared.device_words import Platform, platform

@@ -157,5 +157,5 @@ def _finding(facts: RunFacts, rule: RunRule, each: RunFound, saving: FindingSavi
         saving=saving,
         instances=each.instances,
         count=len(each.instances) if each.count is None else each.count,
-        **as_said_for(facts.platform, each.said),
+        **as_said_for(facts.platform, each.said(rule.words)),
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from torch_tb_profiler.insights.rule import Cause, FoundCause
 from torch_tb_profiler.insights.run.instance import RunInstance
+from torch_tb_profiler.words import Section, section
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.replay.effects import Effect
@@ -50,13 +52,33 @@ class RunFound(FoundCause, frozen=True, kw_only=True):
 class RunRule(msgspec.Struct, frozen=True):
     """A rule over ranks.
 
-    id        its name: also that of its section in `thresholds.toml`
-    number    in the list of rules, docs/findings.md
+    id, number, family   as of a Rule
     find      what it finds: nothing, or the causes with the most costly first
     replaces  ids of rules that say the same less precisely: left out when this one finds something
     """
 
     id: str
     number: str
+    family: str
     find: Callable[[RunFacts], Sequence[RunFound]]
     replaces: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> Section:
+        """What it says."""
+        return section(f"rules/{self.family}", self.id)
+
+
+def run_rule(
+    number: str, replaces: tuple[str, ...] = ()
+) -> Callable[[Callable[[RunFacts], Iterable[RunFound]]], RunRule]:
+    """Make a rule over ranks of a function with its name that yields what it finds."""
+
+    def made(find: Callable[[RunFacts], Iterable[RunFound]]) -> RunRule:
+        @wraps(find)
+        def found(facts: RunFacts) -> tuple[RunFound, ...]:
+            return tuple(find(facts))
+
+        return RunRule(find.__name__, number, find.__module__.rpartition(".")[2], found, replaces)
+
+    return made

@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.overview.overview import average_step
 from torch_tb_profiler.analysis.replay.refusals import Refusal
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.rule import Evidence
+from torch_tb_profiler.insights.rule import Evidence, evidence
 
 #: why what communication costs is no saving
 ONE_RANK = Refusal(
@@ -41,10 +41,9 @@ def exposed_communication(facts: Facts) -> Exposed | None:
     use = step_use(model)
     if use is not None and use.exposed_communication_ns is not None:
         exposed = float(use.exposed_communication_ns.mean())
-        label = "Exposed communication, average per step"
-        evidence = Evidence("exposed_communication_per_step", label, exposed, "ns", "steps")
+        shown = evidence("exposed_communication_per_step", exposed, "ns", "steps")
     else:  # a library without kernels: what the host did
         exposed = average.category_ns.get("communication", 0.0)
-        evidence = Evidence("communication_per_step", "Communication, average per step", exposed, "ns", "overview")
+        shown = evidence("communication_per_step", exposed, "ns", "overview")
     share = exposed / average.step_ns
-    return Exposed(exposed, share, evidence) if share > facts.limit("communication", "least_share") else None
+    return Exposed(exposed, share, shown) if share > facts.limit("communication", "least_share") else None

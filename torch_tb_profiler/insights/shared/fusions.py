@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.changes import Fused, fused_groups
 from torch_tb_profiler.arrays.grouping import first_at
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.rule import Evidence
+from torch_tb_profiler.insights.rule import Evidence, evidence
 from torch_tb_profiler.insights.shared.patterns import Group
 
 
@@ -39,11 +39,9 @@ class Fusion(msgspec.Struct, frozen=True):
         """Per step: groups, kernels, and their time."""
         n = facts.steps
         return (
-            Evidence(
-                "fusible_groups", "Groups that one kernel could do, per step", len(self.groups) / n, "count", "kernels"
-            ),
-            Evidence("fusible_kernels", "Their kernels, per step", self.kernels / n, "count", "kernels"),
-            Evidence("fusible_ns", "Time of these kernels, per step", self.spent_ns / n, "ns", "kernels"),
+            evidence("fusible_groups", len(self.groups) / n, "count", "kernels"),
+            evidence("fusible_kernels", self.kernels / n, "count", "kernels"),
+            evidence("fusible_ns", self.spent_ns / n, "ns", "kernels"),
         )
 
 

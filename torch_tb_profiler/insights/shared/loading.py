@@ -18,7 +18,7 @@ from torch_tb_profiler.arrays.nesting import parents
 from torch_tb_profiler.arrays.order import median, percentile, stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.insights.rule import Evidence, evidence
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import is_own_code
@@ -40,12 +40,6 @@ LOADING = late_pattern(
 )
 #: what a batch of workers takes as usual is told from so many
 FEWEST = 4
-
-DATA_LOADING = Link(
-    "data_loading",
-    "Single- and multi-process data loading",
-    "https://docs.pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading",
-)
 
 
 class Fetches(msgspec.Struct, frozen=True):
@@ -149,7 +143,7 @@ def launch_inside(facts: Facts, rows: Int32) -> Bool:
 def loader_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
     """How long batches of a DataLoader took."""
     each = float(facts.duration(rows).sum()) / facts.steps
-    whole = Evidence("dataloader_per_step", "DataLoader, average per step", each, "ns", "overview")
+    whole = evidence("dataloader_per_step", each, "ns", "overview")
     return (whole, *batch_evidence(facts, rows))
 
 
@@ -158,12 +152,12 @@ def batch_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
     took, events = facts.duration(rows), facts.trace.events
     p50, p95 = median(took), percentile(took, 95)
     found = (
-        Evidence("share_of_step", "Share of the average step", facts.share(float(took.sum())), "fraction", "overview"),
-        Evidence("batch_p50", "A batch, median", p50, "ns", "trace"),
-        Evidence("batch_p95", "A batch, 95th percentile", p95, "ns", "trace"),
+        evidence("share_of_step", facts.share(float(took.sum())), "fraction", "overview"),
+        evidence("batch_p50", p50, "ns", "trace"),
+        evidence("batch_p95", p95, "ns", "trace"),
     )
     if not facts.model.has_device_work:
         return found
     busy = Coverage(BUSY.spans(all_device_spans(facts.model)))
     idle = float((took - busy.between(events.start[rows], events.end[rows])).sum()) / facts.steps
-    return (*found, Evidence("idle_meanwhile", "All devices idle meanwhile, average per step", idle, "ns", "trace"))
+    return (*found, evidence("idle_meanwhile", idle, "ns", "trace"))

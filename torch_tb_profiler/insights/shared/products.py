@@ -6,7 +6,7 @@ divided by the part of it that good kernels reach.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 import msgspec
@@ -238,10 +238,3 @@ def _products(facts: Facts) -> Products | None:
         return None
     in_steps = computes[facts.step_of(model.device_work.row[computes]) >= 0]
     return Products(facts, kernels, chosen, peaks, int(durations(model)[in_steps].sum()))
-
-
-def in_words(shape: Product) -> str:
-    """`8192 × 1024 × 32000`, m × n × k; with a batch `16 × (27 × 16 × 27)`."""
-    sizes: Sequence[int] = (shape.m, shape.n, shape.k)
-    words = " × ".join(str(each) for each in sizes)
-    return f"{shape.batch} × ({words})" if shape.batch > 1 else words

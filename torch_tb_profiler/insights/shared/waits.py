@@ -20,21 +20,10 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.insights.rule import Evidence, evidence
 from torch_tb_profiler.insights.shared.recurring import by_place, recurring
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.api_call_names import SYNCHRONIZE, WHOLE_DEVICE
-
-SYNC_DEBUG = Link(
-    "sync_debug_mode",
-    "torch.cuda.set_sync_debug_mode",
-    "https://docs.pytorch.org/docs/stable/generated/torch.cuda.set_sync_debug_mode.html",
-)
-ASYNCHRONOUS = Link(
-    "asynchronous_execution",
-    "Asynchronous execution",
-    "https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution",
-)
 
 #: operators whose result has a size that only the device knows
 DYNAMIC = frozenset(
@@ -243,7 +232,7 @@ def wait_evidence(facts: Facts, found: Waits, call: str) -> tuple[Evidence, ...]
     """How long and how often calls of a group wait in a step."""
     waited = int(found.waited_ns.sum())
     return (
-        Evidence("waiting_per_step", "The host waits, average per step", waited / facts.steps, "ns", "trace", call),
-        Evidence("waits_per_step", "Waits per step", found.times / facts.steps, "count", "trace", call),
-        Evidence("longest_wait", "The longest wait", int(found.waited_ns.max()), "ns", "trace", call),
+        evidence("waiting_per_step", waited / facts.steps, "ns", "trace", call),
+        evidence("waits_per_step", found.times / facts.steps, "count", "trace", call),
+        evidence("longest_wait", int(found.waited_ns.max()), "ns", "trace", call),
     )

@@ -19,8 +19,8 @@ from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flop
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.arrays.order import median
-from torch_tb_profiler.insights.bound_sentences import BoundKind
 from torch_tb_profiler.insights.findings import diagnosis
+from torch_tb_profiler.insights.resources import BoundKind
 from torch_tb_profiler.insights.rule import Finding, FindingSaving
 from torch_tb_profiler.insights.run.instance import RunInstance
 from torch_tb_profiler.model import Model

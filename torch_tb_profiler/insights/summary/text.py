@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from torch_tb_profiler.analysis.device_use import DeviceSummary
 from torch_tb_profiler.analysis.overview.kind_figures import KindFigures
 from torch_tb_profiler.analysis.waterfall import Part
-from torch_tb_profiler.analysis.waterfall.names import part_name
 from torch_tb_profiler.insights.summary.summary import (
     SummaryAnswer,
     SummaryFinding,
@@ -16,6 +15,7 @@ from torch_tb_profiler.insights.summary.summary import (
 )
 from torch_tb_profiler.ranks.run_summary import RanksSummary
 from torch_tb_profiler.ranks.straggler_text import straggler_lines
+from torch_tb_profiler.words.parts import part_name
 
 #: parts of the average step in the text
 MOST_PARTS = 6

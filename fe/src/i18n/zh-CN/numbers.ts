@@ -15,7 +15,11 @@ export const ms = (ns: Values[string] | undefined) => {
   return least >= 1e6 ? `${short(count / 1e6)} ms` : `${short(count / 1e3)} µs`;
 };
 
-/** Bytes in MiB, as the server writes them. */
+/** Bytes in KiB, as the server writes them. */
+export const kibibytes = (bytes: Values[string] | undefined, digits = 3) =>
+  `${short(Number(bytes) / 2 ** 10, digits)} KiB`;
+
+/** The same in MiB. */
 export const mebibytes = (bytes: Values[string] | undefined, digits = 3) =>
   `${short(Number(bytes) / 2 ** 20, digits)} MiB`;
 
@@ -23,9 +27,25 @@ export const mebibytes = (bytes: Values[string] | undefined, digits = 3) =>
 export const gibibytes = (bytes: Values[string] | undefined, digits = 2) =>
   `${short(Number(bytes) / 2 ** 30, digits)} GiB`;
 
-/** Bytes in GiB with so many decimals. */
-export const decimalGibibytes = (bytes: Values[string] | undefined, decimals: number) =>
-  `${(Number(bytes) / 2 ** 30).toFixed(decimals)} GiB`;
+const BYTES_PER: Readonly<Record<string, number>> = {
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+};
+
+/** Bytes in a unit with so many decimals; undefined of a unit that does not exist. */
+export const decimalBytes = (
+  bytes: Values[string] | undefined,
+  unit: string,
+  decimals: number,
+): string | undefined => {
+  const per = BYTES_PER[unit];
+  return per === undefined ? undefined : `${(Number(bytes) / per).toFixed(decimals)} ${unit}`;
+};
 
 /** How often something happens in some steps: a whole number a step, or how many in all of few. */
 export const howOften = (count: Values[string] | undefined, steps: Values[string] | undefined) => {

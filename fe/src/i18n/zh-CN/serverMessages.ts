@@ -1,8 +1,6 @@
 import type { ServerMessages, Values } from "../values";
-import { bounds } from "./bounds";
-import { evidence, findings, links } from "./findings";
 import { ms, percent } from "./numbers";
-import { columns } from "./serverColumns";
+import { columns, words } from "./server/words";
 import { platforms } from "./serverPlatforms";
 import { reasons } from "./serverReasons";
 import { refusals } from "./serverRefusals";
@@ -237,12 +235,9 @@ export const serverMessages: ServerMessages = {
       `${groups} 个进程组的集合通信按次序配对：缺少序号，或序号互相矛盾。`,
   },
 
-  bounds,
-  findings,
   platforms,
   refusals,
-  evidence,
-  links,
+  words,
 
   // Remedies that are not code alone.
   remedies: {

@@ -3,15 +3,7 @@ import type { Translation } from "../translation";
 import { serverMessages } from "./serverMessages";
 
 const FILES = import.meta.glob<Record<string, unknown>>(
-  [
-    "./*.ts",
-    "!./index.ts",
-    "!./views.ts",
-    "!./server*.ts",
-    "!./shell.ts",
-    "!./numbers.ts",
-    "!./bounds.ts",
-  ],
+  ["./*.ts", "!./index.ts", "!./views.ts", "!./server*.ts", "!./shell.ts", "!./numbers.ts"],
   { eager: true },
 );
 

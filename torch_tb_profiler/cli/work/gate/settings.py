@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
-from torch_tb_profiler.analysis.shared.toml_text import TomlError, toml_of
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.toml_text import TomlError, toml_of
 from torch_tb_profiler.typed import convert
 
 #: files that are looked for where the command runs, and the tables in which rules are

@@ -20,9 +20,6 @@ def _find(facts: RunFacts, rule: str) -> Sequence[RunFound]:
     changes = [change for of in found for each in of for change in each.found.changes]
     return (
         RunFound(
-            title=said.title,
-            detail=said.detail,
-            advice=said.advice,
             values=said.values,
             workers=() if len(having) == facts.loaded else tuple(facts.ranks[k].rank.worker for k in having),
             remedy=tuple(tuple(effect for each in of for effect in each.effects) for of in found),
@@ -36,4 +33,6 @@ def _find(facts: RunFacts, rule: str) -> Sequence[RunFound]:
     )
 
 
-RULES = tuple(RunRule(rule.id, rule.number, partial(_find, rule=rule.id)) for rule in OF_A_TRACE if rule.over_ranks)
+RULES = tuple(
+    RunRule(rule.id, rule.number, rule.family, partial(_find, rule=rule.id)) for rule in OF_A_TRACE if rule.over_ranks
+)

@@ -1,0 +1,64 @@
+/** Fills sentences with values: the Chinese counterpart of `torch_tb_profiler/words`, whose docstring says what is in one. */
+import { partIn } from "../../partIn";
+import type { Values } from "../../values";
+import { decimalBytes, gibibytes, howOften, kibibytes, mebibytes, ms, percent } from "../numbers";
+import { parts } from "../parts";
+
+/** A text, or a choice between texts by the value that its `by` names. */
+export type Sentence = string | { readonly [key: string]: Sentence };
+export type Section = Readonly<Record<string, Sentence>>;
+
+const PLACE = /\{\{|\}\}|\{(\w+)(?::([^{}]*))?\}/g;
+
+/** Undefined where a sentence, a value that it names or a choice for one is missing. */
+export function say(
+  section: Section,
+  shared: Section,
+  key: string,
+  values: Values,
+): string | undefined {
+  let sentence: Sentence | undefined = section[key] ?? shared[key];
+  while (typeof sentence === "object")
+    sentence = sentence[choice(values[String(sentence.by)])] ?? sentence.other;
+  if (sentence === undefined) return undefined;
+  let missing = false;
+  const text = sentence.replace(PLACE, (place: string, name?: string, format = "") => {
+    if (name === undefined) return place.charAt(0);
+    const value = values[name];
+    const filled =
+      value === undefined ? say(section, shared, name, values) : formatted(value, format, values);
+    missing ||= filled === undefined;
+    return filled ?? "";
+  });
+  return missing ? undefined : text;
+}
+
+function choice(value: Values[string] | undefined): string {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return String(value ?? "");
+}
+
+/** Undefined of a format that does not exist. See `words/formats.py`: Chinese needs no words for one and for more. */
+function formatted(value: Values[string], format: string, values: Values): string | undefined {
+  if (format === "") return String(value);
+  if (format === "time") return ms(value);
+  if (format === "part") return partIn(parts, String(value));
+  if (format === "often") return howOften(value, values.steps);
+  if (format === ",") return Number(value).toLocaleString("en");
+  const number = /^\.(\d)([fg])$/.exec(format);
+  if (number)
+    return number[2] === "f"
+      ? Number(value).toFixed(Number(number[1]))
+      : String(Number(Number(value).toPrecision(Number(number[1]))));
+  const [, unit = "", dot = "", digits = ""] = /^(%|[a-zA-Z]+)(\.?)(\d*)$/.exec(format) ?? [];
+  if (dot) return decimalBytes(value, unit, Number(digits));
+  const given = digits === "" ? undefined : Number(digits);
+  if (unit === "%") return percent(value, given);
+  if (unit === "KiB") return kibibytes(value, given);
+  if (unit === "MiB") return mebibytes(value, given);
+  if (unit === "GiB") return gibibytes(value, given);
+  const per = { us: 1e3, ms: 1e6, s: 1e9 }[unit];
+  return per === undefined
+    ? undefined
+    : `${(Number(value) / per).toFixed(given ?? 1)} ${unit === "us" ? "µs" : unit}`;
+}

@@ -1,0 +1,330 @@
+"""Kernels that fill little of the device, and kernels whose work is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.flops.products import product_kernels
+from torch_tb_profiler.analysis.replay.changes import kernels, scale, targets
+from torch_tb_profiler.analysis.shared.kernel_use import is_compute
+from torch_tb_profiler.analysis.shared.residency import LIMITS, known_occupancy
+from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
+from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.order import median
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, PROPERTIES, STEPS
+from torch_tb_profiler.insights.places import groups_of_places
+from torch_tb_profiler.insights.rule import Found, evidence, link, rule
+from torch_tb_profiler.insights.shared.blocks import Blocks, blocks_of
+from torch_tb_profiler.insights.shared.fusions import fusion_of
+from torch_tb_profiler.insights.shared.operator_line import operator_line
+from torch_tb_profiler.insights.shared.patterns import Group, kernels_of
+from torch_tb_profiler.insights.shared.products import SHORTEST_NS
+from torch_tb_profiler.late_pattern import late_pattern
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.short import short_name
+
+#: they launch as many blocks as the device holds, or fewer, and each takes one tile after the other
+_PERSISTENT = late_pattern(
+    r"nvjet|sm90_xmma|sm100|cutlass3x|WarpSpecialized|FlashAttn(?:Fwd|Bwd)Sm|enable_sm90|(?i:persistent|stream_?k)"
+)
+#: they wait on purpose
+_WAITING = frozenset({Kind.SPIN, Kind.WAIT})
+_TILED = frozenset({Kind.GEMM, Kind.CONV})
+
+
+@rule("R26", STEPS, DEVICE, PROPERTIES)
+def few_blocks(facts: Facts) -> Iterator[Found]:
+    """Kernels that leave multiprocessors without work: too few blocks, or a last round with few of them."""
+    blocks = blocks_of(facts)
+    if len(blocks.row):
+        yield from _too_few(facts, blocks)
+        yield from _last_round(facts, blocks)
+
+
+def _too_few(facts: Facts, blocks: Blocks) -> Iterator[Found]:
+    """Find kernels that most multiprocessors have no block of."""
+    limit = partial(facts.limit, "few_blocks")
+    few = (blocks.filled < limit("most_filled")) & blocks.alone & (blocks.duration >= limit("least_ns"))
+    chosen = np.flatnonzero(few & ~_named(facts, blocks.row, _is_waiting))
+    duration, filled = blocks.duration[chosen], blocks.filled[chosen]
+    spent = int(duration.sum())
+    if not spent or facts.share(spent) < limit("least_share"):
+        return
+    # with work for half of the multiprocessors a kernel comes near to what the memory gives: no more is promised
+    target = np.maximum(duration * filled / limit("expected_filled"), SHORTEST_NS)
+    mean = float((filled * duration).sum()) / spent
+    name, part = _longest(facts, blocks, chosen)
+    yield Found(
+        values={"what": "few", "share": facts.share(spent), "filled": mean, "name": name, "part": part},
+        rows=facts.longest_first(blocks.row[chosen]),
+        changes=(targets(blocks.row[chosen].tolist(), np.ceil(target).astype(np.int64).tolist()),),
+        confidence="low",
+        evidence=(
+            evidence("few_blocks", spent / facts.steps, "ns", "kernels"),
+            evidence("filled", mean, "fraction", "kernels"),
+        ),
+        links=(link("wave_quantization"),),
+    )
+
+
+def _is_waiting(name: str) -> bool:
+    family = family_of(name)
+    return family is not None and family.kind in _WAITING
+
+
+def _last_round(facts: Facts, blocks: Blocks) -> Iterator[Found]:
+    """Find products whose tiles fill the device some times, and then a small part of it."""
+    limit = partial(facts.limit, "few_blocks")
+    waves = np.where(blocks.resident > 0, blocks.filled / np.maximum(blocks.resident, 1), np.nan)
+    lost = 1 - waves / np.ceil(waves)
+    # where a multiprocessor holds several blocks, those that are left run faster, and nothing is lost
+    tail = (blocks.resident == 1) & (waves > 1) & (waves < limit("most_rounds"))
+    tail &= (lost >= limit("least_lost")) & (blocks.duration >= limit("least_ns"))
+    chosen = np.flatnonzero(tail & blocks.alone & _named(facts, blocks.row, _is_tiled))
+    duration = blocks.duration[chosen]
+    gained = duration * lost[chosen]
+    spent = int(duration.sum())
+    if not spent or facts.share(int(gained.sum())) < limit("least_share"):
+        return
+    name, part = _longest(facts, blocks, chosen)
+    yield Found(
+        values={
+            "what": "tail",
+            "share": facts.share(spent),
+            "lost": float(gained.sum()) / spent,
+            "name": name,
+            "part": part,
+        },
+        rows=facts.longest_first(blocks.row[chosen]),
+        changes=(targets(blocks.row[chosen].tolist(), np.ceil(duration - gained).astype(np.int64).tolist()),),
+        confidence="low",
+        evidence=(evidence("last_round", float(gained.sum()) / facts.steps, "ns", "kernels"),),
+        links=(link("wave_quantization"),),
+    )
+
+
+def _is_tiled(name: str) -> bool:
+    family = family_of(name)
+    return (
+        family is not None
+        and family.kind in _TILED
+        and family.tensor_cores is True
+        and _PERSISTENT.search(name) is None
+    )
+
+
+def _longest(facts: Facts, blocks: Blocks, chosen: Int64) -> tuple[str, float]:
+    """Find the name with most of the time of some kernels, and its part of it."""
+    name = facts.trace.events.name[blocks.row[chosen]]
+    groups = group([name])
+    total = groups.sum(blocks.duration[chosen])
+    best = int(descending(total)[0])
+    return short_name(facts.trace.strings[int(name[groups.first[best]])]), int(total[best]) / int(total.sum())
+
+
+def _named(facts: Facts, rows: Int32, wanted: Callable[[str], bool]) -> Bool:
+    """Tell which events have a name that is wanted, shape (rows,)."""
+    names = facts.trace.events.name[rows]
+    mask: Bool = facts.trace.strings.where(wanted, names)[names]
+    return mask
+
+
+@rule("R27", STEPS, DEVICE, PROPERTIES)
+def low_occupancy(facts: Facts) -> Iterator[Found]:
+    """Kernels of one's own that run few warps at once, though they have blocks enough."""
+    blocks, limit = blocks_of(facts), partial(facts.limit, "low_occupancy")
+    percent = known_occupancy(facts.trace, facts.model.device_work.take(blocks.place))
+    low = (percent < 100 * limit("most_occupancy")) & (blocks.resident > 0)
+    low &= blocks.filled >= limit("least_filled") * np.maximum(blocks.resident, 1)
+    chosen = np.flatnonzero(low & _named(facts, blocks.row, _is_own))
+    names = facts.trace.events.name[blocks.row[chosen]]
+    groups = group([names])
+    total = groups.sum(blocks.duration[chosen])
+    for at in descending(total)[:3].tolist():
+        share = facts.share(int(total[at]))
+        if not total[at] or share < limit("least_share"):
+            break
+        here = chosen[groups.of == at]
+        weight = blocks.duration[here]
+        mean = float((percent[here] * weight).sum() / weight.sum()) / 100
+        yield Found(
+            values={
+                "share": share,
+                "occupancy": mean,
+                "limit": LIMITS[int(blocks.limit[here[np.argmax(weight)]])],
+                "name": short_name(facts.trace.strings[int(names[groups.first[at]])]),
+            },
+            rows=facts.longest_first(blocks.row[here]),
+            confidence="low",
+            evidence=(
+                evidence("occupancy", mean, "fraction", "kernels"),
+                evidence("kernel_time", int(total[at]) / facts.steps, "ns", "kernels"),
+            ),
+            links=(link("occupancy"),),
+        )
+
+
+def _is_own(name: str) -> bool:
+    """Whether a kernel may be the user's: of no known library. Compiled ones are torch's to tune."""
+    return family_of(name) is None
+
+
+#: between N C H W and N H W C, which libraries do around convolutions
+_CONVERSION = late_pattern(r"nchwToNhwc|nhwcToNchw|tensorTransform|^batched_transpose_|transpose_(?:NCHW|CNHW|packed)")
+#: places that have a finding of their own
+_PLACES = 3
+#: operators that copy a tensor only to have its elements one behind the other
+_CONTIGUOUS = frozenset({"aten::contiguous", "aten::reshape", "aten::_reshape_copy", "aten::flatten"})
+
+
+@rule("R32", STEPS, DEVICE)
+def layout(facts: Facts) -> Iterator[Found]:
+    """Kernels that only reorder tensors in memory."""
+    rows = facts.model.device_work.row[is_compute(facts.model)]
+    conversions = rows[_named(facts, rows, lambda name: _CONVERSION.search(name) is not None)]
+    conversions = facts.longest_first(facts.in_steps(conversions))
+    spent = int(facts.duration(conversions).sum())
+    if spent and facts.share(spent) >= facts.limit("layout", "least_share"):
+        yield _reordered(facts, conversions, "conversions")
+    for part in _copies(facts, facts.in_steps(rows[_named(facts, rows, _is_copy)])):
+        yield _reordered(facts, part, "copies")
+
+
+def _is_copy(name: str) -> bool:
+    family = family_of(name)
+    return family is not None and family.kind is Kind.COPY
+
+
+def _copies(facts: Facts, rows: Int32) -> Iterator[Int32]:
+    """Find the copies that make tensors contiguous: places that are worth a look of their own, then all others."""
+    model, tree = facts.model, facts.model.tree
+    if not len(tree) or not len(rows):
+        return
+    node = model.device_links.operator_node[np.searchsorted(model.device_work.row, rows)]
+    named = facts.trace.strings.where(_CONTIGUOUS.__contains__, tree.name)[tree.name]
+    rows = facts.longest_first(rows[nearest(tree.parent, named, node) >= 0])
+    limit = facts.limit("layout", "least_share_of_copies")
+    if facts.share(int(facts.duration(rows).sum())) < limit:
+        return
+    groups = group([groups_of_places(model, rows)])
+    total = groups.sum(facts.duration(rows))
+    own = [at for at in descending(total)[:_PLACES].tolist() if facts.share(int(total[at])) >= limit / 2]
+    yield from (rows[groups.of == at] for at in own)
+    others = rows[~one_of(groups.of, own)]
+    if facts.share(int(facts.duration(others).sum())) >= limit / 2:
+        yield others
+
+
+def _reordered(facts: Facts, rows: Int32, what: Literal["conversions", "copies"]) -> Found:
+    """Make the finding of some kernels."""
+    spent, converts = int(facts.duration(rows).sum()), what == "conversions"
+    return Found(
+        values={"what": what, "count": len(rows), "share": facts.share(spent)},
+        rows=rows,
+        changes=(kernels(0, rows=rows.tolist()),),
+        confidence="medium" if converts else "low",
+        evidence=(evidence("layout_kernels" if converts else "order_copies", spent / facts.steps, "ns", "kernels"),),
+        links=(link("channels_last" if converts else "tensor_views"),),
+    )
+
+
+@rule("R33", STEPS, HOST, DEVICE, CALLS)
+def conv_bias(facts: Facts) -> Iterator[Found]:
+    """Convolutions add a bias that the batch norm behind them takes away again."""
+    line = operator_line(facts.model)
+    groups = []
+    # a batch norm that trains counts its batches (`add_`) first
+    for first, _ in line.matches(r"Vi(?=a?b)"):
+        rows = kernels_of(facts.model, line.rows(first, first + 2))
+        adding = kernels_of(facts.model, line.rows(first + 1, first + 2))
+        if len(adding) and len(rows) > len(adding):
+            groups.append(Group(rows, int(facts.duration(rows).sum()) - int(facts.duration(adding).sum())))
+    found = fusion_of(facts, groups)
+    if found is None or facts.share(found.spent_ns - found.left_ns) < facts.limit("conv_bias", "least_share"):
+        return
+    yield Found(
+        values={
+            "convolutions": len(found.groups) / facts.steps,
+            "spent_ns": (found.spent_ns - found.left_ns) / facts.steps,
+            "training": facts.is_training,
+        },
+        rows=found.rows,
+        changes=(found.change,),
+        evidence=found.evidence(facts),
+        links=(link("conv_bias"),),
+    )
+
+
+_CONVOLUTIONS = frozenset(
+    {
+        *("aten::" + name for name in "cudnn_convolution cudnn_convolution_transpose convolution_backward".split()),
+        *("aten::" + name for name in "cudnn_convolution_relu cudnn_convolution_add_relu miopen_convolution".split()),
+        *("aten::cudnn_convolution_backward_" + name for name in ("input", "weight")),
+    }
+)
+#: what a call costs the host whose algorithm is known, where the trace has none such, ns
+_USUAL_CALL_NS = 100_000
+
+
+@rule("R34", STEPS, HOST, DEVICE)
+def convolution_tuning(facts: Facts) -> Iterator[Found]:
+    """Convolutions that try all algorithms while steps run, because they have not seen their sizes before."""
+    model, tree, limit = facts.model, facts.model.tree, partial(facts.limit, "convolution_tuning")
+    if not len(tree):
+        return
+    tried = product_kernels(model)
+    convolves = facts.trace.strings.where(_CONVOLUTIONS.__contains__, tree.name)[tree.name]
+    owner = nearest(tree.parent, convolves, model.device_links.operator_node[tried.place])
+    rows = tried.row[owner >= 0]
+    nodes, of = distinct_places(owner[owner >= 0])
+    pairs = group([of.astype(np.int64), facts.trace.events.name[rows]])
+    count = np.bincount(of, minlength=len(nodes))
+    different = np.bincount(of[pairs.first], minlength=len(nodes))
+    tunes = (count >= limit("least_kernels")) & (different >= limit("least_different"))
+    step = facts.step_of(tree.row[nodes])
+    # a first step is there to warm up
+    tuned = np.flatnonzero(tunes & (step >= min(1, facts.steps - 1)))
+    duration = (tree.end - tree.start)[nodes]
+    spent = int(duration[tuned].sum())
+    if not spent or facts.steps < 2 or facts.share(spent) < limit("least_share"):
+        return
+    others, calls = duration[(step >= 0) & ~tunes], tree.row[nodes[tuned]]
+    usual = median(others) if len(others) else _USUAL_CALL_NS
+    extra = _all_but_the_last(facts, rows, of, tuned)
+    yield Found(
+        values={
+            "count": len(tuned),
+            "steps": len(distinct(step[tuned])),
+            "all_steps": facts.steps,
+            "kernels": int(count[tuned].max()),
+            "share": facts.share(spent),
+        },
+        rows=facts.longest_first(calls),
+        changes=(
+            scale(None, min(1.0, usual / (spent / len(tuned))), rows=calls.tolist()),
+            targets(extra.tolist(), [0] * len(extra)),
+        ),
+        confidence="medium",
+        evidence=(
+            evidence("tuned_calls", len(tuned), "count", "operators"),
+            evidence("tuned_time", spent / facts.steps, "ns", "operators"),
+        ),
+        links=(link("cudnn_benchmark"),),
+    )
+
+
+def _all_but_the_last(facts: Facts, rows: Int32, of: Int64, tuned: Int64) -> Int32:
+    """Find the kernels that were tried: of each call all but the last, which is the one that was chosen."""
+    here = np.flatnonzero(one_of(of, tuned.tolist()))
+    order = here[np.lexsort((facts.trace.events.start[rows[here]], of[here]))]
+    last = np.append(of[order][1:] != of[order][:-1], True)
+    kept: Int32 = rows[order[~last]]
+    return kept

@@ -1,0 +1,303 @@
+"""Steps: time between them, some that take longer than the others, and devices that idle in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from torch_tb_profiler.analysis.device_use import device_use
+from torch_tb_profiler.analysis.program.capturing import capturing
+from torch_tb_profiler.analysis.program.engine import engine
+from torch_tb_profiler.analysis.program.engine_options import recording_engine
+from torch_tb_profiler.analysis.program.engine_question import engine_gaps
+from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers, updates
+from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
+from torch_tb_profiler.analysis.replay.refusals import USELESS, Refusal
+from torch_tb_profiler.analysis.shared.compiled import compiled
+from torch_tb_profiler.analysis.step_kinds import step_kinds
+from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
+from torch_tb_profiler.arrays.distinct import distinct_first
+from torch_tb_profiler.arrays.order import median
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
+from torch_tb_profiler.insights.places import is_known, running_at
+from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
+from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
+from torch_tb_profiler.insights.shared.profiler_time import beside_profiler, profiler_ns
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.steps.find import WITHOUT_MARKS
+from torch_tb_profiler.reason import Value
+
+#: with fewer gaps one of them may be anything
+_FEWEST_GAPS = 3
+
+
+@rule("R67", STEPS, HOST, replaces=("host_code",))
+def step_gaps(facts: Facts) -> Iterator[Found]:
+    """Time between the steps of inference, in which no step runs."""
+    found = engine(facts.model.in_steps)
+    gaps = None if found is None else engine_gaps(facts.model.in_steps, found)
+    if found is None or gaps is None:
+        return
+    steps = found.steps
+    between = np.flatnonzero(steps.gap_ns > 0)
+    gap_ns = steps.gap_ns[between]
+    # where devices work what they idle counts, else what the host spends
+    on_device = bool((steps.device_ns > 0).any())
+    idle = steps.device_gap_ns if on_device else steps.gap_ns
+    spent = int(np.minimum(idle[between], gap_ns).clip(0).sum())
+    window = int(steps.start_ns[-1] + steps.host_ns[-1] - steps.start_ns[0])
+    share = spent / window if window else 0.0
+    if len(between) < _FEWEST_GAPS or share < facts.limit("step_gaps", "least_share"):
+        return
+    parts = {"sample": gaps.sample_ns, "schedule": gaps.schedule_ns, "detokenise": gaps.detokenise_ns}
+    parts |= {"wait": gaps.wait_ns, "other": gaps.other_ns}
+    ends = (steps.start_ns + steps.host_ns)[between]
+    stretches = [(found.track, end, end + gap) for end, gap in zip(ends.tolist(), gap_ns.tolist(), strict=True)]
+    mean = spent / len(between)
+    meanwhile = running_at(facts.model, np.full(len(ends), found.track, np.int32), ends + gap_ns // 2)
+    yield Found(
+        values={
+            "share": share,
+            "mean_ns": mean,
+            "most": max(parts, key=lambda name: parts[name]),
+            "on_device": on_device,
+        },
+        rows=facts.longest_first(steps.row[between][steps.row[between] >= 0].astype(np.int32)),
+        place_rows=meanwhile[meanwhile >= 0],
+        place_ns=gap_ns[meanwhile >= 0],
+        changes=(ScaleHost(0.0, intervals=tuple(stretches)),),
+        confidence="medium",
+        evidence=(
+            evidence("step_gaps", len(between), "count", "program"),
+            evidence("step_gap_ns", mean, "ns", "program"),
+        ),
+        links=(link("tuning_guide"),),
+    )
+
+
+#: with fewer steps, what is usual is not known
+_FEWEST_STEPS = 5
+
+
+@rule("R60", STEPS)
+def step_jitter(facts: Facts) -> Iterator[Found]:
+    """Some steps take clearly longer than the others."""
+    period, usual = facts.period_ns.astype(np.float64), _usual(facts)
+    if int(usual.sum()) < _FEWEST_STEPS:
+        return
+    middle, ratio = median(period[usual]), facts.limit("step_jitter", "slow_ratio")
+    slow = usual & (period > ratio * middle)
+    if facts.model.steps.rule in WITHOUT_MARKS and _is_regular(slow):
+        return  # what repeats is likely the loop inside of the one that is meant
+    excess = float((period[slow] - middle).sum()) / int(usual.sum())
+    if not slow.any() or excess < facts.limit("step_jitter", "least_share") * middle:
+        return
+    grown, grown_ns = _grown(facts, slow, usual & ~slow)
+    yield Found(
+        values={
+            "slow": int(slow.sum()),
+            "steps": int(usual.sum()),
+            "ratio": ratio,
+            "median_ns": middle,
+            "excess_ns": excess,
+            "grown": grown,
+            "grown_ns": grown_ns,
+            "training": facts.is_training,
+        },
+        rows=_marks(facts, slow),
+        severity="medium" if excess >= facts.limit("findings", "high_share") * middle else "low",
+        confidence="medium",
+        evidence=(
+            evidence("slow_steps", int(slow.sum()), "count", "steps"),
+            evidence("excess_per_step", excess, "ns", "steps"),
+            evidence("grown_part", grown_ns, "ns", "overview"),
+        ),
+        links=(link("tuning_guide"),),
+    )
+
+
+def _usual(facts: Facts) -> Bool:
+    """The steps of the most common kind: the prefill of a loop is no slow decode.
+
+    But the first of them: it warms up, or begins with a device that has nothing to do, and waits for all that others
+    hide.
+    """
+    kind = step_kinds(facts.model).of
+    usual: Bool = kind == np.argmax(np.bincount(kind, minlength=1))
+    usual[np.argmax(usual) if len(usual) else slice(0)] = False
+    return usual
+
+
+def _grown(facts: Facts, slow: Bool, others: Bool) -> tuple[str, float]:
+    """The part of the waterfall that differs most between slow steps and the others, and by how much in a step, ns."""
+    found = waterfall(facts.model)
+    parts = found.ns.mean(axis=0)  # over devices
+    growth = parts[slow].mean(axis=0) - parts[others].mean(axis=0)
+    at = int(np.argmax(growth))
+    return found.causes[at], float(growth[at])
+
+
+def _is_regular(slow: Bool) -> bool:
+    """Whether every k-th step is slow."""
+    apart = np.diff(np.flatnonzero(slow))
+    return len(apart) >= 2 and bool((apart == apart[0]).all())
+
+
+def _marks(facts: Facts, slow: Bool) -> Int32:
+    """The annotations that mark the slow steps, where there are such."""
+    steps = facts.model.steps
+    rows = facts.model.annotation_rows(lambda _: True)
+    start, end = facts.trace.events.start[rows], facts.trace.events.end[rows]
+    at = np.searchsorted(steps.host_start, start)
+    at = np.minimum(at, len(steps) - 1)
+    marks = slow[at] & (steps.host_start[at] == start) & (np.abs(steps.host_end[at] - end) <= 1)
+    return facts.longest_first(rows[marks])
+
+
+#: so many steps are named
+_NAMED = 5
+
+
+@rule("R68", STEPS, HOST)
+def uneven_accumulation(facts: Facts) -> Iterator[Found]:
+    """Steps of one optimizer that sum gradients over different numbers of backward passes."""
+    passes, found = micro_batches(facts.model), optimizers(facts.model)
+    trained = np.flatnonzero(np.bincount(passes.step, minlength=facts.steps))
+    # an optimizer that does not step in each of them makes other steps than the recording has
+    if len(trained) < 2 or not len(found) or int(found.calls.max()) < len(trained):
+        return
+    made = updates(facts.model)
+    # of each optimizer its own number: a discriminator may take more passes than a generator
+    uneven = [at for at in range(len(found)) if len(set(made.passes[made.optimizer == at].tolist())) > 1]
+    if not uneven:
+        return
+    mine = made.optimizer == uneven[0]
+    counts, step = made.passes[mine], made.step[mine]
+    low, high, usual = int(counts.min()), int(counts.max()), int(np.bincount(counts).argmax())
+    other = np.unique(step[counts != usual])
+    yield Found(
+        values={
+            "other": len(other),
+            "steps": len(trained),
+            "usual": usual,
+            "low": low,
+            "high": high,
+            "names": ", ".join(facts.model.steps.names[at] for at in other[:_NAMED].tolist()),
+            "more": len(other) > _NAMED,
+        },
+        severity="low",
+        confidence="medium",
+        evidence=(
+            evidence("fewest_passes", low, "count", "program"),
+            evidence("most_passes", high, "count", "program"),
+        ),
+        links=(link("accumulation"),),
+    )
+
+
+@rule("R59", STEPS, DEVICE, general=True)
+def device_idle(facts: Facts) -> Iterator[Found]:
+    """Devices that idle, with no better reason found."""
+    idle = _idle_devices(facts)
+    if not idle:
+        return
+    mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
+    unknown, captured = unknown_idle(facts), _captured(facts)
+    is_unknown = unknown > USELESS
+    # a silent thread is in Python, mostly: the host is what the device waits for, but in what cannot be said
+    is_silent = 2 * unknown > mean
+    # what runs then only describes work, so that no change of it makes a device busier
+    is_capture = 2 * captured > mean and not is_unknown
+    why = "capture" if is_capture else "unknown" if is_unknown else "silent" if is_silent else "host"
+    values: dict[str, Value] = {"gpus": ", ".join(map(str, idle)), "devices": len(idle), "idle": mean, "why": why}
+    if is_unknown or is_silent:
+        values["unknown" if is_unknown else "silent"] = unknown
+    if is_capture:
+        values["captured"] = captured
+    if why in ("unknown", "silent"):
+        values |= _recorder(facts.model)
+    if compiled(facts.model).is_used:
+        values["compiled"] = True
+    rows, spans = _next_work(facts)
+    place_rows, place_ns = (NO_ROWS, None) if is_silent else _meanwhile(facts)
+    yield Found(
+        values=values,
+        rows=rows,
+        spans=spans,
+        place_rows=place_rows,
+        place_ns=place_ns,
+        changes=() if is_capture else beside_profiler(facts, (scale("python", 0.5), scale("operator", 0.5))),
+        refused=_unknown(unknown) if is_unknown else None,
+        severity="high" if is_capture else "low",
+        confidence="low" if is_silent and not is_capture else "medium",
+        evidence=tuple(
+            evidence(key, value, "fraction", "overview", gpu=number)
+            for number, use in idle.items()
+            for key, value in zip(("busy", "computing"), use, strict=True)
+        ),
+        links=(link("compile_tutorial"),) if why == "host" and "compiled" not in values else (),
+    )
+
+
+def _idle_devices(facts: Facts) -> dict[int, tuple[float, float]]:
+    """The shares of time, 0…1, in which devices are busy and compute, of those that idle, by their numbers."""
+    # what the profiler's own work takes of it is not the program's
+    least = facts.limit("device_idle", "least_idle_share") + facts.share(profiler_ns(facts))
+    return {
+        use.id: (use.busy, use.computing)
+        for use in device_use(facts.model)
+        if use.busy is not None and use.computing is not None and 1 - use.busy > least
+    }
+
+
+def _unknown(share: float) -> Refusal:
+    return Refusal(
+        "idle_unknown",
+        "savings",
+        f"The devices idle {100 * share:.0f} % of the time, and the trace does not show why.",
+        share,
+    )
+
+
+def _recorder(model: Model) -> Mapping[str, Value]:
+    """What says how to record what the host does."""
+    if model.has_stacks:
+        return {"stacks": True}
+    server = recording_engine(model)
+    return {} if server is None else {"server": server.name, "command": server.told_to_record(["with_stack"])}
+
+
+def _captured(facts: Facts) -> float:
+    """The share of the time of the steps in which a thread captures a stream, 0…1."""
+    steps = facts.model.steps
+    return facts.share(int(capturing(facts.model).during(steps.start, steps.end).sum()))
+
+
+def _next_work(facts: Facts) -> tuple[Int32, Int64]:
+    """The work that ended idle time on the host's account, and the longest piece of that time before each, the longest
+    first: start and end, ns, shape (n, 2).
+    """
+    gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
+    closed = np.flatnonzero(gaps.closing_work >= 0)
+    longest = closed[np.sort(distinct_first(gaps.closing_work[closed])[1])]
+    start = gaps.start_ns[longest]
+    rows: Int32 = facts.trace.device_work.row[gaps.closing_work[longest]]
+    return rows, np.stack([start, start + gaps.duration_ns[longest]], axis=1).astype(np.int64)
+
+
+def _meanwhile(facts: Facts) -> tuple[Int32, Int64]:
+    """What the host was doing in the middle of each piece of idle time on its account, and how long the piece is, ns.
+
+    Nothing where most of that time is in no operator, frame or annotation: what is left would be named for it.
+    """
+    gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
+    rows = running_at(facts.model, gaps.track.astype(np.int32), gaps.start_ns + gaps.duration_ns // 2)
+    known = rows >= 0
+    known[known] = is_known(facts.model, rows[known])
+    if 2 * int(gaps.duration_ns[known].sum()) < int(gaps.duration_ns.sum()):
+        known[:] = False
+    return rows[known], gaps.duration_ns[known]

@@ -1,0 +1,70 @@
+"""Fill sentences with values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.reason import Value
+from torch_tb_profiler.toml_text import toml_of
+from torch_tb_profiler.words.formats import formatted
+
+#: a text, or a choice between texts by a value; see the room's docstring
+Sentence = str | Mapping[str, Any]
+Values = Mapping[str, Value]
+
+#: a brace that is meant, or the name of a value and its format
+_PLACE = re.compile(r"\{\{|\}\}|\{(\w+)(?::([^{}]*))?\}")
+
+
+class Section(msgspec.Struct, frozen=True):
+    """The sentences of one rule, note or refusal by their keys, and those that its file shares."""
+
+    sentences: Mapping[str, Sentence]
+    shared: Mapping[str, Sentence]
+
+    def say(self, key: str, values: Values) -> str:
+        """Fill one sentence. Raises KeyError where it, a value that it names, or a choice for one is missing."""
+        return self._fill(self._sentence(key), values)
+
+    def _sentence(self, key: str) -> Sentence:
+        return self.sentences[key] if key in self.sentences else self.shared[key]
+
+    def _fill(self, sentence: Sentence, values: Values) -> str:
+        while not isinstance(sentence, str):
+            choice = _choice(values.get(sentence["by"], ""))
+            sentence = sentence[choice] if choice in sentence else sentence["other"]
+
+        def filled(place: re.Match[str]) -> str:
+            name, how = place[1], place[2] or ""
+            if name is None:
+                return place[0][0]
+            return formatted(values[name], how, values) if name in values else self.say(name, values)
+
+        return _PLACE.sub(filled, sentence)
+
+
+def _choice(value: Value) -> str:
+    """The key of a value in a table."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+@cache
+def _file(area: str) -> Mapping[str, Any]:
+    return toml_of((Path(__file__).parent / "en" / f"{area}.toml").read_text("utf-8"))
+
+
+def section(area: str, name: str) -> Section:
+    """The English sentences of one section. Raises KeyError.
+
+    area  the path of the file below the language, without its suffix
+    """
+    file = _file(area)
+    return Section(file[name], file.get("shared", {}))
