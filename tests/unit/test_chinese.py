@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from columns import PACKAGE, all_definitions
+from tests.calls import calls_of, constants, modules
 from torch_tb_profiler.analysis.health.devices import _NEWER_CUDA
 from torch_tb_profiler.storage import errors
 from torch_tb_profiler.storage.blob import Blobs
@@ -63,41 +61,6 @@ def test_one_id_has_the_same_words_wherever_it_is() -> None:
         for d in filter(lambda each: each.id, defined.values()):
             words.setdefault(d.id, set()).add((d.label, d.help))
     assert [name for name, said in words.items() if len(said) > 1] == []
-
-
-class Source(NamedTuple):
-    """Of a module the texts that stand in it, and its calls by what is called."""
-
-    texts: list[str]
-    calls: dict[str, list[ast.Call]]
-
-
-@cache
-def modules() -> list[Source]:
-    """Of the whole package."""
-    found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
-        texts: list[str] = []
-        calls: dict[str, list[ast.Call]] = {}
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.append(node.value)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                calls.setdefault(node.func.id, []).append(node)
-        found.append(Source(texts, calls))
-    return found
-
-
-def calls_of(name: str) -> Iterator[ast.Call]:
-    """Everywhere in the package."""
-    for module in modules():
-        yield from module.calls.get(name, ())
-
-
-def constants(call: ast.Call, at: int) -> list[str]:
-    """What is given at a place, where it stands there as a text."""
-    given = call.args[at] if at < len(call.args) else None
-    return [given.value] if isinstance(given, ast.Constant) and isinstance(given.value, str) else []
 
 
 def block(file: str, start: str) -> str:
@@ -162,11 +125,6 @@ def test_what_to_do_about_a_storage_is_known_in_chinese() -> None:
     trouble = errors.Trouble("missing")
     assert trouble.told(errors.Attempt("unreadable"), FILES, FILES_ADVICE).reason.values["advice_of"] in said
     assert "advice_of" not in errors.Trouble("failed").told(errors.Attempt("unreadable"), FILES, {}).reason.values
-
-
-def test_every_refusal_can_be_said_in_chinese() -> None:
-    said = keys("serverRefusals", "export const ofTraces") | keys("serverRefusals", "export const refusals")
-    assert {key for call in calls_of("Refusal") for key in constants(call, 0)} == said
 
 
 def test_remedies_in_words_are_known_in_chinese() -> None:

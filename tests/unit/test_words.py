@@ -6,14 +6,16 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from tests.calls import calls_of, constants
 from torch_tb_profiler import insights, words
 from torch_tb_profiler.insights.rule import TEXTS
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
+from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
 from torch_tb_profiler.toml_text import toml_of
 from torch_tb_profiler.words.formats import formatted
 from torch_tb_profiler.words.sentences import Section, Sentence
@@ -120,3 +122,10 @@ def test_every_rule_has_its_words() -> None:
 def test_each_label_and_page_is_used(area: str, section: str) -> None:
     sources = "".join(path.read_text("utf-8") for path in Path(insights.__file__).parent.rglob("*.py"))
     assert [key for key in file("en", f"{area}.toml")[section] if f'"{key}"' not in sources] == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_every_refusal_has_its_words(language: str) -> None:
+    said = file(language, "refusals.toml")["texts"]
+    assert said.keys() == {id_ for call in calls_of("Refusal") for id_ in constants(call, 0)}
+    assert file("en", "refusals.toml")["texts"]["no_device"].keys() - {"by"} == set(get_args(DeviceEvidence))

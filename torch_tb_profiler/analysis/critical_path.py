@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.question import Refused as BadParameter
 from torch_tb_profiler.analysis.replay.answers import (
     WAITS,
     CriticalPathAnswer,
+    NotAnswered,
     ReplayMeta,
     ResourceOnPath,
     Saved,
@@ -75,7 +76,7 @@ def _meta(subject: Subject) -> ReplayMeta:
         **subject.about("criticalpath"),
         explained=found.share,
         confidence=found.confidence,
-        refused=quality.refusals,
+        refused=[NotAnswered(each.id, each.scope, each.text, each.share) for each in quality.refusals],
     )
 
 

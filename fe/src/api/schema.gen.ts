@@ -2077,11 +2077,11 @@ export interface ReplayMeta {
   /** low: 10 % or more is not explained; none: 40 % or more of the path, and savings are refused */
   confidence: "low" | "none" | "normal";
   /** what could not be answered, and why */
-  refused: Refusal[];
+  refused: NotAnswered[];
 }
 
 /** One thing that is not answered. */
-export interface Refusal {
+export interface NotAnswered {
   /** what is wrong with the trace */
   id: string;
   /** what is refused: everything, all savings, changes of host time, changes of work on devices */

@@ -118,13 +118,14 @@ function onPlatform(text: string, { platform = "", renamed = "" }: Values): stri
   );
 }
 
-/** Why no saving is told. share: the measure that decided, as it is shown. */
+/** Why there is no number. share: the measure that decided, 0…1. */
 export function refusedText(why: {
   id: string | null;
   text: string | null;
-  share: string;
+  share: number | null;
 }): string {
-  return serverMessages()?.refusals[why.id ?? ""]?.(why.share) ?? why.text ?? "";
+  const measure: Values = why.share === null ? {} : { share: why.share };
+  return serverMessages()?.words("refusals", "texts", why.id ?? "", measure) ?? why.text ?? "";
 }
 
 export function evidenceLabel(evidence: {

@@ -18,7 +18,7 @@ export interface ServerMessages {
   readonly columns: By<readonly [label: string, help: string]>;
   /** A sentence of `torch_tb_profiler/words`, by its area, section and key; undefined where it cannot be said. */
   readonly words: (
-    area: "rules" | "bounds" | "evidence" | "links",
+    area: "rules" | "bounds" | "evidence" | "links" | "refusals",
     name: string,
     key: string,
     values: Values,
@@ -31,8 +31,6 @@ export interface ServerMessages {
   readonly remedies: By<(values: Values) => string | null>;
   /** What findings say for CUDA, as it is said for other devices, by platform. */
   readonly platforms: By<Clauses>;
-  /** Why there is no number, by the id of the refusal. */
-  readonly refusals: By<(share: string) => string>;
   /** By the kind of the counter. */
   readonly counters: By<string>;
 }

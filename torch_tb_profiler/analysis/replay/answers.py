@@ -11,10 +11,25 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Answer, Fraction, MeanNs, Ns, TraceMeta
 from torch_tb_profiler.analysis.replay.change_texts import AskedChange
 from torch_tb_profiler.analysis.replay.on_path import OnPath
-from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
+from torch_tb_profiler.analysis.replay.refusals import Confidence, Scope
 from torch_tb_profiler.analysis.replay.resources import ResourceId
 
 SignedNs = Annotated[int, Meta(description="nanoseconds; below 0 where the steps get longer")]
+
+
+class NotAnswered(msgspec.Struct, frozen=True):
+    """One thing that is not answered.
+
+    id      what is wrong with the trace
+    scope   what is refused: everything, all savings, changes of host time, changes of work on devices
+    text    why, in one sentence
+    share   the measure that decided, 0…1, where there is one
+    """
+
+    id: str
+    scope: Scope
+    text: str
+    share: Fraction | None
 
 
 class ReplayMeta(TraceMeta, frozen=True, kw_only=True):
@@ -28,7 +43,7 @@ class ReplayMeta(TraceMeta, frozen=True, kw_only=True):
 
     explained: Fraction | None
     confidence: Confidence
-    refused: Sequence[Refusal]
+    refused: Sequence[NotAnswered]
 
 
 class StepsOnPath(msgspec.Struct, frozen=True, kw_only=True):

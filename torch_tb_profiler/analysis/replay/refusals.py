@@ -7,17 +7,16 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.replay.changes import Change, NoStraggler, ScaleHost, ScaleWork, WithoutWaits
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.scenario import unchanged
-from torch_tb_profiler.analysis.shared.unrecorded import FOREIGN, UNRECORDED
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.words import section
 
 Scope = Literal["everything", "savings", "host", "device"]
 Confidence = Literal["normal", "low", "none"]
@@ -31,16 +30,22 @@ DOUBTFUL, USELESS = 0.1, 0.4
 class Refusal(msgspec.Struct, frozen=True):
     """One thing that is not answered.
 
-    id      what is wrong with the trace
+    id      what is wrong with the trace; `words/*/refusals.toml` has a sentence of it
     scope   what is refused: everything, all savings, changes of host time, changes of work on devices
-    text    why, in one sentence
     share   the measure that decided, 0…1, where there is one
+    sign    what else decided, where the sentence depends on it
     """
 
     id: str
     scope: Scope
-    text: str
-    share: Fraction | None = None
+    share: float | None = None
+    sign: str = ""
+
+    @property
+    def text(self) -> str:
+        """Why, in one sentence."""
+        measure = {} if self.share is None else {"share": self.share}
+        return section("refusals", "texts").say(self.id, {"sign": self.sign, **measure})
 
 
 class Quality(msgspec.Struct, frozen=True):
@@ -77,27 +82,25 @@ def scopes_of(change: Change) -> tuple[Scope, ...]:
 
 
 #: what one trace cannot say
-ONE_RANK = Refusal("one_rank", "everything", "Whether a rank is slower than others is seen only by comparing ranks.")
+ONE_RANK = Refusal("one_rank", "everything")
 
 
 def quality_of(model: Model, graph: Graph, path: CriticalPath | None = None) -> Quality:
     """Look at what the trace lacks. `path`: of the unchanged graph, when it is known already."""
     steps, evidence = graph.steps, model.unrecorded_device
     if model.foreign_program is not None:
-        return Quality(None, "none", (Refusal("foreign", "everything", FOREIGN),))
+        return Quality(None, "none", (Refusal("foreign", "everything"),))
     if not len(steps) or int(steps.end[-1]) <= int(steps.start[0]):
-        return Quality(None, "none", (Refusal("no_step", "everything", "Nothing in the trace has a duration."),))
+        return Quality(None, "none", (Refusal("no_step", "everything"),))
     refusals = [*_lost(model.trace, graph)]
     if evidence is not None:
-        refusals.insert(0, Refusal("no_device", "savings", UNRECORDED[evidence]))
+        refusals.insert(0, Refusal("no_device", "savings", sign=evidence))
     if not len(graph.point_lane) or graph.main < 0:
-        text = "The trace has no events of the host: what started the work, and when, is not known."
-        refusals.append(Refusal("no_host", "everything", text))
+        refusals.append(Refusal("no_host", "everything"))
     unexplained = (path or critical_path(unchanged(graph))).unexplained
     confidence: Confidence = "normal"
     if unexplained is not None and unexplained > USELESS:
-        text = f"{100 * unexplained:.0f} % of the critical path has no cause in the trace."
-        refusals.append(Refusal("unexplained", "savings", text, unexplained))
+        refusals.append(Refusal("unexplained", "savings", unexplained))
         confidence = "none"
     elif unexplained is not None and unexplained > DOUBTFUL:
         confidence = "low"
@@ -112,25 +115,22 @@ def _lost(trace: Trace, graph: Graph) -> list[Refusal]:
     if n:
         share = float(np.count_nonzero(on_device & (items.call < 0))) / n
         if share > MOST_WITHOUT_LAUNCH:
-            text = f"{100 * share:.0f} % of the work on devices has no recorded launch."
-            found.append(Refusal("no_launches", "host", text, share))
+            found.append(Refusal("no_launches", "host", share))
     early = graph.calibration.early
     if early:
         # with clocks far apart no work is in the steps at all
         share = min(early / n, 1.0) if n else 1.0
         if share > MOST_EARLY:
-            text = f"{100 * share:.0f} % of the work begins before its launch: the clocks do not agree."
-            found.append(Refusal("clocks", "everything", text, share))
+            found.append(Refusal("clocks", "everything", share))
     starts = trace.strings.where(lambda name: "LaunchKernel" in name or "GraphLaunch" in name, calls.name)[calls.name]
     # what is launched after the steps, in one that is left out, may run after the recording
     starts &= _outermost(graph) & (calls.start < graph.steps.host_end[-1])
     if starts.any() and (items.kind == Work.KERNEL).any():
         share = float(np.count_nonzero(starts & (calls.release < 0))) / int(np.count_nonzero(starts))
         if share > MOST_WITHOUT_WORK:
-            text = f"{100 * share:.0f} % of the launches have no recorded work: the profiler lost it."
-            found.append(Refusal("lost_work", "device", text, share))
+            found.append(Refusal("lost_work", "device", share))
     elif starts.any() and len(items):
-        found.append(Refusal("lost_work", "device", "No kernel was recorded, while launches were.", 1.0))
+        found.append(Refusal("lost_work", "device", 1.0, "no_kernel"))
     return found
 
 

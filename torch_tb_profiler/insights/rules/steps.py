@@ -255,12 +255,7 @@ def _idle_devices(facts: Facts) -> dict[int, tuple[float, float]]:
 
 
 def _unknown(share: float) -> Refusal:
-    return Refusal(
-        "idle_unknown",
-        "savings",
-        f"The devices idle {100 * share:.0f} % of the time, and the trace does not show why.",
-        share,
-    )
+    return Refusal("idle_unknown", "savings", share)
 
 
 def _recorder(model: Model) -> Mapping[str, Value]:

@@ -11,12 +11,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence
 
 #: why what communication costs is no saving
-ONE_RANK = Refusal(
-    "one_rank_communication",
-    "savings",
-    "One rank alone does not show which part of its communication is waiting for other ranks. Replay all ranks of the "
-    "run together.",
-)
+ONE_RANK = Refusal("one_rank_communication", "savings")
 
 
 class Exposed(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ export const criticalpath = area("criticalpath", {
     "The share of the step time whose cause is recorded in the trace. The rest is waiting that nothing recorded explains: from 10 % on, numbers are uncertain; from 40 % on, no savings are shown.",
   low: "Low confidence: much of the time has no cause in the trace.",
   refused: "Not answered",
+  // More than the server says; in Chinese this is `words/zh-CN/refusals.toml`, and only `waits` is here.
   refusals: {
     no_step: "Nothing in the trace has a duration.",
     no_host: "The trace has no events of the host: what started the work, and when, is not known.",
@@ -33,7 +34,7 @@ export const criticalpath = area("criticalpath", {
     unexplained: (share: string) =>
       `${share} of the critical path has no cause in the trace: the path is shown, savings are not.`,
     waits: "A wait ends with what it waits for: it cannot become faster by itself.",
-  },
+  } as Readonly<Record<string, string | ((share: string) => string)>>,
 
   largest: (resource: string, share: string) =>
     `The largest part of the critical path is ${resource}: ${share}.`,

@@ -1,5 +1,4 @@
 import type { criticalpath as en } from "../en/criticalpath";
-import { ofTraces } from "./serverRefusals";
 
 /** Chinese names a resource alike in a table and within a sentence. */
 const RESOURCES = {
@@ -31,10 +30,7 @@ export const criticalpath: typeof en = {
     "各步的时间中，原因在跟踪里的占比。其余是没有任何记录可以解释的等待：达到 10 % 时数值存疑，达到 40 % 时不给出可节省的时间。",
   low: "置信度低：许多时间在跟踪中没有原因。",
   refused: "无法回答",
-  refusals: {
-    ...ofTraces,
-    waits: "等待随所等内容的结束而结束：它自身无法变快。",
-  },
+  refusals: { waits: "等待随所等内容的结束而结束：它自身无法变快。" },
 
   largest: (resource, share) => `关键路径中占比最大的是“${resource}”：${share}。`,
   saves: (resource, time, share) => `假如“${resource}”不占时间，一步最多缩短 ${time}（${share}）`,

@@ -3,7 +3,6 @@ import { ms, percent } from "./numbers";
 import { columns, words } from "./server/words";
 import { platforms } from "./serverPlatforms";
 import { reasons } from "./serverReasons";
-import { refusals } from "./serverRefusals";
 import { stepKinds } from "./serverStepKinds";
 
 const ZERO_TIMESTAMPS =
@@ -236,7 +235,6 @@ export const serverMessages: ServerMessages = {
   },
 
   platforms,
-  refusals,
   words,
 
   // Remedies that are not code alone.

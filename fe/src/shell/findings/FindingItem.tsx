@@ -100,7 +100,7 @@ function Saving({
         title={refusedText({
           id: saving.refused_id,
           text: saving.refused,
-          share: fraction(saving.refused_share, 0),
+          share: saving.refused_share,
         })}
       >
         {text.refused}

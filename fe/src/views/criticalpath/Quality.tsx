@@ -1,5 +1,6 @@
 import type { ReplayMeta } from "../../api";
 import { fraction } from "../../format";
+import { refusedText } from "../../i18n";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 
 /** How much of the time is explained; shown with every answer. */
@@ -39,9 +40,7 @@ interface Refusal {
 
 /** Why something is not answered; in the server's words where the reason is not known here. */
 export function refusalText({ id, text: said = id, share = null }: Refusal): string {
-  const words = (text.refusals as Readonly<Record<string, string | ((share: string) => string)>>)[
-    id
-  ];
-  if (words === undefined) return said;
-  return typeof words === "string" ? words : words(fraction(share, 0));
+  const words = text.refusals[id];
+  const own = typeof words === "function" ? words(fraction(share, 0)) : words;
+  return own ?? refusedText({ id, text: said, share });
 }

@@ -124,11 +124,7 @@ def slow_transfers(facts: RunFacts) -> Iterator[RunFound]:
     )
 
 
-_UNMATCHED = Refusal(
-    "unmatched",
-    "savings",
-    "Most of the communication could not be matched with that of another rank, so that its time may be waiting.",
-)
+_UNMATCHED = Refusal("unmatched", "savings")
 
 
 @run_rule("R43")

@@ -28,9 +28,7 @@ from torch_tb_profiler.reason import Value
 #: instances that a finding lists
 _LISTED = 20
 
-_NO_CAUSE = Refusal(
-    "lateness_unknown", "savings", "What makes the rank late is neither host time nor kernels of its trace."
-)
+_NO_CAUSE = Refusal("lateness_unknown", "savings")
 #: more kernels than the median rank by this part is more work; else the same work is slower
 _MORE_KERNELS = 0.05
 #: by the cause that the reduction of the ranks names: where the time goes, and what is advised
@@ -211,12 +209,7 @@ def _slow_launches(facts: RunFacts, number: int, chosen: Int64, mine: float, mid
     )
 
 
-_IN_TURNS = Refusal(
-    "late_in_turns",
-    "savings",
-    "No rank is late in most steps, so that a change of one rank does not remove this waiting. What is saved when "
-    "ranks come at the same time depends on which of them becomes faster.",
-)
+_IN_TURNS = Refusal("late_in_turns", "savings")
 
 
 @run_rule("R44")
@@ -274,12 +267,7 @@ def _longest(found: Iterable[RunInstance]) -> tuple[RunInstance, ...]:
     return tuple(sorted(found, key=lambda one: -one.duration_ns)[:_LISTED])
 
 
-_UNNAMED = Refusal(
-    "microbatches_unnamed",
-    "savings",
-    "The traces do not name microbatches, so that it is not known how much of the waiting is for filling and draining "
-    "the pipeline.",
-)
+_UNNAMED = Refusal("microbatches_unnamed", "savings")
 
 
 @run_rule("R55", replaces=("exposed_transfer", "waiting"))
