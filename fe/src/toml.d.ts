@@ -1,7 +1,15 @@
-/** Of the files that are imported by name: the words of columns. */
-declare module "*.toml" {
+// Files that are imported by name.
+declare module "*/columns.toml" {
   const tables: Readonly<
     Record<string, Readonly<Record<string, readonly [label: string, help: string]>>>
   >;
+  export default tables;
+}
+
+declare module "*/platforms.toml" {
+  const tables: {
+    readonly groups: Readonly<Record<string, readonly string[]>>;
+    readonly clauses: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  };
   export default tables;
 }

@@ -15,6 +15,7 @@ from torch_tb_profiler import insights, words
 from torch_tb_profiler.insights.rule import TEXTS
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
+from torch_tb_profiler.insights.shared.device_words import Platform
 from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
 from torch_tb_profiler.toml_text import toml_of
 from torch_tb_profiler.words.formats import formatted
@@ -22,6 +23,8 @@ from torch_tb_profiler.words.sentences import Section, Sentence
 
 ROOM = Path(words.__file__).parent
 AREAS = sorted(path.relative_to(ROOM / "en").as_posix() for path in (ROOM / "en").rglob("*.toml"))
+#: clauses, and no sentences
+PLATFORMS = "platforms.toml"
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "words.json").read_text("utf-8"))
 
 
@@ -90,7 +93,7 @@ def values_in(section: Mapping[str, Sentence], shared: Mapping[str, Sentence]) -
     }
 
 
-@pytest.mark.parametrize("area", AREAS)
+@pytest.mark.parametrize("area", [area for area in AREAS if area != PLATFORMS])
 def test_both_languages_say_the_same(area: str) -> None:
     """Chinese has the same sections, sentences for what is shown, and no values that English does not know."""
     english, chinese = file("en", area), file("zh-CN", area)
@@ -129,3 +132,11 @@ def test_every_refusal_has_its_words(language: str) -> None:
     said = file(language, "refusals.toml")["texts"]
     assert said.keys() == {id_ for call in calls_of("Refusal") for id_ in constants(call, 0)}
     assert file("en", "refusals.toml")["texts"]["no_device"].keys() - {"by"} == set(get_args(DeviceEvidence))
+
+
+def test_both_languages_know_the_same_devices() -> None:
+    english, chinese = file("en", PLATFORMS), file("zh-CN", PLATFORMS)
+    assert english["groups"] == chinese["groups"]
+    assert english["clauses"].keys() == chinese["clauses"].keys() == set().union(*english["groups"].values())
+    assert english["groups"].keys() | {"cuda"} == set(get_args(Platform))
+    assert english["names"].keys() <= english["groups"].keys()

@@ -57,7 +57,8 @@ def _choice(value: Value) -> str:
 
 
 @cache
-def _file(area: str) -> Mapping[str, Any]:
+def file(area: str) -> Mapping[str, Any]:
+    """All sections of an English file."""
     return toml_of((Path(__file__).parent / "en" / f"{area}.toml").read_text("utf-8"))
 
 
@@ -66,5 +67,5 @@ def section(area: str, name: str) -> Section:
 
     area  the path of the file below the language, without its suffix
     """
-    file = _file(area)
-    return Section(file[name], file.get("shared", {}))
+    sections = file(area)
+    return Section(sections[name], sections.get("shared", {}))

@@ -1,7 +1,6 @@
 import type { ServerMessages, Values } from "../values";
 import { ms, percent } from "./numbers";
-import { columns, words } from "./server/words";
-import { platforms } from "./serverPlatforms";
+import { columns, platforms, words } from "./server/words";
 import { reasons } from "./serverReasons";
 import { stepKinds } from "./serverStepKinds";
 

@@ -1,5 +1,6 @@
 /** Sentences of the server in Chinese: `torch_tb_profiler/words/zh-CN`. */
 import columnsOfTables from "../../../../../torch_tb_profiler/words/zh-CN/columns.toml";
+import otherDevices from "../../../../../torch_tb_profiler/words/zh-CN/platforms.toml";
 import type { ServerMessages } from "../../values";
 import { type Section, say } from "./say";
 
@@ -29,4 +30,12 @@ export const columns: ServerMessages["columns"] = Object.fromEntries(
   Object.entries(columnsOfTables).flatMap(([table, words]) =>
     Object.entries(words).map(([name, said]) => [`${table}.${name}`, said]),
   ),
+);
+
+/** What is written for CUDA, and what is meant on other devices. */
+export const platforms: ServerMessages["platforms"] = Object.fromEntries(
+  Object.entries(otherDevices.groups).map(([platform, groups]) => [
+    platform,
+    groups.flatMap((group) => Object.entries(otherDevices.clauses[group] ?? {})),
+  ]),
 );
