@@ -10,7 +10,6 @@ import pytest
 
 from columns import PACKAGE, all_definitions
 from tests.calls import calls_of, constants, modules
-from torch_tb_profiler.analysis.health.devices import _NEWER_CUDA
 from torch_tb_profiler.storage import errors
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.files import _ADVICE as FILES_ADVICE
@@ -100,15 +99,6 @@ def values_of(name: str) -> dict[str, set[str]]:
     return found
 
 
-def test_every_note_can_be_said_in_chinese(repository: Path) -> None:
-    health = (repository / "docs" / "health.md").read_text("utf-8")
-    documented = re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| (`[^|]*) \|", health, re.MULTILINE)))
-    across = set(re.findall(r"`(\w+)`", health[health.index("## Across ranks") :].split("\n## ")[0]))
-    kinds = {kind for call in calls_of("Note") for kind in constants(call, 0)} | set(documented) | across
-    assert len(kinds) > 40
-    assert kinds - keys("serverMessages", "notes") == set()
-
-
 def test_every_reason_can_be_said_in_chinese() -> None:
     kinds = {
         kind for name in ("Reason", "Attempt", "_failed") for call in calls_of(name) for kind in constants(call, 0)
@@ -127,48 +117,16 @@ def test_what_to_do_about_a_storage_is_known_in_chinese() -> None:
     assert "advice_of" not in errors.Trouble("failed").told(errors.Attempt("unreadable"), FILES, {}).reason.values
 
 
-def test_remedies_in_words_are_known_in_chinese() -> None:
-    said = keys("serverMessages", "remedies")
-    constant = {"_NEWER_CUDA": _NEWER_CUDA}
-    in_words = set()
-    for call in calls_of("Note"):
-        given = [keyword.value for keyword in call.keywords if keyword.arg == "remedy"]
-        nodes = [node for value in given for node in ast.walk(value)]
-        texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
-        texts += [constant[node.id] for node in nodes if isinstance(node, ast.Name) and node.id in constant]
-        if any(isinstance(text, str) and re.search(r"# |\b(or|newer)\b", text) for text in texts):
-            in_words |= set(constants(call, 0))
-    assert in_words == said
-
-
 def test_the_curves_of_the_timeline_are_named_in_chinese() -> None:
     assert set(series.COUNTER_KINDS) == keys("serverMessages", "counters")
 
 
-#: made of what other functions say
-PASSED_ON = {"notes": {kind: {"why", "why_kind", "values"} for kind in ("truncated", "unread_end")}}
-
-
-@pytest.mark.parametrize(
-    ("file", "start", "name"),
-    [
-        ("serverMessages", "notes", "Note"),
-        ("serverMessages", "remedies", "Note"),
-        ("serverReasons", "export const reasons", "Reason"),
-    ],
-)
-def test_chinese_is_made_of_values_that_are_sent(file: str, start: str, name: str) -> None:
-    sent = values_of(name)
-    if name == "Note":  # about a run: with names, and others by their keywords
-        for call in calls_of("_note"):
-            for kind in constants(call, 0):
-                sent.setdefault(kind, set()).update(str(keyword.arg) for keyword in call.keywords)
-    if name == "Reason":
-        sent |= values_of("_failed")
-        sent["unlistable"] = sent["unreadable"] = {"place", "values"}
+def test_chinese_reasons_are_made_of_values_that_are_sent() -> None:
+    sent = values_of("Reason") | values_of("_failed")
+    sent["unlistable"] = sent["unreadable"] = {"place", "values"}
     unknown = {
         kind: missing
-        for kind, used in templates(file, start).items()
-        if (missing := used - sent.get(kind, set()) - PASSED_ON.get(start, {}).get(kind, set()))
+        for kind, used in templates("serverReasons", "export const reasons").items()
+        if (missing := used - sent.get(kind, set()))
     }
     assert unknown == {}

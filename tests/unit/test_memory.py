@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.events import US, annotation, memory, model_of, op
 from tests.unit.memory_events import CPU, CURVE_RECORDS, curve_events
 from torch_tb_profiler.analysis.memory.blocks import alive, memory_events
-from torch_tb_profiler.analysis.memory.curve import memory_bins, memory_curves
+from torch_tb_profiler.analysis.memory.curve import MemoryCurves, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.memory.records import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
+from torch_tb_profiler.analysis.memory.records import memory_records, missing
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 
@@ -161,7 +161,7 @@ def test_names_of_devices() -> None:
 
 def test_curves_and_peaks() -> None:
     found = memory_curves(model_of(curve_events()))
-    assert found.reason is None
+    assert found.missing is None
     for kind, name in ((1, "GPU0"), (0, "CPU")):
         curve = found.of(name)
         assert curve is not None
@@ -257,17 +257,17 @@ def test_what_was_alive_at_the_peak() -> None:
 def test_files_before_1_10_have_only_sizes() -> None:
     model = model_of([op("a", 0, 10), memory(5, 8, None), memory(6, -8, None)])
     assert by_device(model) == {"GPU0": {"a": [0, 8, 1, 0, 8, 1, 1]}}
-    assert memory_curves(model).reason == NO_TOTALS
+    assert memory_curves(model).missing == "no_memory_totals"
     found = memory_events(model)
-    assert (len(found), found.reason) == (0, NO_ADDRESSES)
+    assert (len(found), found.reason) == (0, missing("no_memory_addresses").text)
     assert len(alive(model, "GPU0").blocks) == 0
 
 
 def test_no_memory_at_all() -> None:
     model = model_of([op("a", 0, 10)])
     assert memory_operators(model) == ()
-    assert (memory_curves(model).curves, memory_curves(model).reason) == ((), NOT_RECORDED)
-    assert memory_events(model).reason == NOT_RECORDED
+    assert memory_curves(model) == MemoryCurves((), "no_memory")
+    assert memory_events(model).reason == missing("no_memory").text
 
 
 def test_without_any_operator() -> None:

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.memory.question import (
     Bins,
     OnDevice,
 )
-from torch_tb_profiler.analysis.memory.records import NO_TOTALS, NOT_RECORDED
+from torch_tb_profiler.analysis.memory.records import missing
 
 BASE_NS = 1_700_000_000_000_000_000
 CPU = (0, -1)
@@ -120,11 +120,11 @@ def test_alive(client: Client) -> None:
 
 def test_what_is_missing_is_said(client: Client) -> None:
     for route in ("curve", "events", "operators", "alive"):
-        assert notes(get(client, f"/api/memory/{route}?run=logs&worker=none")) == [NOT_RECORDED]
-    assert notes(get(client, "/api/memory/curve?run=logs&worker=old")) == [NO_TOTALS]
+        assert notes(get(client, f"/api/memory/{route}?run=logs&worker=none")) == [missing("no_memory").text]
+    assert notes(get(client, "/api/memory/curve?run=logs&worker=old")) == [missing("no_memory_totals").text]
     assert get(client, "/api/memory/operators?run=logs&worker=old")["rows"]["name"] == ["aten::empty"]
     for route in OLD_ROUTES:
-        assert get(client, f"{route}?run=logs&worker=none", 404)["error"] == NOT_RECORDED
+        assert get(client, f"{route}?run=logs&worker=none", 404)["error"] == missing("no_memory").text
     assert get(client, "/memory_curve?run=logs&worker=old")["rows"] == {}
 
 

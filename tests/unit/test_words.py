@@ -12,11 +12,13 @@ import pytest
 
 from tests.calls import calls_of, constants
 from torch_tb_profiler import insights, words
+from torch_tb_profiler.analysis.memory.records import Missing
 from torch_tb_profiler.insights.rule import TEXTS
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.insights.shared.device_words import Platform
 from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
+from torch_tb_profiler.reason import Value
 from torch_tb_profiler.toml_text import toml_of
 from torch_tb_profiler.words.formats import formatted
 from torch_tb_profiler.words.sentences import Section, Sentence
@@ -39,17 +41,18 @@ def test_a_sentence_is_filled(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "how", "text"),
+    ("value", "how", "text"),
     [
         (1, "kernel|kernels", "kernel"),
         (2, "kernel|kernels", "kernels"),
         (18, "often", "3 times a step"),
         (5, "often", "5 times in 6 steps"),
         (18, "many call", "3 calls a step"),
+        (r"step\d", "quoted", r"'step\\d'"),
     ],
 )
-def test_english_knows_one_and_more(count: int, how: str, text: str) -> None:
-    assert formatted(count, how, {"steps": 6}) == text
+def test_english_has_formats_of_its_own(value: Value, how: str, text: str) -> None:
+    assert formatted(value, how, {"steps": 6}) == text
 
 
 @pytest.mark.parametrize(
@@ -140,3 +143,31 @@ def test_both_languages_know_the_same_devices() -> None:
     assert english["clauses"].keys() == chinese["clauses"].keys() == set().union(*english["groups"].values())
     assert english["groups"].keys() | {"cuda"} == set(get_args(Platform))
     assert english["names"].keys() <= english["groups"].keys()
+
+
+def texts_in(sentence: Sentence) -> Iterator[str]:
+    """All that a sentence may be."""
+    if isinstance(sentence, str):
+        yield sentence
+    else:
+        for key, choice in sentence.items():
+            if key != "by":
+                yield from texts_in(choice)
+
+
+def test_every_note_has_its_words(repository: Path) -> None:
+    """Those that are made by their names, and those that are documented."""
+    health = (repository / "docs" / "health.md").read_text("utf-8")
+    documented = set(re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| (`[^|]*) \|", health, re.MULTILINE))))
+    made = {kind for name in ("note", "_note") for call in calls_of(name) for kind in constants(call, 0)}
+    said = file("en", "notes.toml").keys() - {"shared"}
+    assert said == made | documented | set(get_args(Missing))
+
+
+def test_remedies_in_words_are_known_in_chinese() -> None:
+    english, chinese = file("en", "notes.toml"), file("zh-CN", "notes.toml")
+    shared = english.pop("shared")
+    for kind, section in english.items():
+        texts = [str(shared.get(text.strip("{}"), text)) for text in texts_in(section.get("remedy", ""))]
+        in_words = any(re.search(r"# |\b(or|newer)\b", text) for text in texts)
+        assert in_words == ("remedy" in chinese[kind]), kind

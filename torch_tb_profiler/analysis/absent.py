@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from torch_tb_profiler.analysis.question import RunSubject
-from torch_tb_profiler.trace import Note, Severity
+from torch_tb_profiler.trace import Note, note
 
+Where = Literal["span", "trends", "table", "snapshots"]
 #: of files in a sentence
 MOST_NAMES = 4
 
 
-def absent_traces(
-    view: str, loading: Sequence[str], failed: Sequence[str], while_loading: str, when_failed: str
-) -> Iterator[Note]:
+def absent_traces(view: str, where: Where, loading: Sequence[str], failed: Sequence[str]) -> Iterator[Note]:
     """What the answer of a view says of files that are still being read, and of those that could not be read.
 
-    while_loading, when_failed: the beginning of the sentence that lists the files
+    where   they are missing
     """
-    kinds: tuple[tuple[str, Severity, str, Sequence[str]], ...] = (
-        ("traces_loading", "info", while_loading, loading),
-        ("traces_failed", "error", when_failed, failed),
-    )
-    for kind, severity, text, files in kinds:
-        if files:
-            listed = first_of(files)
-            yield Note(kind, severity, f"{text}: {listed}.", len(files), (view,), values={"files": listed})
+    if loading:
+        yield note("traces_loading", "info", len(loading), (view,), values={"files": first_of(loading), "where": where})
+    if failed:
+        yield note("traces_failed", "error", len(failed), (view,), values={"files": first_of(failed), "where": where})
 
 
 def first_of(files: Sequence[str]) -> str:
@@ -40,11 +35,4 @@ def first_of(files: Sequence[str]) -> str:
 
 def absent_of_span(view: str, subject: RunSubject[Any]) -> list[Note]:
     """The same of an answer about the ranks of a run."""
-    found = absent_traces(
-        view,
-        loading=subject.loading,
-        failed=subject.failed,
-        while_loading="Traces of this span are still being read and not in these numbers",
-        when_failed="Traces of this span could not be read and are not in these numbers",
-    )
-    return list(found)
+    return list(absent_traces(view, "span", subject.loading, subject.failed))

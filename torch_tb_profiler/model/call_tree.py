@@ -13,7 +13,7 @@ import numpy as np
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nest, to_root
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
-from torch_tb_profiler.trace import Category, Note, Trace
+from torch_tb_profiler.trace import Category, Note, Trace, note
 from torch_tb_profiler.trace.schema import Table, column
 
 #: starts and durations are rounded apart, so a range may seem to begin this long before the one before it has ended, ns
@@ -125,14 +125,4 @@ def call_heads(tree: CallTree) -> Int64:
 
 def clamping_note(clamped: int) -> list[Note]:
     """clamped: how many ranges were cut."""
-    if not clamped:
-        return []
-    return [
-        Note(
-            "clamped_ranges",
-            "info",
-            "Host ranges that end after the range they started in were cut to it in the call tree.",
-            count=clamped,
-            touches=("operators",),
-        )
-    ]
+    return [note("clamped_ranges", "info", clamped, ("operators",))] if clamped else []

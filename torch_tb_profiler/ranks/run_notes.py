@@ -12,7 +12,7 @@ from torch_tb_profiler.ranks.layout import world_of
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.summary import RankHead, RankSummary
 from torch_tb_profiler.reason import Value
-from torch_tb_profiler.trace import Note
+from torch_tb_profiler.trace import Note, Severity, note
 
 _TOUCHES = ("distributed",)
 #: traces of one recording overlap in time, and the clocks of hosts differ by less than this
@@ -108,50 +108,33 @@ def notes_of(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: 
 def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Sequence[str]) -> Iterator[Note]:
     world = world_of(run)
     if loading:
-        text = f"{len(loading)} traces are still being read: no rank is named yet."
-        yield _note("ranks_loading", "info", text, loading)
+        yield _note("ranks_loading", "info", loading)
     if failed:
-        many = f"{len(failed)} traces" if len(failed) > 1 else "One trace"
-        yield _note("ranks_failed", "warning", f"{many} could not be read: {_list(failed)}.", failed)
+        yield _note("ranks_failed", "warning", failed)
     if damaged := [head.worker for head in run.heads if head.damage]:
         kinds = ", ".join(sorted({kind for head in run.heads for kind in head.damage}))
-        text = f"Files are cut off or damaged, and events of them are missing: {_list(damaged)} ({kinds})."
-        yield _note("damaged_ranks", "warning", text, damaged, kinds=kinds)
+        yield _note("damaged_ranks", "warning", damaged, kinds=kinds)
     if chosen.duplicates:
-        text = "Two traces say that they are the same rank; the first by name counts. Left out: "
-        yield _note("duplicate_ranks", "warning", f"{text}{_list(chosen.duplicates)}.", chosen.duplicates)
+        yield _note("duplicate_ranks", "warning", chosen.duplicates)
     if chosen.foreign:
-        text = f"Traces of another job, which has another number of ranks than {world}, are left out: "
-        yield _note("foreign_ranks", "warning", f"{text}{_list(chosen.foreign)}.", chosen.foreign, world=world or 0)
+        yield _note("foreign_ranks", "warning", chosen.foreign, world=world or 0)
     if chosen.apart:
-        text = (
-            f"Traces that were recorded more than {APART_NS // 60 // 10**9} minutes before or after the others are of "
-        )
-        text += f"another recording, and are left out: {_list(chosen.apart)}."
-        yield _note("different_windows", "warning", text, chosen.apart, minutes=APART_NS // 60 // 10**9)
+        yield _note("different_windows", "warning", chosen.apart, minutes=APART_NS // 60 // 10**9)
     if world and len(run) < world and not loading:
         here = {head.rank for head in run.heads}
         count = world - sum(rank in range(world) for rank in here)
         # a file may say any number
         absent = [str(rank) for rank in islice((rank for rank in range(world) if rank not in here), MOST_NAMES)]
-        text = f"{len(run)} of {world} ranks were read; missing: {_list(absent, count)}. "
-        text += "Transfers may appear too long, and waits too short."
-        yield _note("absent_ranks", "warning", text, absent, count, present=len(run), world=world)
+        yield _note("absent_ranks", "warning", absent, count, present=len(run), world=world)
     for name in sorted({name for head in run.heads for name in head.versions}):
         values = Counter(head.versions.get(name, "") for head in run.heads)
         if len(values) > 1:
             told = [f"{value or 'unknown'} ({count})" for value, count in values.most_common()]
-            yield _note(
-                "versions_differ", "warning", f"{name} is not the same on all ranks: {_list(told)}.", told, of=name
-            )
+            yield _note("versions_differ", "warning", told, of=name)
     yield from _about_steps(run)
     yield from _windows(run)
-    unnumbered = len(run.join.doubted)
-    if unnumbered:
-        groups = f"{unnumbered} process groups" if unnumbered > 1 else "one process group"
-        text = f"The collectives of {groups} were matched by order: "
-        text += "their numbers are missing or contradictory."
-        yield _note("matched_by_order", "info", text, [], groups=unnumbered)
+    if unnumbered := len(run.join.doubted):
+        yield _note("matched_by_order", "info", [], groups=unnumbered)
 
 
 def _about_steps(run: RunData) -> Iterator[Note]:
@@ -163,12 +146,15 @@ def _about_steps(run: RunData) -> Iterator[Note]:
     common = len(frozenset.intersection(*steps))
     usual = Counter(steps).most_common(1)[0][0]
     alone = [head.worker for head, each in zip(run.heads, steps, strict=True) if not each & usual]
-    told = str(most) if fewest == most else f"{fewest} to {most}"
-    text = f"The ranks recorded {told} steps, {common} of them on all ranks; "
-    text += "a step is compared on the ranks that have it."
-    if alone:
-        text += f" No step in common with most ranks: {_list(alone)}."
-    yield _note("unequal_steps", "warning" if alone else "info", text, alone, fewest=fewest, most=most, common=common)
+    yield _note(
+        "unequal_steps",
+        "warning" if alone else "info",
+        alone,
+        fewest=fewest,
+        most=most,
+        alike=fewest == most,
+        common=common,
+    )
 
 
 def _windows(run: RunData) -> Iterator[Note]:
@@ -179,8 +165,7 @@ def _windows(run: RunData) -> Iterator[Note]:
     if len(run) < 2 or frozenset.intersection(*steps) or max(first) <= min(last):
         return
     if max(Counter(name for each in steps for name in each).values(), default=0) < 2:
-        text = "The traces were recorded at different times and share no step: waiting and lateness are not known."
-        yield _note("different_windows", "warning", text, [])
+        yield _note("different_windows", "warning", [])
         return
     usual = Counter(steps).most_common(1)[0][0]
     begin = max(at for at, each in zip(first, steps, strict=True) if each == usual)
@@ -191,23 +176,16 @@ def _windows(run: RunData) -> Iterator[Note]:
         if not (steps[at] & usual or head.damage) and (first[at] > end or last[at] < begin)
     ]
     if apart:
-        text = f"Recorded at a different time than most, and not compared with other ranks: {_list(apart)}."
-        yield _note("different_windows", "warning", text, apart)
+        yield _note("different_windows", "warning", apart)
 
 
-def _note(kind: str, level: str, text: str, names: Sequence[str], count: int | None = None, **values: Value) -> Note:
+def _note(kind: str, severity: Severity, names: Sequence[str], count: int | None = None, **values: Value) -> Note:
     """count: how many names there are, where `names` are only the first."""
     count = len(names) if count is None else count
-    return Note(
+    return note(
         kind,
-        level,  # type: ignore[arg-type]
-        text,
-        count=max(count, 1),
-        touches=_TOUCHES,
+        severity,
+        max(count, 1),
+        _TOUCHES,
         values={"names": ", ".join(names[:MOST_NAMES]), "more": max(count - MOST_NAMES, 0), **values},
     )
-
-
-def _list(names: Sequence[str], count: int | None = None) -> str:
-    more = (len(names) if count is None else count) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -11,7 +11,8 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.operations import Operations, Together
-from torch_tb_profiler.trace import Note
+from torch_tb_profiler.reason import Value
+from torch_tb_profiler.trace import Note, note
 
 _TOUCHES = ("distributed",)
 
@@ -31,8 +32,7 @@ def _has_company(of: Operations, groups: int) -> Bool:
 
 
 def _unequal_counts(of: Operations, groups: tuple[ProcessGroup, ...], chosen: Int64) -> Iterator[Note]:
-    said: list[str] = []
-    told: list[str] = []
+    said: list[dict[str, Value]] = []
     kinds, place = np.unique(np.stack([of.group[chosen], of.kind[chosen]]), axis=1, return_inverse=True)
     of_group = {group: np.unique(of.rank[chosen[some]]) for group, some in each_value(of.group[chosen])}
     of_kind = dict(each_value(place.ravel()))
@@ -42,16 +42,16 @@ def _unequal_counts(of: Operations, groups: tuple[ProcessGroup, ...], chosen: In
         if counts.min() == counts.max():
             continue
         label = groups[at].description or groups[at].name
-        said.append(f"{KINDS[kind]}{f' in group {label}' if label else ''}: {counts.min()} to {counts.max()}")
-        told.append(f"{KINDS[kind]} {label}: {counts.min()}–{counts.max()}")
+        fewest, most = int(counts.min()), int(counts.max())
+        said.append({"operation": KINDS[kind], "group": label, "fewest": fewest, "most": most})
     if said:
-        yield Note(
+        yield note(
             "unequal_counts",
             "warning",
-            f"The ranks recorded different numbers of operations ({'; '.join(said)}).",
-            count=len(said),
-            touches=_TOUCHES,
-            values={"operations": "; ".join(told)},
+            len(said),
+            _TOUCHES,
+            listed={"operations": said},
+            values={"operations": "; ".join("{operation} {group}: {fewest}–{most}".format_map(each) for each in said)},
         )
 
 
@@ -60,12 +60,10 @@ def _unmatched(of: Operations, chosen: Int64, matched: Bool) -> Iterator[Note]:
     if len(alone):
         kinds, counts = np.unique(of.kind[alone], return_counts=True)
         told = "; ".join(f"{KINDS[kind]}: {count}" for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True))
-        yield Note(
+        yield note(
             "unmatched_operations",
             "warning",
-            f"{len(alone)} of {len(chosen)} operations could not be matched with those of other ranks ({told}). "
-            "Whether they waited is not known: their time counts as neither waiting nor transfer.",
-            count=len(alone),
-            touches=_TOUCHES,
+            len(alone),
+            _TOUCHES,
             values={"unmatched": len(alone), "all": len(chosen), "operations": told},
         )

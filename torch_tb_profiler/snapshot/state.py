@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.reason import Value
 from torch_tb_profiler.snapshot.harvest import Harvest, joined
 from torch_tb_profiler.snapshot.records import Columns, is_integer, is_time, pool_of, readable
 from torch_tb_profiler.snapshot.schema import (
@@ -20,7 +19,7 @@ from torch_tb_profiler.snapshot.schema import (
     Records,
     Segments,
 )
-from torch_tb_profiler.trace import Header, Note, Trace
+from torch_tb_profiler.trace import Header, Note, Trace, note
 from torch_tb_profiler.trace.schema import Table
 from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
 
@@ -68,26 +67,21 @@ def write(found: Harvest, writer: TableWriter, file_bytes: int) -> TraceInfo:
     if found.cut_off is not None:
         notes.append(_cut_off(found))
     if found.columns.dropped:
-        notes.append(_note("snapshot_dropped", "error", found.columns.dropped, "records could not be read."))
+        notes.append(note("snapshot_dropped", "error", found.columns.dropped, ("snapshot",)))
     for name, count in found.columns.unknown.most_common(10):
-        text = f"records say {name!r}, which no known version of PyTorch writes; they are counted and not used."
-        notes.append(_note(f"snapshot_action_{name}", "info", count, text, {"action": name}))
+        text = f"{count} records say {name!r}, which no known version of PyTorch writes; they are counted and not used."
+        notes.append(Note(f"snapshot_action_{name}", "info", text, count, ("snapshot",), values={"action": name}))
     header = Header({KEY: _about(found, devices)})
     return TraceInfo(header, found.strings.texts, (), origin * _NS, 0, notes, file_bytes)
 
 
-def _note(kind: str, severity: Any, count: int, text: str, values: dict[str, Value] | None = None) -> Note:
-    return Note(kind, severity, f"{count} {text}", count=count, touches=("snapshot",), values=values or {})
-
-
 def _cut_off(found: Harvest) -> Note:
     records = sum(len(piece["action"]) for _, pieces in found.records for piece in pieces)
-    text = (
-        f"The file could not be read to the end ({found.cut_off}); the {records} records before that are shown. What "
-        "was in use at the end is not known: what is in use counts from the first record."
-    )
-    return Note(
-        "truncated", "error", text, touches=("snapshot",), values={"why": str(found.cut_off), "events": records}
+    return note(
+        "truncated",
+        "error",
+        touches=("snapshot",),
+        values={"why": str(found.cut_off), "events": records, "snapshot": True},
     )
 
 
@@ -207,15 +201,12 @@ def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
             blocks.append((number, address, size, _number(requested, -1), state or BlockState.INACTIVE))
             at = address + size
         wrong["sizes"] += at != each["address"] + each["total_size"]
-    for kind, text in (
-        ("segments", "segments have no address or size and are left out."),
-        ("blocks", "blocks have no size and are left out."),
-        ("adjacent", "blocks do not begin where the one before ends."),
-        ("states", "blocks are in a state that is not known; they count as free."),
-        ("sizes", "segments are not as large as their blocks together."),
-    ):
-        if wrong[kind]:
-            notes.append(_note(f"snapshot_{kind}", "warning", wrong[kind], text, {"contradicts": True}))
+    kinds = ("segments", "blocks", "adjacent", "states", "sizes")
+    notes += [
+        note(f"snapshot_{kind}", "warning", wrong[kind], ("snapshot",), values={"contradicts": True})
+        for kind in kinds
+        if wrong[kind]
+    ]
     return _segment_columns(rows, found), _block_columns(blocks, found.stacks.numbers(stacks))
 
 

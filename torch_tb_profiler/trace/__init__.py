@@ -22,7 +22,7 @@ package reads the JSON of a trace, except for the raw arguments of one event.
     rewrite         a trace file with events added, or a part of it
 """
 
-from torch_tb_profiler.trace.notes import Note, Notes, Severity
+from torch_tb_profiler.trace.notes import Note, Notes, Severity, note
 from torch_tb_profiler.trace.reader import Progress, TraceError, read_to_file, read_trace
 from torch_tb_profiler.trace.schema import Category, Phase
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
@@ -41,6 +41,7 @@ __all__ = [
     "Trace",
     "TraceError",
     "Track",
+    "note",
     "read_to_file",
     "read_trace",
 ]

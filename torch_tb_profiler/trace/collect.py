@@ -10,7 +10,7 @@ from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
 from torch_tb_profiler.trace.arguments import Columns
 from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.gather import HEADS, SECOND, TABLES, Gathered, Gatherer, Numbering
-from torch_tb_profiler.trace.notes import Note, Notes
+from torch_tb_profiler.trace.notes import Notes, note
 from torch_tb_profiler.trace.schema import Category, Chunks, CounterValues, DeviceWork, Events, Flows
 from torch_tb_profiler.trace.store import Header
 from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
@@ -114,12 +114,11 @@ class Collector(Gatherer):
         """Write the rest, and say what the trace is."""
         if self.count > self._written:
             self._write()
-        for note in self._times.notes():
-            notes.add(note)
+        for each in self._times.notes():
+            notes.add(each)
         impossible = sum(arguments.impossible for arguments in self._arguments.values())
         if impossible:
-            text = "Numbers of kernels and copies that no device can have were left out."
-            notes.add(Note("impossible_numbers", "warning", text, impossible, ("kernels",)))
+            notes.add(note("impossible_numbers", "warning", impossible, ("kernels",)))
         first = self._times.first_ns or 0
         origin = (self._times.origin_us or 0) * 1000 + first + (header.base_time_ns or 0)
         return TraceInfo(header, self._strings.texts, self._tracks.all(), origin, first, tuple(notes), text_bytes)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.trace.chunk import Chunk
 from torch_tb_profiler.trace.events import Args, Event, event_type
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
-from torch_tb_profiler.trace.notes import Note
+from torch_tb_profiler.trace.notes import Note, note
 from torch_tb_profiler.trace.repair import Repair, repair_bare_words, repair_text
 from torch_tb_profiler.trace.vocabulary import PHASES, USUAL_SPELLINGS
 from torch_tb_profiler.typed import from_json, json_decoder
@@ -133,8 +133,7 @@ class EventDecoder:
                 events.append(self._coerce(bytes(raw)))
                 odd += 1
         if odd:
-            text = "Events with fields of an unexpected type were kept without those fields."
-            self._note(Note("odd_fields", "warning", text, count=odd, first_offset=offset))
+            self._note(note("odd_fields", "warning", odd, first_offset=offset))
         return events
 
     def _coerce(self, raw: bytes) -> Event:
@@ -180,24 +179,12 @@ class EventDecoder:
 
 def dropped_note(offset: int) -> Note:
     """An event that could not be read begins at this offset in the text of the file."""
-    return Note(
-        "dropped_events",
-        "error",
-        "Events that could not be read were left out.",
-        touches=("overview", "operators", "kernels"),
-        first_offset=offset,
-    )
+    return note("dropped_events", "error", touches=("overview", "operators", "kernels"), first_offset=offset)
 
 
 def repair_note(repair: Repair) -> Note:
     """`repair.first` is an offset in the text of the file."""
-    return Note(
-        repair.kind,
-        "warning",
-        f"The text is not valid JSON; {repair.text}.",
-        count=repair.count,
-        first_offset=repair.first,
-    )
+    return note(repair.kind, "warning", repair.count, first_offset=repair.first)
 
 
 def _integer(digits: str) -> int | float:

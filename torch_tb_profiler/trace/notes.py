@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.reason import Value
+from torch_tb_profiler.words import section
 
 Severity = Literal["info", "warning", "error"]
 
@@ -34,6 +35,32 @@ class Note(msgspec.Struct, frozen=True):
     remedy: str | None = None
     first_offset: int | None = None
     values: Mapping[str, Value] = msgspec.field(default_factory=dict)
+
+
+def note(
+    kind: str,
+    severity: Severity,
+    count: int = 1,
+    touches: tuple[str, ...] = (),
+    *,
+    first_offset: int | None = None,
+    remedy: str | None = None,
+    values: Mapping[str, Value] | None = None,
+    listed: Mapping[str, Sequence[Mapping[str, Value]]] | None = None,
+) -> Note:
+    """Make one of its words, `words/en/notes.toml`.
+
+    remedy   where it depends on more than `values`
+    listed   by the name in the sentence the values of each of several things; in English they are said by `each`
+    """
+    words = section("notes", kind)
+    values = values or {}
+    filled = {"count": count, **values}
+    for name, things in (listed or {}).items():
+        filled[name] = words.say("between", {}).join(words.say("each", thing) for thing in things)
+    if remedy is None and "remedy" in words.sentences:
+        remedy = words.say("remedy", filled) or None
+    return Note(kind, severity, words.say("text", filled), count, touches, remedy, first_offset, values)
 
 
 class Notes:

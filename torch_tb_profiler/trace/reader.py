@@ -19,13 +19,15 @@ from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_no
 from torch_tb_profiler.trace.header_numbers import leave_out_huge
 from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
 from torch_tb_profiler.trace.not_a_trace import NotATraceError
-from torch_tb_profiler.trace.notes import Note, Notes
+from torch_tb_profiler.trace.notes import Notes, note
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.table_writer import MemoryWriter, TableWriter, TraceInfo
 from torch_tb_profiler.trace.text import ChunkedText
 from torch_tb_profiler.trace.together import Together
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
 
+#: what suffers where events are missing or changed
+_DAMAGES = ("overview", "operators", "kernels")
 PROGRESS_BYTES = 4 * 1024 * 1024
 
 # Absolute microseconds with a fraction: a double cannot hold them, so their text is read instead.
@@ -134,20 +136,15 @@ def _read(
         raise TraceError(error.reason) from None
     if not collector.count:
         if text.closed:
-            raise TraceError(_nothing(sum(note.count for note in notes if note.kind == "dropped_events")))
+            raise TraceError(_nothing(sum(each.count for each in notes if each.kind == "dropped_events")))
         raise TraceError(text.broken or Reason("cut_off", "is cut off before its first event"))
-    for kind, where, begin in (
-        ("damaged_header", "before", text.damaged_header),
-        ("damaged_tail", "after", text.damaged_tail),
-    ):
+    for kind, begin in (("damaged_header", text.damaged_header), ("damaged_tail", text.damaged_tail)):
         if begin is not None:
-            notes.add(Note(kind, "warning", f"The keys {where} traceEvents could not be read.", first_offset=begin))
+            notes.add(note(kind, "warning", first_offset=begin))
     if text.more is not None:
-        behind = "The file continues after the end of the trace, perhaps with another trace; this is not shown."
-        notes.add(Note("more_behind", "warning", behind, first_offset=text.more))
+        notes.add(note("more_behind", "warning", first_offset=text.more))
     elif text.closed and text.broken:
-        behind = f"The trace is whole; what the file has after its end could not be read ({text.broken})."
-        notes.add(Note("unread_end", "warning", behind, first_offset=text.text_bytes, values=_why(text.broken)))
+        notes.add(note("unread_end", "warning", first_offset=text.text_bytes, values=_why(text.broken)))
     for repair in text.repairs:
         notes.add(repair_note(repair))
     for begin in text.dropped:
@@ -155,45 +152,23 @@ def _read(
     if text.holes:
         zeros = sum(length for _, length in text.holes)
         notes.add(
-            Note(
-                "holes",
-                "error",
-                f"{zeros} bytes of the file are zeros, as a crash leaves them; the events in them are missing, "
-                "how many is unknown.",
-                count=len(text.holes),
-                touches=("overview", "operators", "kernels"),
-                first_offset=text.holes[0][0],
-                values={"bytes": zeros},
-            )
+            note("holes", "error", len(text.holes), _DAMAGES, first_offset=text.holes[0][0], values={"bytes": zeros})
         )
     if stored.wrong_sums:
-        notes.add(
-            Note(
-                "wrong_checksum",
-                "error",
-                "A checksum in the packed file is wrong: the file was changed after it was packed. All of it is shown, "
-                "and any value in it may be wrong.",
-                count=len(stored.wrong_sums),
-                touches=("overview", "operators", "kernels"),
-                first_offset=stored.wrong_sums[0],
-            )
-        )
+        notes.add(note("wrong_checksum", "error", len(stored.wrong_sums), _DAMAGES, first_offset=stored.wrong_sums[0]))
     if not text.closed:
         notes.add(
-            Note(
+            note(
                 "truncated",
                 "error",
-                f"The file could not be read to the end ({text.broken or 'it is cut off'}); "
-                f"the {collector.count} events before that are shown.",
-                touches=("overview", "operators", "kernels"),
+                touches=_DAMAGES,
                 first_offset=text.offset,
-                values=_why(text.broken) | {"events": collector.count},
+                values={**_why(text.broken), "events": collector.count},
             )
         )
     header = {**text.header, **text.tail}
     if huge := leave_out_huge(header):
-        left_out = "Numbers beside traceEvents that have more than 64 bits, or are beyond 10^308, were left out."
-        notes.add(Note("huge_numbers", "warning", left_out, huge))
+        notes.add(note("huge_numbers", "warning", huge))
     report(Progress(stored.bytes_read, collector.count))
     return collector.finish(Header(header), notes, text.text_bytes)
 

@@ -19,12 +19,9 @@ class Repair(msgspec.Struct, frozen=True):
     """One kind of repair: how often it was made, and the position of the first in the unrepaired text."""
 
     kind: str
-    text: str
     count: int
     first: int
 
-
-TRAILING_COMMAS = "commas after the last element were dropped"
 
 _CONTROL_TO_BLANK = bytes(max(b, 32) for b in range(256))
 _ESCAPE = late_pattern(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)')
@@ -49,12 +46,12 @@ _SPANS = 1 << 16
 def repair_text(text: bytes) -> tuple[bytes, list[Repair]]:
     """Make damaged text valid JSON, if it can be done without changing the order of events."""
     repairer = _Repairer(text)
-    repairer.replace("bad_escapes", "lone backslashes were kept as backslashes", _bad_escapes, rb"\\")
-    repairer.replace("half_surrogates", "halves of surrogate pairs became U+FFFD", _half_surrogates, rb"\ufffd")
-    repairer.replace("bad_utf8", "bytes that are not UTF-8 became U+FFFD", _undecodable, _REPLACEMENT)
+    repairer.replace("bad_escapes", _bad_escapes, rb"\\")
+    repairer.replace("half_surrogates", _half_surrogates, rb"\ufffd")
+    repairer.replace("bad_utf8", _undecodable, _REPLACEMENT)
     repairer.blank_control_characters()
     repairer.replace_bare_words()
-    repairer.replace_outside_strings("trailing_commas", TRAILING_COMMAS, _trailing_commas, b"")
+    repairer.replace_outside_strings("trailing_commas", _trailing_commas, b"")
     return repairer.text, repairer.repairs
 
 
@@ -73,9 +70,9 @@ class _Repairer:
         # where the text grew or shrank: positions in the repaired text, and bytes, in the order of the repairs
         self._grown: list[tuple[Int64, Int64]] = []
 
-    def _note(self, kind: str, what: str, places: Int64) -> None:
+    def _note(self, kind: str, places: Int64) -> None:
         if len(places):
-            self.repairs.append(Repair(kind, what, len(places), self._original(int(places[0]))))
+            self.repairs.append(Repair(kind, len(places), self._original(int(places[0]))))
 
     def _original(self, position: int) -> int:
         for places, grown in reversed(self._grown):
@@ -88,27 +85,24 @@ class _Repairer:
             self._inside = inside_strings(self.text)
         return self._inside
 
-    def replace(self, kind: str, what: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes) -> None:
+    def replace(self, kind: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes) -> None:
         """Replace the spans that `find` finds."""
         spans = _listed(find(self.text))
         if len(spans):
-            self._replace(kind, what, spans, by)
+            self._replace(kind, spans, by)
 
     def replace_bare_words(self) -> None:
-        what = "bare NaN, Infinity or N/A became missing values"
-        self.replace_outside_strings("bare_words", what, _bare_words, b"null")
+        self.replace_outside_strings("bare_words", _bare_words, b"null")
 
-    def replace_outside_strings(
-        self, kind: str, what: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes
-    ) -> None:
+    def replace_outside_strings(self, kind: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes) -> None:
         spans = _listed(find(self.text))
         if len(spans):
             spans = spans[~self.inside()[spans[:, 0]]]
         if len(spans):
-            self._replace(kind, what, spans, by)
+            self._replace(kind, spans, by)
 
-    def _replace(self, kind: str, what: str, spans: Int64, by: bytes) -> None:
-        self._note(kind, what, spans[:, 0])
+    def _replace(self, kind: str, spans: Int64, by: bytes) -> None:
+        self._note(kind, spans[:, 0])
         text = bytearray()
         done = 0
         for block in range(0, len(spans), _SPANS):
@@ -127,7 +121,7 @@ class _Repairer:
         codes = np.frombuffer(self.text, np.uint8)
         # what JSON has between values is no damage there
         control = np.flatnonzero((codes < 32) & (self.inside() | ~_BLANK[codes]))
-        self._note("control_characters", "raw control characters became blanks", control)
+        self._note("control_characters", control)
         self.text = self.text.translate(_CONTROL_TO_BLANK)
 
 

@@ -26,7 +26,7 @@ from torch_tb_profiler.trace.json_scan import (
     next_event,
 )
 from torch_tb_profiler.trace.not_a_trace import NotATraceError, no_trace_events
-from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, repair_text
+from torch_tb_profiler.trace.repair import Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
 from torch_tb_profiler.typed import from_json
 
@@ -372,7 +372,7 @@ class ChunkedText:
         rest = text.lstrip()
         if _TRAILING_COMMA.match(rest):
             comma = self.offset + len(text) - len(rest)
-            self.repairs.append(Repair("trailing_commas", TRAILING_COMMAS, 1, comma))
+            self.repairs.append(Repair("trailing_commas", 1, comma))
             rest = rest[1:].lstrip()
         rest = rest.removeprefix(b"]").lstrip().removeprefix(b",").lstrip()
         if not rest.strip():

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
 from torch_tb_profiler.trace.column_buffers import integers, pack_floats, unpack_floats
 from torch_tb_profiler.trace.events import Event
-from torch_tb_profiler.trace.notes import Note
+from torch_tb_profiler.trace.notes import Note, note
 from torch_tb_profiler.trace.schema import Category, Phase
 
 #: ns; starts are below, on either side of the epoch, and durations are shorter: so sums of a start and a duration, and
@@ -116,14 +116,11 @@ class Times:
         """What was missing or impossible in the times of all events so far."""
         touches = ("overview", "operators", "kernels")
         if self._without_start:
-            text = "Events without a start time were placed near the first event."
-            yield Note("missing_time", "error", text, count=self._without_start, touches=touches)
+            yield note("missing_time", "error", self._without_start, touches)
         if self._without_duration:
-            text = "Events without a duration count with a duration of 0."
-            yield Note("missing_duration", "warning", text, count=self._without_duration, touches=touches)
+            yield note("missing_duration", "warning", self._without_duration, touches)
         if self._negative:
-            text = "Events with a negative duration count with a duration of 0."
-            yield Note("negative_duration", "warning", text, count=self._negative, touches=touches)
+            yield note("negative_duration", "warning", self._negative, touches)
 
 
 def exact_ns(texts: Sequence[msgspec.Raw]) -> tuple[Int64, Bool]:

@@ -12,6 +12,8 @@ r"""How a value is written in a sentence, by what stands behind the colon; for t
 | `bytes` | bytes in the unit that fits | `1.5 KiB` |
 | `part` | a part of a step, by its id | `Computing: matrix products` |
 | `each GPU` | names with commas between them, each behind what it names | `GPU 0, GPU 1 and GPU 2` |
+| `times` | how many times as much, with a decimal where it tells anything | `2.7`, `44,556` |
+| `quoted` | a text in quotes, as Python writes it; English only | `'mm'` |
 | `often` | how often something happens, of the value `steps` | `3 times a step` |
 | `many call` | how many there are of what is named in the singular, of the value `steps` | `3 calls a step` |
 | `kernel\|kernels` | a count: the word for one, the word for more | `kernels` |
@@ -23,7 +25,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from torch_tb_profiler.reason import Value
-from torch_tb_profiler.words.numbers import BYTES_PER, by_count, how_many, how_often, ms, short, size
+from torch_tb_profiler.words.numbers import BYTES_PER, by_count, how_many, how_often, ms, short, size, times
 from torch_tb_profiler.words.parts import part_name
 
 _NS_PER = {"us": 1e3, "ms": 1e6, "s": 1e9}
@@ -34,7 +36,7 @@ _WITH_DIGITS = re.compile(r"(%|us|ms|s|KiB|MiB|GiB)(\d*)")
 _WITH_DECIMALS = re.compile(r"([KMGT]i?B)\.(\d)")
 _NUMBER = re.compile(r",|(\.\d[fg])")
 
-_NAMED: Mapping[str, Callable[[float], str]] = {"time": ms, "bytes": size}
+_NAMED: Mapping[str, Callable[[float], str]] = {"time": ms, "bytes": size, "times": times}
 
 
 def formatted(value: Value, how: str, values: Mapping[str, Value]) -> str:
@@ -45,6 +47,8 @@ def formatted(value: Value, how: str, values: Mapping[str, Value]) -> str:
         return part_name(str(value))
     if how.startswith("each "):
         return _each(str(value).split(", "), how.removeprefix("each "))
+    if how == "quoted":
+        return repr(value)
     number = float(value) if isinstance(value, str) else value
     if how in _NAMED:
         return _NAMED[how](number)

@@ -78,6 +78,15 @@ def gibibytes(size: float, digits: int = 2) -> str:
     return f"{short(size / BYTES_PER['GiB'], digits)} GiB"
 
 
+def times(ratio: float) -> str:
+    """How many times as much: one decimal where it tells anything.
+
+    >>> times(2.74), times(44555.5)
+    ('2.7', '44,556')
+    """
+    return f"{ratio:.1f}" if ratio < 100 else f"{ratio:,.0f}"
+
+
 #: from so many a step on a whole number is near enough
 _MANY = 10
 

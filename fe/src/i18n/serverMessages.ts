@@ -41,7 +41,26 @@ export function definitionText(definitions: Readonly<Record<string, string>>, ke
 }
 
 export function noteText({ kind, text, values = {} }: NoteWords): string {
-  return apart(serverMessages()?.notes[kind]?.(values) ?? text);
+  const say = (key: string, said: Values) => serverMessages()?.words("notes", kind, key, said);
+  const parts = numbered(values).map((each) => say("each", each) ?? "");
+  const more: Values = { parts: parts.join(say("between", {})), ...reasonIn(values) };
+  return apart(say("text", { ...values, ...more }) ?? text);
+}
+
+/** The values of each of several things that a note lists: their names end in its number. */
+function numbered(values: Values): Values[] {
+  const found: Record<string, Values[string]>[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const [, key = "", number] = /^(\w+)_([1-9])$/.exec(name) ?? [];
+    if (number) found[Number(number) - 1] = { ...found[Number(number) - 1], [key]: value };
+  }
+  return found;
+}
+
+/** What a note quotes of a reason. */
+function reasonIn({ why_kind: kind, ...values }: Values): Values {
+  const why = t.serverMessages.reasons[String(kind)]?.(values);
+  return why === undefined ? {} : { why };
 }
 
 export function remedyText({
@@ -49,7 +68,7 @@ export function remedyText({
   remedy,
   values = {},
 }: Omit<NoteWords, "text"> & { readonly remedy: string }): string {
-  return serverMessages()?.remedies[kind]?.(values) ?? remedy;
+  return serverMessages()?.words("notes", kind, "remedy", values) ?? remedy;
 }
 
 /** Why a file could not be read, or is no trace. */

@@ -18,17 +18,13 @@ export interface ServerMessages {
   readonly columns: By<readonly [label: string, help: string]>;
   /** A sentence of `torch_tb_profiler/words`, by its area, section and key; undefined where it cannot be said. */
   readonly words: (
-    area: "rules" | "bounds" | "evidence" | "links" | "refusals",
+    area: "rules" | "bounds" | "evidence" | "links" | "notes" | "refusals",
     name: string,
     key: string,
     values: Values,
   ) => string | undefined;
   /** By the word before an id. */
   readonly sides: By<(label: string, help: string) => readonly [label: string, help: string]>;
-  /** By the kind of the note. */
-  readonly notes: By<(values: Values) => string>;
-  /** Of those that are not code alone, by the kind of the note; null where this one is code. */
-  readonly remedies: By<(values: Values) => string | null>;
   /** What findings say for CUDA, as it is said for other devices, by platform. */
   readonly platforms: By<Clauses>;
   /** By the kind of the counter. */

@@ -70,10 +70,9 @@ def _trends(listed: Sequence[Listed], asked: TrendScope) -> TracesTrends:
     figures = [trace.answers["recording"] for trace in known if trace.answers]
     notes = absent_traces(
         "compare",
+        "trends",
         loading=[trace.file for trace in listed if trace.state in ("queued", "loading")],
         failed=[trace.file for trace in listed if trace.state == "failed"],
-        while_loading="Traces that are still being read are not in these trends",
-        when_failed="Traces that could not be read are not in these trends",
     )
     if not figures:
         return TracesTrends(baseline=0, recordings=(), trends=(), traces=(), notes=tuple(notes))

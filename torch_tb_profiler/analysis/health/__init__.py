@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from torch_tb_profiler.analysis.health import devices, profiler, recording, times
-from torch_tb_profiler.analysis.health.kernels import NO_KERNELS, no_kernels
+from torch_tb_profiler.analysis.health.kernels import no_kernels, nothing_shown
 from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.state import is_snapshot
@@ -38,7 +38,7 @@ def troubles(model: Model) -> tuple[Note, ...]:
         )
     # without the device that the program used nothing else says much
     kernels = no_kernels(model)
-    first = [] if kernels is None or kernels is NO_KERNELS else [kernels]
+    first = [] if kernels is None or kernels is nothing_shown() else [kernels]
     rules = (*devices.RULES, *times.RULES, *profiler.RULES)
     return tuple(Notes([*first, *model.notes, *_of_rules(model, rules)]))
 

@@ -14,18 +14,12 @@ from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.trace import Note
-from torch_tb_profiler.words.numbers import counted, ms
+from torch_tb_profiler.trace import Note, note
 
 _GRAPH_NAME = late_pattern(r"GraphLaunch")
 
 #: CUDA 12.6 Update 2, whose number does not tell it from 12.6, up to the last before 13.1
 _ZERO_TIMESTAMPS = range(12060, 13010)
-_ZERO_TIMESTAMPS_TEXT = (
-    "CUDA 12.6 Update 2 to 13.0 occasionally gives kernels a timestamp of zero, and the profiler drops them "
-    "(pytorch#192021)."
-)
-_NEWER_CUDA = "CUDA 13.1 or newer"
 
 
 def _lost_kernels(model: Model) -> Iterator[Note]:
@@ -46,53 +40,26 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
     after = lost & (start > start[done].max())
     between = lost & ~before & ~after
     if before.any():
-        known = _has_zero_timestamps(model)
-        yield Note(
+        yield note(
             "kernels_lost_at_start",
             "warning",
-            "The first launches of the recording have no kernels: the profiler lost them, so device time is too short."
-            + (f" {_ZERO_TIMESTAMPS_TEXT}" if known else ""),
-            count=int(before.sum()),
-            touches=TOUCHES,
-            remedy=_NEWER_CUDA if known else "schedule(wait=1, warmup=1, active=3)",
-            values={"zero_timestamps": known},
+            int(before.sum()),
+            TOUCHES,
+            values={"zero_timestamps": _has_zero_timestamps(model)},
         )
     if between.any():
         graphs = bool(_named(model, _GRAPH_NAME).any())
-        yield Note(
-            "kernels_lost",
-            "info" if graphs else "warning",
-            "Launches whose kernels are not in the trace: "
-            + (
-                "they were captured into a graph, or the profiler lost them."
-                if graphs
-                else "the profiler lost them, so device time is too short."
-            ),
-            count=int(between.sum()),
-            touches=TOUCHES,
-            values={"graphs": graphs},
+        yield note(
+            "kernels_lost", "info" if graphs else "warning", int(between.sum()), TOUCHES, values={"graphs": graphs}
         )
     if after.any():
-        yield Note(
-            "kernels_after_end",
-            "info",
-            "The last launches have no kernels: recording ended before these had run.",
-            count=int(after.sum()),
-            touches=TOUCHES,
-            remedy="torch.cuda.synchronize()  # before the profiler stops",
-        )
+        yield note("kernels_after_end", "info", int(after.sum()), TOUCHES)
 
 
 def _unverifiable(model: Model) -> Iterator[Note]:
     """Without launches it is not known whether kernels are missing."""
     if model.has_kernels and not model.has_runtime and _has_zero_timestamps(model):
-        yield Note(
-            "kernels_may_be_lost",
-            "info",
-            f"{_ZERO_TIMESTAMPS_TEXT} Launches are not recorded, so it cannot be seen whether any are missing here.",
-            touches=TOUCHES,
-            remedy=_NEWER_CUDA,
-        )
+        yield note("kernels_may_be_lost", "info", touches=TOUCHES)
 
 
 def _before_launch(model: Model) -> Iterator[Note]:
@@ -101,14 +68,7 @@ def _before_launch(model: Model) -> Iterator[Note]:
     work = model.device_work.row[known]
     early = events.start[work] < events.start[model.launches.row[links.launch[known]]]
     if early.any():
-        yield Note(
-            "before_launch",
-            "warning",
-            "Some kernels and copies begin before they were launched: the clocks of host and device do not agree, so "
-            "delays and idle times are wrong.",
-            count=int(early.sum()),
-            touches=("overview", "kernels"),
-        )
+        yield note("before_launch", "warning", int(early.sum()), ("overview", "kernels"))
 
 
 def _overruns(model: Model) -> Iterator[Note]:
@@ -119,25 +79,18 @@ def _overruns(model: Model) -> Iterator[Note]:
     row, recorded, cut, successors = (
         int(column[at]) for column in (found.row, found.recorded, found.duration, found.successors)
     )
-    name, start, more = short_name(trace.strings[int(trace.events.name[row])]), int(trace.events.start[row]), len(found)
-    text = (
-        f"The file says that {name}, {start / 1e6:.3f} ms after the start of the trace, took {ms(recorded)}, while its "
-        f"stream began {counted(successors, 'further kernel or copy', 'further kernels and copies')}: its duration is "
-        f"cut to {ms(cut)}, where the next one begins."
-    )
-    yield Note(
+    yield note(
         "impossible_durations",
         "error",
-        text if more == 1 else f"{text} So are those of {more - 1} more.",
-        count=more,
-        touches=(*TOUCHES, "trace"),
+        len(found),
+        (*TOUCHES, "trace"),
         values={
-            "name": name,
-            "start_ns": start,
+            "name": short_name(trace.strings[int(trace.events.name[row])]),
+            "start_ns": int(trace.events.start[row]),
             "recorded_ns": recorded,
             "successors": successors,
             "cut_ns": cut,
-            "more": more - 1,
+            "more": len(found) - 1,
         },
     )
 

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.counters import window
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, Note, Severity
+from torch_tb_profiler.trace import Category, Note, Severity, note
 
 #: of the recording
 OVERHEAD_SHARE = 0.03
@@ -38,63 +38,33 @@ def _overhead(model: Model) -> Iterator[Note]:
     spent = intervals.clip(intervals.union(events.start[rows], events.end[rows]), begin, end)
     share = intervals.total(spent) / (end - begin)
     if share >= OVERHEAD_SHARE:
-        yield Note(
-            "profiler_overhead",
-            "warning",
-            f"The profiler itself was at work during {100 * share:.0f} % of the recording: the program is faster "
-            "without it.",
-            count=len(rows),
-            touches=("overview", "operators"),
-            remedy="profile(with_stack=False, profile_memory=False)  # or record fewer steps",
-            values={"share": share},
-        )
+        yield note("profiler_overhead", "warning", len(rows), ("overview", "operators"), values={"share": share})
 
 
 def _python_frames(model: Model) -> Iterator[Note]:
     frames = int(np.count_nonzero(model.are_selected(model.trace.python_frames.row)))
     if frames:
-        yield Note(
-            "frames_cost_time",
-            "info",
-            "Python calls are recorded, which makes each of them slower: host times are too long, device times are "
-            "not affected.",
-            count=frames,
-            touches=("operators",),
-            remedy="profile(with_stack=False)  # when stacks are not needed",
-        )
+        yield note("frames_cost_time", "info", frames, ("operators",))
 
 
 def _log(model: Model) -> Iterator[Note]:
-    levels: tuple[tuple[str, str, Severity, str], ...] = (
-        ("ERROR", "profiler_errors", "warning", "errors"),
-        ("WARNING", "profiler_warnings", "info", "warnings"),
+    levels: tuple[tuple[str, str, Severity], ...] = (
+        ("ERROR", "profiler_errors", "warning"),
+        ("WARNING", "profiler_warnings", "info"),
     )
-    for level, kind, severity, what in levels:
+    for level, kind, severity in levels:
         lines = log_lines(model, level)
         if lines:
             shown = "; ".join(line[:LONGEST_LINE] for line in lines[:MOST_LINES])
-            more = f" and {len(lines) - MOST_LINES} more" if len(lines) > MOST_LINES else ""
-            yield Note(
-                kind,
-                severity,
-                f"The profiler logged {what} while it recorded: {shown}{more}",
-                count=len(lines),
-                touches=("overview", "kernels"),
-                values={"lines": shown, "more": max(len(lines) - MOST_LINES, 0)},
-            )
+            more = max(len(lines) - MOST_LINES, 0)
+            yield note(kind, severity, len(lines), ("overview", "kernels"), values={"lines": shown, "more": more})
 
 
 def _out_of_range(model: Model) -> Iterator[Note]:
     lines = [line for level in LOG_LEVELS for line in log_lines(model, level)]
     dropped = sum(int(found[1]) for line in lines if (found := _OUT_OF_RANGE.search(line)))
     if dropped:
-        yield Note(
-            "out_of_range",
-            "info",
-            "The profiler dropped records whose time lies outside the recording. Those of warm-up steps always are "
-            "among them; where kernels are missing, this is where they went.",
-            count=dropped,
-        )
+        yield note("out_of_range", "info", dropped)
 
 
 RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (_overhead, _python_frames, _log, _out_of_range)

@@ -13,7 +13,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Ns
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
-from torch_tb_profiler.analysis.health.kernels import NO_KERNELS, no_kernels
+from torch_tb_profiler.analysis.health.kernels import no_kernels, nothing_shown
 from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.result import Result, column, fact, result_question
 from torch_tb_profiler.analysis.shared.kernel_use import (
@@ -304,7 +304,7 @@ class Grouped(msgspec.Struct, frozen=True):
 
 def _notes(model: Model, table: KernelTable) -> Sequence[Note]:
     # why the device was not recorded is among the notes of the trace
-    return [NO_KERNELS] if not len(table) and no_kernels(model) in (None, NO_KERNELS) else []
+    return [nothing_shown()] if not len(table) and no_kernels(model) in (None, nothing_shown()) else []
 
 
 KERNELS = result_question(

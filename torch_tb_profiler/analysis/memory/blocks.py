@@ -9,10 +9,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.memory.records import (
-    NO_ADDRESSES,
-    NOT_RECORDED,
     MemoryRecords,
+    Missing,
     memory_records,
+    missing,
     operator_codes,
     operator_names,
 )
@@ -256,15 +256,20 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
     return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(found)))
 
 
+def missing_blocks(model: Model) -> Missing | None:
+    """What a trace without any block lacks."""
+    if len(memory_blocks(model)):
+        return None
+    return "no_memory_addresses" if len(memory_records(model)) else "no_memory"
+
+
 def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
     """Blocks with the names and times of their ends. The operator is the one that allocated."""
     records, memory = memory_records(model), model.memory
     operator, parent = operator_names(model, take_known(records.node, blocks.allocation))
     row = memory.row[records.entry].astype(np.int64)
     devices = [device.name for device in records.devices]
-    reason = None
-    if not len(memory_blocks(model)):
-        reason = NO_ADDRESSES if len(records) else NOT_RECORDED
+    lacks = missing_blocks(model)
     return BlockTable(
         device=tuple(map(devices.__getitem__, blocks.device.tolist())),
         operator=tuple(operator),
@@ -276,7 +281,7 @@ def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
         alloc_row=take_known(row, blocks.allocation),
         release_row=take_known(row, blocks.release),
         total=total,
-        reason=reason,
+        reason=None if lacks is None else missing(lacks).text,
     )
 
 

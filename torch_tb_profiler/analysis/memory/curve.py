@@ -7,10 +7,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.records import (
     CPU,
-    NO_TOTALS,
-    NOT_RECORDED,
     MemoryDevice,
     MemoryRecords,
+    Missing,
     memory_records,
 )
 from torch_tb_profiler.analysis.remember import pinned
@@ -82,10 +81,10 @@ class MemoryCurve(Result, group="memory"):
 
 
 class MemoryCurves(msgspec.Struct, frozen=True):
-    """One curve per device; `reason` says why there is none."""
+    """One curve per device; or what is missing."""
 
     curves: tuple[MemoryCurve, ...]
-    reason: str | None
+    missing: Missing | None
 
     def of(self, device: str) -> MemoryCurve | None:
         """The curve of the device called so."""
@@ -117,7 +116,7 @@ def memory_curves(model: Model) -> MemoryCurves:
     curves = tuple(curve for curve in found if curve is not None)
     if curves:
         return MemoryCurves(curves, None)
-    return MemoryCurves((), NO_TOTALS if len(records) else NOT_RECORDED)
+    return MemoryCurves((), "no_memory_totals" if len(records) else "no_memory")
 
 
 def memory_bins(curve: MemoryCurve, start_ns: int, end_ns: int, most: int) -> MemoryBins:

@@ -13,28 +13,20 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, TraceMeta, plain
-from torch_tb_profiler.analysis.memory.blocks import NO_BLOCKS, alive, block_table, memory_events
+from torch_tb_profiler.analysis.memory.blocks import NO_BLOCKS, alive, block_table, memory_events, missing_blocks
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryChange, MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.memory.records import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, devices_of, memory_records
+from torch_tb_profiler.analysis.memory.records import Missing, devices_of, memory_records, missing
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import positions
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.trace import Note
 
 MOST_BINS = 2000
 #: blocks of one answer, unless asked otherwise
 PAGE = 1000
 LARGEST_PAGE = 10_000
-
-_REMEDY = "profile(profile_memory=True)"
-_NOTES = {
-    NOT_RECORDED: Note("no_memory", "info", NOT_RECORDED, touches=("memory",), remedy=_REMEDY),
-    NO_TOTALS: Note("no_memory_totals", "info", NO_TOTALS, touches=("memory",)),
-    NO_ADDRESSES: Note("no_memory_addresses", "info", NO_ADDRESSES, touches=("memory",)),
-}
 
 _Start = Annotated[int | None, Meta(description="Where the window begins; ns since the start of the trace.")]
 _End = Annotated[int | None, Meta(description="Where the window ends, included; ns since the start of the trace.")]
@@ -210,7 +202,7 @@ def _curve(subject: Subject, asked: Bins) -> MemoryCurveAnswer:
     start = min(begins, default=0) if start_ns is None else start_ns
     end = max(max(ends, default=0) if end_ns is None else end_ns, start)
     return MemoryCurveAnswer(
-        meta=_about(subject, found.reason),
+        meta=_about(subject, found.missing),
         start_ns=start,
         end_ns=end,
         devices=[_of_device(curve, start, end, asked.bins) for curve in found.curves],
@@ -242,7 +234,7 @@ def _events(subject: Subject, asked: OnDevice) -> Table[MemoryEventsMeta]:
     if asked.device is not None:
         _device_index(subject.model, asked.device)
     found = memory_events(subject.model, *window, asked.device)
-    meta = MemoryEventsMeta(**asdict(_about(subject, found.reason)))
+    meta = MemoryEventsMeta(**asdict(_about(subject, missing_blocks(subject.model))))
     # a row for each allocation, not for each of a few hundred names: hardly anybody goes through them all
     return found.table(meta, whole=PAGE)
 
@@ -250,7 +242,7 @@ def _events(subject: Subject, asked: OnDevice) -> Table[MemoryEventsMeta]:
 def _operators(subject: Subject, asked: OnDevice) -> Table[MemoryOperatorsMeta]:
     window = _window(subject, asked)
     if not len(memory_records(subject.model)):
-        about = MemoryOperatorsMeta(**asdict(_about(subject, NOT_RECORDED)), device=None)
+        about = MemoryOperatorsMeta(**asdict(_about(subject, "no_memory")), device=None)
         return Table(about, list(MemoryOperators.columns.values()), dict.fromkeys(MemoryOperators.columns, ()))
     index = _device_index(subject.model, asked.device)
     found = memory_operators(subject.model, *window)[index]
@@ -264,13 +256,13 @@ def _operators(subject: Subject, asked: OnDevice) -> Table[MemoryOperatorsMeta]:
 def _alive(subject: Subject, asked: AliveAt) -> MemoryAliveAnswer:
     records = memory_records(subject.model)
     if not len(records):
-        meta = MemoryAliveMeta(**asdict(_about(subject, NOT_RECORDED)), device=None, total=0)
+        meta = MemoryAliveMeta(**asdict(_about(subject, "no_memory")), device=None, total=0)
         none = block_table(subject.model, NO_BLOCKS, 0).as_columns()
         return MemoryAliveAnswer(meta=meta, columns=none.columns, rows=none.rows)
     device = records.devices[_device_index(subject.model, asked.device)].name
     found = alive(subject.model, device, asked.at_ns, asked.limit)
     meta = MemoryAliveMeta(
-        **asdict(_about(subject, found.blocks.reason)),
+        **asdict(_about(subject, missing_blocks(subject.model))),
         device=device,
         total=found.blocks.total,
         at=_in_use(found.at),
@@ -281,9 +273,8 @@ def _alive(subject: Subject, asked: AliveAt) -> MemoryAliveAnswer:
     return MemoryAliveAnswer(meta=meta, columns=blocks.columns, rows=blocks.rows)
 
 
-def _about(subject: Subject, reason: str | None = None) -> MemoryMeta:
-    """`reason`: why something is missing."""
-    notes = [] if reason is None else [_NOTES[reason]]
+def _about(subject: Subject, lacks: Missing | None = None) -> MemoryMeta:
+    notes = [] if lacks is None else [missing(lacks)]
     devices = [device.name for device in memory_records(subject.model).devices]
     return MemoryMeta(**subject.about("memory", *notes), devices=devices)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 import numpy as np
 
@@ -11,6 +13,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Note, note
 
 CPU = 0
 
@@ -23,15 +26,12 @@ DEVICE_TYPES = (
 #: later than every position
 NEVER = np.iinfo(np.int64).max
 
-NOT_RECORDED = "The trace holds no memory events: record with profile(profile_memory=True)."
-NO_TOTALS = (
-    "The trace does not hold how much memory was in use: PyTorch before 1.10 records only sizes. "
-    "The table of operators is complete."
-)
-NO_ADDRESSES = (
-    "The trace does not hold addresses: PyTorch before 1.10 records only sizes, so allocations cannot be joined with "
-    "their releases. The table of operators is complete."
-)
+Missing = Literal["no_memory", "no_memory_totals", "no_memory_addresses"]
+
+
+def missing(what: Missing) -> Note:
+    """What a trace says of memory that it does not have."""
+    return note(what, "info", touches=("memory",), values={"asked": True})
 
 
 class MemoryDevice(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Columns, Count, TraceMeta
-from torch_tb_profiler.analysis.health.recording import NO_MODULES
+from torch_tb_profiler.analysis.health.recording import no_modules
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS, hooks, modules
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
@@ -51,7 +51,7 @@ def _modules(subject: Subject, asked: OfSource) -> ModulesAnswer:
     sources = module_sources(model)
     shown = asked.source or (sources[0] if sources else "nn")
     found, called = modules(model, shown), hooks(model)
-    notes = [] if len(found) else [NO_MODULES]
+    notes = [] if len(found) else [no_modules()]
     table = found.as_columns(without=() if model.has_device_work else DEVICE_COLUMNS, nulls=False)
     return ModulesAnswer(
         meta=ModulesMeta(**subject.about("modules", *notes), source=shown, sources=sources, total=len(found)),

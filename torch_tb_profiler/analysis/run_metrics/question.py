@@ -166,10 +166,9 @@ def _absent(listed: Sequence[Listed]) -> list[Note]:
     return list(
         absent_traces(
             "compare",
+            "table",
             loading=[trace.file for trace in listed if trace.state in ("queued", "loading")],
             failed=[trace.file for trace in listed if trace.state == "failed"],
-            while_loading="Traces that are still being read are not in this table",
-            when_failed="Traces that could not be read are not in this table",
         )
     )
 

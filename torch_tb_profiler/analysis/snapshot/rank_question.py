@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.run_metrics.question import TracesMeta
 from torch_tb_profiler.analysis.run_metrics.side_by_side import titles_of
 from torch_tb_profiler.analysis.snapshot.ranks import SnapshotFigures, rank_rows, snapshot_figures
 from torch_tb_profiler.analysis.table import Table
-from torch_tb_profiler.trace import Note
+from torch_tb_profiler.trace import Note, note
 
 
 class SnapshotFiguresAnswer(Answer, frozen=True, kw_only=True):
@@ -65,17 +65,14 @@ def _absent(listed: Sequence[Listed]) -> list[Note]:
     notes = list(
         absent_traces(
             "snapshot",
+            "snapshots",
             loading=[each.file for each in listed if each.state in ("queued", "loading")],
             failed=[each.file for each in listed if each.state == "failed"],
-            while_loading="Snapshots that are still being read are not in this table",
-            when_failed="Snapshots that could not be read are not in this table",
         )
     )
     empty = [each.file for each in listed if each.state == "ready" and not each.answers]
     if empty:
-        files = first_of(empty)
-        text = f"Snapshots that are empty are not in this table: {files}."
-        notes.append(Note("empty_snapshots", "info", text, len(empty), ("snapshot",), values={"files": files}))
+        notes.append(note("empty_snapshots", "info", len(empty), ("snapshot",), values={"files": first_of(empty)}))
     return notes
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta
-from torch_tb_profiler.analysis.health.recording import NO_STACKS
+from torch_tb_profiler.analysis.health.recording import no_stacks
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
 from torch_tb_profiler.analysis.slices.table import track_name
@@ -137,7 +137,7 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
     shown_kinds = {kind for each in around for kind in each.kind}
     shown_roles = {role for each in around for role in each.role}
     meta = StacksMeta(
-        **subject.about("stacks", *([] if has_frames else [NO_STACKS])),
+        **subject.about("stacks", *([] if has_frames else [no_stacks()])),
         weight=found.weight,
         weights=stack_weights(model),
         direction=found.direction,

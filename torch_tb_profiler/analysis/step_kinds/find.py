@@ -25,7 +25,9 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.model.steps.types import unnumbered
+from torch_tb_profiler.reason import Value
 from torch_tb_profiler.trace import Category
+from torch_tb_profiler.words import section
 
 #: what is known of the program of a kind. `other`: only that it is another one
 KindId = Literal[
@@ -80,13 +82,17 @@ class StepKind(msgspec.Struct, frozen=True):
     number: int | None
 
     @property
+    def values(self) -> dict[str, Value]:
+        """What its title says. known: whether more than that it is another program."""
+        values: dict[str, Value] = {"id": self.id}
+        if self.label is not None:
+            values |= {"label": self.label, "known": self.id != "other"}
+        return values if self.number is None else {**values, "number": self.number}
+
+    @property
     def title(self) -> str:
         """For people, in English."""
-        known = {"without_backward": "without backward pass", "other": "program"}.get(
-            self.id, self.id.replace("_", " ")
-        )
-        named = known if self.label is None else self.label if self.id == "other" else f"{self.label} ({known})"
-        return named if self.number is None else f"{named} {self.number}"
+        return section("notes", "unlike_steps").say("title", self.values)
 
 
 class Kinds(msgspec.Struct, frozen=True):

@@ -231,7 +231,7 @@ def device_idle(facts: Facts) -> Iterator[Found]:
         place_rows=place_rows,
         place_ns=place_ns,
         changes=() if is_capture else beside_profiler(facts, (scale("python", 0.5), scale("operator", 0.5))),
-        refused=_unknown(unknown) if is_unknown else None,
+        refused=Refusal("idle_unknown", "savings", unknown) if is_unknown else None,
         severity="high" if is_capture else "low",
         confidence="low" if is_silent and not is_capture else "medium",
         evidence=tuple(
@@ -252,10 +252,6 @@ def _idle_devices(facts: Facts) -> dict[int, tuple[float, float]]:
         for use in device_use(facts.model)
         if use.busy is not None and use.computing is not None and 1 - use.busy > least
     }
-
-
-def _unknown(share: float) -> Refusal:
-    return Refusal("idle_unknown", "savings", share)
 
 
 def _recorder(model: Model) -> Mapping[str, Value]:

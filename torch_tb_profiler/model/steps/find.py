@@ -21,7 +21,7 @@ from torch_tb_profiler.model.steps.repeated_module import repeated_module
 from torch_tb_profiler.model.steps.types import HostSteps, StepChoice, Steps
 from torch_tb_profiler.model.steps.whole_trace import whole_trace
 from torch_tb_profiler.model.steps.windows import with_periods
-from torch_tb_profiler.trace import Note, Trace
+from torch_tb_profiler.trace import Note, Trace, note
 
 #: for matching a person's pattern with all names of annotations
 PATTERN_SECONDS = 2.0
@@ -83,11 +83,5 @@ def _matching(pattern: str) -> Rule:
 
 
 def _not_found(choice: StepChoice) -> Note:
-    asked = f"annotation matches {choice.pattern!r}" if choice.pattern is not None else f"step fits {choice.rule!r}"
-    return Note(
-        "chosen_steps_not_found",
-        "warning",
-        f"No {asked}; the usual rules were used.",
-        touches=("overview",),
-        values={"pattern": choice.pattern} if choice.pattern is not None else {"rule": choice.rule or ""},
-    )
+    asked = {"pattern": choice.pattern} if choice.pattern is not None else {"rule": choice.rule or ""}
+    return note("chosen_steps_not_found", "warning", touches=("overview",), values=asked)

@@ -13,7 +13,7 @@ from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.steps.launched import is_work, launched_in
 from torch_tb_profiler.model.steps.types import HostSteps, Steps
-from torch_tb_profiler.trace import Note, Trace
+from torch_tb_profiler.trace import Trace, note
 
 #: of what the steps before it launched this share of their rate must have run of what a last step launched; with less
 #: it is taken as cut off
@@ -46,16 +46,9 @@ def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) 
     n = work.whole_steps()
     notes = []
     if n < len(host.names):
-        dropped = ", ".join(host.names[n:])
+        dropped = host.names[n:]
         notes.append(
-            Note(
-                "incomplete_last_steps",
-                "info",
-                f"Step {dropped} is left out: recording stopped before its device work was complete.",
-                count=len(host.names) - n,
-                touches=("overview",),
-                values={"step": dropped},
-            )
+            note("incomplete_last_steps", "info", len(dropped), ("overview",), values={"step": ", ".join(dropped)})
         )
     return Steps(
         rule=rule,

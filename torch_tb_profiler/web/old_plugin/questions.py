@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.compare.diff import ROOT
-from torch_tb_profiler.analysis.memory.records import NOT_RECORDED
+from torch_tb_profiler.analysis.memory.records import missing
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
 from torch_tb_profiler.analysis.question import (
     AnyQuestion,
@@ -180,7 +180,7 @@ def _recorded(compute: Callable[[Model, Any], Any]) -> Callable[[Subject, Any], 
 
     def answer(subject: Subject, asked: Any) -> Any:
         if not len(subject.model.memory):
-            raise NotFound(NOT_RECORDED)
+            raise NotFound(missing("no_memory").text)
         return compute(subject.model, asked)
 
     return answer

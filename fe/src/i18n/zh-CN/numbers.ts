@@ -53,3 +53,7 @@ export const howOften = (count: Values[string] | undefined, steps: Values[string
   if (all % n !== 0 && all < 10 * n) return `${n} 步中 ${all} 次`;
   return `每步${all % n === 0 ? "" : "约"} ${Math.round(all / n)} 次`;
 };
+
+/** How many times as much: one decimal where it tells anything. */
+export const timesAsMuch = (ratio: Values[string] | undefined) =>
+  Number(ratio) < 100 ? Number(ratio).toFixed(1) : Math.round(Number(ratio)).toLocaleString("en");

@@ -1,5 +1,4 @@
 import type { overview as en } from "../en/overview";
-import { stepKinds } from "./serverStepKinds";
 
 export const overview: typeof en = {
   categories: {
@@ -41,7 +40,20 @@ export const overview: typeof en = {
     shareHelp: "占该种类平均每步的比例。",
     numbered: (name, number) => `${name} ${number}`,
     labelled: (label, name) => `${label}（${name}）`,
-    names: stepKinds,
+    names: {
+      training: "训练",
+      without_backward: "无反向传播",
+      validation: "验证",
+      prefill: "预填充",
+      decode: "解码",
+      mixed: "预填充与解码",
+      draft: "草稿",
+      verify: "校验",
+      encode: "编码提示",
+      denoise: "去噪",
+      decode_image: "解码图像",
+      other: "程序",
+    },
   },
 
   waterfall: {

@@ -1,7 +1,16 @@
 /** Fills sentences with values: the Chinese counterpart of `torch_tb_profiler/words`, whose docstring says what is in one. */
 import { partIn } from "../../partIn";
 import type { Values } from "../../values";
-import { decimalBytes, gibibytes, howOften, kibibytes, mebibytes, ms, percent } from "../numbers";
+import {
+  decimalBytes,
+  gibibytes,
+  howOften,
+  kibibytes,
+  mebibytes,
+  ms,
+  percent,
+  timesAsMuch,
+} from "../numbers";
 import { parts } from "../parts";
 
 /** A text, or a choice between texts by the value that its `by` names. */
@@ -43,6 +52,7 @@ function formatted(value: Values[string], format: string, values: Values): strin
   if (format === "") return String(value);
   if (format === "time") return ms(value);
   if (format === "part") return partIn(parts, String(value));
+  if (format === "times") return timesAsMuch(value);
   if (format === "often") return howOften(value, values.steps);
   if (format === ",") return Number(value).toLocaleString("en");
   const number = /^\.(\d)([fg])$/.exec(format);
