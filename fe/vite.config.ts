@@ -55,7 +55,10 @@ export default defineConfig({
             // What the page knows of each view. Not in a piece above: the door loads those before the language is settled.
             { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },
             // Of Chinese, too, what every page needs and what views need.
-            { name: "zh-CN", test: /\/i18n\/zh-CN\/(index|shell|serverReasons)\./ },
+            {
+              name: "zh-CN",
+              test: /\/zh-CN\/(index|shell|numbers|parts|server\/(reasons|say)|reasons)\./,
+            },
             { name: "zh-CN-views", test: /\/(i18n|words)\/zh-CN\// },
             { name: "virtual", test: /node_modules\/@tanstack\/(react-virtual|virtual-core)\// },
             {

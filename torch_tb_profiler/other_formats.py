@@ -12,26 +12,24 @@ import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 _Mark = re.Pattern[bytes]
 
 
 class OtherFormat(msgspec.Struct, frozen=True):
-    """marks: all of them are found in the first bytes. reason: what a user is told, after the name of the file."""
+    """marks: all of them are found in the first bytes. kind: of the reason that a user is told."""
 
-    reason: Reason
+    kind: str
     marks: tuple[_Mark, ...]
 
     def is_that_of(self, text: bytes) -> bool:
         return all(mark.search(text) for mark in self.marks)
 
 
-def _format(kind: str, text: str, *marks: bytes) -> OtherFormat:
-    return OtherFormat(Reason(kind, text), tuple(late_pattern(mark, re.DOTALL) for mark in marks))
+def _format(kind: str, *marks: bytes) -> OtherFormat:
+    return OtherFormat(kind, tuple(late_pattern(mark, re.DOTALL) for mark in marks))
 
-
-_NCU = "is a report of Nsight Compute about single kernels: `ncu --import` prints it"
-_FLIGHT_RECORDER = "is a dump of torch.distributed's flight recorder: `torchfrtrace` analyzes the dumps of all ranks"
 
 #: length of a message of protocol buffers behind the tag of its field
 _LENGTH = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
@@ -40,53 +38,43 @@ _LENGTH = rb"[\x80-\xff]{0,4}[\x00-\x7f]"
 _BEGINNINGS = (
     _format(
         "packed_xz",
-        "is packed with xz, which is not read: unpack it with `xz -d`, or pack it with gzip",
         rb"\A\xfd7zXZ\0",
     ),
     _format(
         "packed_bzip2",
-        "is packed with bzip2, which is not read: unpack it with `bunzip2`, or pack it with gzip",
         rb"\ABZh[1-9](?:1AY&SY|\x17rE8P\x90)",
     ),
     _format(
         "packed_lz4",
-        "is packed with lz4, which is not read: unpack it with `lz4 -d`, or pack it with gzip",
         rb"\A\x04\x22\x4d\x18",
     ),
-    _format("zip", "is a zip archive: unpack it with `unzip`", rb"\APK(?:\x03\x04|\x05\x06)"),
-    _format("tar", "is a tar archive: unpack it with `tar -xf`", rb"\A.{257}ustar"),
+    _format("zip", rb"\APK(?:\x03\x04|\x05\x06)"),
+    _format("tar", rb"\A.{257}ustar"),
     _format(
         "nsys_sqlite",
-        "is an export of Nsight Systems, not a trace of torch.profiler: `nsys stats` summarizes it",
         rb"\ASQLite format 3\0",
         rb"CUPTI_ACTIVITY_KIND_|META_DATA_EXPORT|TARGET_INFO_",
     ),
     _format(
         "rocpd",
-        "is a database of rocprofv3, not a trace of torch.profiler: `rocpd convert` makes a file for ui.perfetto.dev",
         rb"\ASQLite format 3\0",
         rb"rocpd_",
     ),
-    _format("sqlite", "is an SQLite database, not a profile", rb"\ASQLite format 3\0"),
+    _format("sqlite", rb"\ASQLite format 3\0"),
     _format(
         "ncu",
-        _NCU,
         rb"\ANVR\0",
     ),
     _format(
         "xplane",
-        "is a profile of JAX or XLA (XPlane): TensorBoard shows it with `pip install xprof`",
         rb"\A\x0a" + _LENGTH + rb"(?:\x08" + _LENGTH + rb")?\x12[\x01-\x7f](?:/\w+:|Task)",
     ),
     _format(
         "chakra_protobuf",
-        "is a Chakra execution trace in protocol buffers, for simulators: it is not a trace of torch.profiler",
         rb"\A[\x02-\x7f]\x0a[\x01-\x20]\d+\.\d+\.\d+",
     ),
     _format(
         "perfetto",
-        "is a trace in Perfetto's own format, which is not read: ui.perfetto.dev opens it, and torch.profiler writes"
-        " `.json`, too",
         rb"\A\x0a"
         + _LENGTH
         + rb"(?:[\x40\x50]|\xe2\x03|\x8a\x02|[\x32\x62\x5a]"
@@ -95,7 +83,6 @@ _BEGINNINGS = (
     ),
     _format(
         "flight_recorder",
-        _FLIGHT_RECORDER,
         rb"\A\x80[\x02-\x05](?:\x95.{8})?\}(?:\x94|q.|r.{4})?\(.{0,64}?(?:\x8c.|X.{4})"
         rb"(?:version|entries|pg_config|pg_status|nccl_version|comm_lib_version|nccl_comm_state)",
     ),
@@ -104,7 +91,6 @@ _BEGINNINGS = (
 #: has traceEvents, too, but in words of its own
 ROCPROF = _format(
     "rocprof",
-    "is an output of rocprof, not a trace of torch.profiler: ui.perfetto.dev opens it",
     rb'"BeginNs"\s*:',
     rb'"EndNs"\s*:',
 )
@@ -113,35 +99,29 @@ ROCPROF = _format(
 _OBJECTS = (
     _format(
         "chakra",
-        "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, but is not a trace itself",
         rb'\A\{\s*"schema"\s*:\s*"',
         rb'"nodes"\s*:\s*\[',
     ),
     _format(
         "memory_snapshot",
-        "is a memory snapshot (torch.cuda.memory): it is not a trace",
         rb'"segments"\s*:',
         rb'"(?:device_traces|allocated_size|allocator_settings)"\s*:',
     ),
     _format(
         "rocprofv3",
-        "is an output of rocprofv3: it is not a trace of torch.profiler",
         rb'"rocprofiler-sdk-[a-z]+"\s*:',
     ),
     _format(
         "speedscope",
-        "is a profile of the host alone, for speedscope.app: it is not a trace of torch.profiler",
         rb'"\$schema"\s*:\s*"https?://(?:www\.)?speedscope\.app',
     ),
     _format(
         "flight_recorder",
-        _FLIGHT_RECORDER,
         rb'"pg_config"\s*:',
         rb'"(?:entries|pg_status|nccl_version|comm_lib_version)"\s*:',
     ),
     _format(
         "nccl_inspector",
-        "is a log of NCCL's Inspector: it has the collectives of one rank, and is not a trace of torch.profiler",
         rb'\A\{\s*"header"\s*:\s*\{[^{}]*"n_ranks"\s*:',
     ),
 )
@@ -150,23 +130,19 @@ _OBJECTS = (
 _LINES = (
     _format(
         "torch_trace_log",
-        "is a log of torch.compile (TORCH_TRACE): `tlparse` shows it",
         rb"\AV\d{4} \d\d:\d\d:\d\d[^\n]*\] \{",
     ),
     _format(
         "metrics",
-        "is a list of metrics, as Prometheus reads them: it is not a trace of torch.profiler",
         rb"\A# (?:HELP|TYPE) [A-Za-z_:]",
     ),
     _format(
         "nvidia_smi",
-        "is a table of nvidia-smi: it is not a trace of torch.profiler",
         rb"\A(?:timestamp|index|name|uuid), [^\n]*"
         rb"(?:power\.draw|utilization\.gpu|clocks\.|temperature\.gpu|memory\.used)",
     ),
     _format(
         "collapsed_stacks",
-        "is a list of call stacks of the host, with their counts: speedscope.app shows it",
         rb"\A(?:[^;\n]{1,1000};){1,500}[^;\n]{1,1000} \d+\r?(?:\n(?:[^\n]+ \d+\r?(?:\n|\Z)|\Z)|\Z)",
     ),
 )
@@ -181,17 +157,14 @@ _EXTENSIONS = late_pattern(
 _BY_NAME = (
     (
         late_pattern(r"\.(?:nsys-rep|qdrep|qdstrm)\Z", re.IGNORECASE),
-        Reason(
-            "nsys_report",
-            "is a report of Nsight Systems, not a trace of torch.profiler: `nsys stats` summarizes it",
-        ),
+        "nsys_report",
     ),
-    (late_pattern(r"\.ncu-rep\Z", re.IGNORECASE), Reason("ncu", _NCU)),
+    (late_pattern(r"\.ncu-rep\Z", re.IGNORECASE), "ncu"),
 )
 
 
 #: kinds of the reasons above
-KINDS = frozenset(form.reason.kind for form in (*_BEGINNINGS, *_OBJECTS, *_LINES, ROCPROF))
+KINDS = frozenset(form.kind for form in (*_BEGINNINGS, *_OBJECTS, *_LINES, ROCPROF))
 
 
 def may_be_other(name: str) -> bool:
@@ -205,9 +178,27 @@ def other_format(text: bytes) -> Reason | None:
     text: its first bytes, unpacked once
     """
     formats = _OBJECTS if text.startswith(b"{") else (*_BEGINNINGS, *_LINES)
-    return next((form.reason for form in formats if form.is_that_of(text)), None)
+    return next((because(form.kind) for form in formats if form.is_that_of(text)), None)
 
 
 def other_by_name(name: str) -> Reason | None:
     """The same by the name of a file whose content is not known."""
-    return next((reason for ending, reason in _BY_NAME if ending.search(name)), None)
+    return next((because(kind) for ending, kind in _BY_NAME if ending.search(name)), None)
+
+
+#: what a text begins with that cannot be JSON
+_NO_JSON_BEGINS_WITH = {
+    b"\xff\xfe": "utf16",
+    b"\xfe\xff": "utf16",
+    b"{\0": "utf16",
+    b"\0{": "utf16",
+    b"[\0": "utf16",
+    b"\0[": "utf16",
+    b"\x1f\x8b": "packed_twice",
+    b"\x28\xb5": "packed_twice",
+}
+
+
+def not_json(text: bytes) -> Reason:
+    """Why a text is not JSON, as far as its first bytes say."""
+    return because(_NO_JSON_BEGINS_WITH.get(text[:2], "not_json"))

@@ -43,34 +43,6 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
         return cls(kind=reason.kind, values=reason.values) if reason else None
 
 
-#: of a file that holds lists of numbers; said by its first bytes, and by reading it
-NUMBERS = Reason(
-    "numbers",
-    "is JSON, but not a trace: a list of numbers, as a memory timeline (export_memory_timeline) is, "
-    "which `torch-tb-profiler memory FILE` reads",
-)
-
-_NOT_JSON = Reason("not_json", "is not JSON")
-_UTF16 = Reason("utf16", "is text in UTF-16: JSON is UTF-8")
-_PACKED_TWICE = Reason("packed_twice", "was packed twice: unpack it once")
-#: what a text begins with that cannot be JSON
-_NO_JSON_BEGINS_WITH = {
-    b"\xff\xfe": _UTF16,
-    b"\xfe\xff": _UTF16,
-    b"{\0": _UTF16,
-    b"\0{": _UTF16,
-    b"[\0": _UTF16,
-    b"\0[": _UTF16,
-    b"\x1f\x8b": _PACKED_TWICE,
-    b"\x28\xb5": _PACKED_TWICE,
-}
-
-
-def not_json(text: bytes) -> Reason:
-    """Why a text is not JSON, as far as its first bytes say."""
-    return _NO_JSON_BEGINS_WITH.get(text[:2], _NOT_JSON)
-
-
 class ErrorWithReason(Exception):
     """An error whose message is a sentence for a user. reason: the same with its kind, `other` where it has none."""
 

@@ -13,3 +13,10 @@ declare module "*/platforms.toml" {
   };
   export default tables;
 }
+
+declare module "*/reasons.toml" {
+  import type { Section } from "./i18n/zh-CN/server/say";
+
+  const tables: Readonly<Record<"texts" | "shared", Section>>;
+  export default tables;
+}

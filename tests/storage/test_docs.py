@@ -21,7 +21,8 @@ from tests.storage.stores import AWS_KEY, AWS_SECRET, NOTHING, SERVERS, running,
 from tests.storage.test_workspaces import NAMED, trace
 from tests.tiny import free_port
 from torch_tb_profiler import storage
-from torch_tb_profiler.storage.errors import REASONS, Attempt
+from torch_tb_profiler.storage.errors import Attempt
+from torch_tb_profiler.words import section as words_of
 
 TEXT = (Path(__file__).parents[2] / "docs" / "storage.md").read_text("utf-8")
 SOURCES = sorted(Path(storage.__file__).parent.glob("*.py"))
@@ -193,17 +194,22 @@ def raised() -> set[str]:
         for node in ast.walk(ast.parse(source.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "StorageError":
                 texts = [n.value for n in ast.walk(node.args[0]) if isinstance(n, ast.Constant)]
-                found.add(max((str(text) for text in texts), key=len, default="").strip(": "))
+                words = words_of("reasons", "texts").sentences
+                said = [text if isinstance(words.get(text), dict) else str(words.get(text, text)) for text in texts]
+                found.add(max(said, key=len, default="").strip(": "))
     # what was tried, before the message
     return found - {"", ". ", *get_args(get_type_hints(Attempt)["kind"])}
 
 
 def test_every_message_is_in_the_table_and_the_table_has_no_other() -> None:
     table = first_cells("Messages")
-    said = [*REASONS.values(), *raised()]
+    troubles = words_of("reasons", "texts").shared["trouble_said"]
+    assert not isinstance(troubles, str)
+    said = [*(text for key, text in troubles.items() if key != "by"), *raised()]
     assert len(raised()) > 5
     assert [text for text in said if not any(text.startswith(message) for message in table)] == []
-    code = "".join(path.read_text() for path in SOURCES[0].parents[1].rglob("*.py"))
+    package = SOURCES[0].parents[1]
+    code = "".join(path.read_text("utf-8") for path in (*package.rglob("*.py"), package / "words/en/reasons.toml"))
     assert [message for message in table if f'"{message}' not in code and f" {message}" not in code] == []
 
 

@@ -13,8 +13,8 @@ import zstandard
 from tests.tiny import events
 from tests.unit.test_discovery import NOT_OURS, found
 from torch_tb_profiler.discovery import Content, examine, guess
-from torch_tb_profiler.discovery.content import PICTURE
-from torch_tb_profiler.reason import NUMBERS
+from torch_tb_profiler.discovery.content import picture
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.heads import TEXT_BYTES, examine_stream
 
 TRACE = Content()
@@ -71,9 +71,9 @@ def test_traces(document: Any) -> None:
         (b'{"traceEvents": 3}', "is JSON, but not a trace: it has no traceEvents"),
         (b'{"note": "\\"traceEvents\\": []"}', "is JSON, but not a trace: it has no traceEvents"),
         (b'[{"ph": 7.2, "name": "lake"}]', "is JSON, but not a trace: it has no events"),
-        (b"[1, 2]", str(NUMBERS)),
-        (b"[[-1, 1, 512, 7], [-1, 1, 512, 7]]", str(NUMBERS)),
-        (PICTURE_PAGE, str(PICTURE)),
+        (b"[1, 2]", str(because("numbers"))),
+        (b"[[-1, 1, 512, 7], [-1, 1, 512, 7]]", str(because("numbers"))),
+        (PICTURE_PAGE, str(picture())),
         (b"<html><title>Memory Timeline</title></html>", "is a page without a memory snapshot in it"),
         (
             b'{"schema": "1.1.1-chakra.0.0.4", "pid": 7, "time": "2024", "start_ts": 1, "nodes": [',

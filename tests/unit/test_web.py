@@ -223,7 +223,7 @@ def test_names_of_nothing(client: Client, route: str, query: str, status: int) -
     [
         ("/api/overview?run=no&worker=w", 404, "no_such_run", {"run": "no"}),
         ("/api/overview?run=run&worker=no", 404, "no_such_worker", {"run": "run", "worker": "no"}),
-        ("/api/overview?run=run&worker=w&span=99", 404, "no_such_span", {"span": "99"}),
+        ("/api/overview?run=run&worker=w&span=99", 404, "no_such_span", {"span": "99", "worker": "w"}),
         ("/api/stacks?run=run&worker=w&span=1&root=7", 404, "no_such_stack", {"root": 7}),
         ("/api/timeline/slice?run=run&worker=w&span=1&row=999999", 404, "no_such_slice", {"row": 999999}),
     ],

@@ -19,6 +19,11 @@ from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.insights.shared.device_words import Platform
 from torch_tb_profiler.model.unrecorded_device import DeviceEvidence
 from torch_tb_profiler.reason import Value
+from torch_tb_profiler.storage.blob import Blobs
+from torch_tb_profiler.storage.errors import Attempt, ErrorKind, Trouble
+from torch_tb_profiler.storage.files import _NAME as FILES
+from torch_tb_profiler.storage.gs import Google
+from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.toml_text import toml_of
 from torch_tb_profiler.words.formats import formatted
 from torch_tb_profiler.words.sentences import Section, Sentence
@@ -106,7 +111,7 @@ def test_both_languages_say_the_same(area: str) -> None:
         shared = chinese.get("shared", {})
         theirs = values_in(english[name], english.get("shared", {})) if name in english else set()
         if name != "shared":
-            assert values_in(section, shared) <= theirs | {"platform", "steps"}, name
+            assert values_in(section, shared) <= theirs | {"platform", "steps", "errno"}, name
 
 
 def test_every_rule_has_its_words() -> None:
@@ -171,3 +176,32 @@ def test_remedies_in_words_are_known_in_chinese() -> None:
         texts = [str(shared.get(text.strip("{}"), text)) for text in texts_in(section.get("remedy", ""))]
         in_words = any(re.search(r"# |\b(or|newer)\b", text) for text in texts)
         assert in_words == ("remedy" in chinese[kind]), kind
+
+
+#: reasons that no call names: they are chosen by what a text begins with, by the end of a name, by how it is packed
+CHOSEN = set(
+    "not_json utf16 packed_twice nsys_report gzip_cut_off zstandard_cut_off empty_cut_off empty_snapshot".split(" ")
+)
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_every_reason_has_its_words(language: str) -> None:
+    calls = [call for name in ("because", "_format", "Attempt") for call in calls_of(name)]
+    said = file(language, "reasons.toml")["texts"].keys()
+    assert said == {kind for call in calls for kind in constants(call, 0)} | CHOSEN
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_what_stores_say_has_its_words(language: str) -> None:
+    shared = file(language, "reasons.toml")["shared"]
+    troubles, advised = (set(shared[key]) - {"by", ""} for key in ("trouble_said", "advised"))
+    assert troubles == set(get_args(ErrorKind))
+    assert {each.split(".")[0] for each in advised} == {"any", FILES, *(store.name for store in (S3, Blobs, Google))}
+    assert {each.split(".")[1] for each in advised} <= troubles
+
+
+def test_advice_about_a_store_has_a_key() -> None:
+    sent = Trouble("missing").told(Attempt("unreadable"), "s3").reason.values
+    assert sent["advice_of"] == "s3.missing"
+    assert "advice_of" not in Trouble("failed").told(Attempt("unreadable"), "s3").reason.values
+    assert "advice_of" not in Trouble("missing", advice="Look").told(Attempt("unreadable"), "s3").reason.values

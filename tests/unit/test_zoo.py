@@ -13,9 +13,9 @@ import zstandard
 from tests.growth import beside
 from tests.tiny import events
 from torch_tb_profiler.discovery import Content, Root
-from torch_tb_profiler.reason import NUMBERS
 from torch_tb_profiler.storage import Entry, StorageError
 from torch_tb_profiler.storage.local import LocalStorage
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.heads import Heads
 from torch_tb_profiler.workspace.scanner import Scanner, list_files, list_runs, runs_of
 
@@ -97,8 +97,8 @@ ZOO: dict[str, tuple[Any, tuple[str, str, str] | str | None]] = {
     "extras/et.json.gz": (CHAKRA_FILE, CHAKRA),
     "extras/et.pb": (b"\x0a", None),
     "extras/memory.html": (b"<html>", "is a page without a memory snapshot in it"),
-    "extras/timeline.json": ([[1, 2], [[3, 4]]], str(NUMBERS)),
-    "extras/timeline.raw.json.gz": ([[-1, 1, 512, 7]], str(NUMBERS)),
+    "extras/timeline.json": ([[1, 2], [[3, 4]]], str(because("numbers"))),
+    "extras/timeline.raw.json.gz": ([[-1, 1, 512, 7]], str(because("numbers"))),
     "extras/snapshot.pickle": (b"\x80\x04", NO_SNAPSHOT),
     "extras/snapshot.json": (
         {"segments": [], "device_traces": []},

@@ -55,7 +55,7 @@ from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange, positions
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 _STEPS_MORE = (
     "`from_step` and `to_step` choose whose path is looked at; the replay is always of the whole recording, because "
@@ -195,7 +195,7 @@ def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
     names = model.steps.names
     if asked.step is not None:
         if asked.step not in names:
-            raise NotFound(Reason("no_such_step", f"there is no step {asked.step!r}", {"step": asked.step}))
+            raise NotFound(because("no_such_step", {"step": asked.step}))
         steps = list(range(len(names)))[positions(model.steps, StepRange(asked.step, asked.step))]
     found = recorded_pieces(model)
     at = np.flatnonzero(among(found.step, np.array(steps, np.int64)))

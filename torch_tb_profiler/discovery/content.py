@@ -7,8 +7,9 @@ import re
 import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.other_formats import ROCPROF, other_format
-from torch_tb_profiler.reason import NUMBERS, Reason, not_json
+from torch_tb_profiler.other_formats import ROCPROF, not_json, other_format
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 _BOM = b"\xef\xbb\xbf"
 _EVENTS = late_pattern(rb'"traceEvents"\s*:\s*\[')
@@ -35,13 +36,10 @@ _PAGE = late_pattern(rb"\A<")
 _PICTURE_PAGE = (late_pattern(rb"<title>[^<]{0,40}Memory Timeline"), late_pattern(rb"<img src=.data:image/png;base64,"))
 _SNAPSHOT_PAGE = (late_pattern(rb"MemoryViz", re.IGNORECASE), late_pattern(rb'"base64"\s*:\s*"gA[IMQUF]'))
 
-_NO_TRACE = "is JSON, but not a trace: "
 
-PICTURE = Reason(
-    "no_snapshot",
-    "is the picture of a memory timeline (export_memory_timeline), without its numbers: `.json` and `.raw.json.gz` "
-    "have them, and `torch-tb-profiler memory FILE` reads them",
-)
+def picture() -> Reason:
+    """Of the page that export_memory_timeline writes."""
+    return because("no_snapshot", {"is": "picture"})
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -64,7 +62,7 @@ def examine(text: bytes, whole: bool) -> Content:
     if _ANY_PICKLE.match(text):
         if _PICKLE.match(text):
             return Content(is_snapshot=True)
-        return Content(other_format(text) or Reason("no_snapshot", "is a pickle, but not a memory snapshot"))
+        return Content(other_format(text) or because("no_snapshot", {"is": "pickle"}))
     text = text.removeprefix(_BOM)
     if not text.lstrip().startswith((b"{", b"[", b"<")) and (other := other_format(text)) is not None:
         return Content(other)
@@ -73,10 +71,10 @@ def examine(text: bytes, whole: bool) -> Content:
         if all(mark.search(text) for mark in _SNAPSHOT_PAGE):
             return Content(is_snapshot=True)
         if all(mark.search(text) for mark in _PICTURE_PAGE):
-            return Content(PICTURE)
-        return Content(Reason("no_snapshot", "is a page without a memory snapshot in it"))
+            return Content(picture())
+        return Content(because("no_snapshot", {"is": "page"}))
     if not text:
-        return Content(Reason("empty", "is empty"))
+        return Content(because("empty"))
     if text.startswith(b"{") and text[1:2] != b"\0":
         return _object(text, whole)
     if text.startswith(b"[") and text[1:2] != b"\0":
@@ -87,25 +85,23 @@ def examine(text: bytes, whole: bool) -> Content:
 def _object(text: bytes, whole: bool) -> Content:
     events = _EVENTS.search(text)
     if events and ROCPROF.is_that_of(text):
-        return Content(ROCPROF.reason)
+        return Content(because(ROCPROF.kind))
     if events or (not whole and _HEADER.search(text)):
         rank = _RANK.search(text, 0, events.start() if events else len(text))
         return Content(rank=int(rank[1]) if rank else None, is_export=_EXPORT.match(text) is not None)
     if (other := other_format(text)) is not None:
         return Content(other)
     first = "" if whole else _length(text)
-    why = f"no traceEvents in its first {first}" if first else "it has no traceEvents"
-    return Content(Reason("no_trace_events", _NO_TRACE + why, {"first": first}))
+    return Content(because("no_trace_events", {"first": first, "json": True}))
 
 
 def _list(text: bytes, whole: bool) -> Content:
     if _NUMBERS.match(text):
-        return Content(NUMBERS)
+        return Content(because("numbers"))
     if text[1:].lstrip().startswith(b"{") and _EVENT.search(text):
         return Content()
     first = "" if whole else _length(text)
-    why = f"no events in its first {first}" if first else "it has no events"
-    return Content(Reason("no_events_in_list", _NO_TRACE + why, {"first": first}))
+    return Content(because("no_events_in_list", {"first": first}))
 
 
 def _length(text: bytes) -> str:

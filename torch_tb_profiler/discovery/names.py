@@ -9,6 +9,7 @@ import msgspec
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.other_formats import may_be_other
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 #: of a worker that has one recording without a number
 DEFAULT_SPAN = "default"
@@ -94,11 +95,9 @@ def unpacked(name: str) -> tuple[str, str]:
 def why_skipped(name: str) -> Reason | None:
     """Why a file that looks like a trace to a person is no candidate; None for other files."""
     if _OTHERWISE_PACKED.search(name):
-        return Reason("other_packing", "has a compression that is not supported; .json, .json.gz and .json.zst are")
+        return because("other_packing")
     if is_named_as_trace(name):
-        return Reason(
-            "other_ending", "does not have the extension of a trace: .json, .json.gz or .json.zst is expected"
-        )
+        return because("other_ending")
     return None
 
 

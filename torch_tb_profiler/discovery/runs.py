@@ -44,6 +44,7 @@ from torch_tb_profiler.discovery.snapshots import Snapshot, named_snapshots
 from torch_tb_profiler.other_formats import other_by_name
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.words.reasons import because
 
 TraceKind = Literal["trace", "snapshot"]
 
@@ -210,7 +211,7 @@ def _twins(entries: Iterable[Entry]) -> dict[str, str]:
 
 
 def _same_as(shown: str) -> Reason:
-    return Reason("same_recording", f"is the same recording as {shown}, which is shown", {"shown": shown})
+    return because("same_recording", {"shown": shown})
 
 
 def _spans(files: list[tuple[TraceName, Entry]]) -> list[tuple[str, Entry]]:

@@ -16,6 +16,7 @@ from torch_tb_profiler.ingest.tasks import Lost, Outcome, Task, decode_outcome, 
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.typed import from_json
+from torch_tb_profiler.words.reasons import because
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -124,7 +125,7 @@ class ClusterRunner:
         if isinstance(raised, KilledWorker):
             return None
         told = f"{type(raised).__name__}: {raised}"
-        return Lost.of(task.number, Reason("unforeseen", f"could not be read: {told}", {"error": told}))
+        return Lost.of(task.number, because("unforeseen", {"error": told}))
 
     def _compare_versions(self) -> None:
         """Say which packages differ between here, the scheduler and the workers."""

@@ -15,6 +15,7 @@ from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, decode_tas
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.typed import from_json
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.file_names import FileNames, Shared
 from torch_tb_profiler.workspace.identity import answers_version, content_key
 from torch_tb_profiler.workspace.places import Place
@@ -57,7 +58,7 @@ def read_rank(task: Task, children: Children, told: Callable[[Reading], None] = 
         return Lost.of(task.number, Reason(OTHER, text))
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
         what = f"{type(error).__name__}: {error}"
-        reason = Reason("unforeseen", f"could not be read: {what}", {"error": what})
+        reason = because("unforeseen", {"error": what})
         return Lost.of(task.number, reason, traceback.format_exc())
 
 

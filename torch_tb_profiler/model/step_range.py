@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.model.structure import Structure
-from torch_tb_profiler.reason import ErrorWithReason, Reason
+from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import Phase
+from torch_tb_profiler.words.reasons import because
 
 
 class StepRange(msgspec.Struct, frozen=True):
@@ -28,7 +29,7 @@ def positions(steps: Steps, wanted: StepRange) -> slice:
     """The steps of a range, whichever end is named first. Raises UnknownStep."""
     for name in (wanted.first, wanted.last):
         if name not in steps.names:
-            raise UnknownStep(Reason("no_such_step", f"there is no step {name!r}", {"step": name}))
+            raise UnknownStep(because("no_such_step", {"step": name}))
     first, last = sorted((steps.names.index(wanted.first), steps.names.index(wanted.last)))
     return slice(first, last + 1)
 

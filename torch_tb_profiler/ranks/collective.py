@@ -17,10 +17,10 @@ from torch_tb_profiler.ranks.matching import Matching, match
 from torch_tb_profiler.ranks.names import group_label
 from torch_tb_profiler.ranks.question import RANK
 from torch_tb_profiler.ranks.rank import Rank
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.question import RankTimeline, RunTimelines, RunTimelinesQuestion
 from torch_tb_profiler.timeline.questions.parameters import Row, check_row
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.words.reasons import because
 
 MOST_MEMBERS = 64
 
@@ -75,7 +75,7 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
     matching: Matching = run.remember("matching", lambda: match(ranks))
     number = -1 if operation is None else int(matching.match[own][operation])
     if operation is None or number < 0:
-        raise NotFound(Reason("not_shared", f"row {row} is not communication that other ranks share", {"row": row}))
+        raise NotFound(because("not_shared", {"row": row}))
     members: list[tuple[int, int]] = []
     for rank in (own, *(other for other in range(len(ranks)) if other != own)):
         places = np.flatnonzero(matching.match[rank] == number)

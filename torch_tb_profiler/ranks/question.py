@@ -21,8 +21,8 @@ from torch_tb_profiler.ranks.distributed import (
 )
 from torch_tb_profiler.ranks.locations import Location
 from torch_tb_profiler.ranks.rank import Rank, rank_of
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.words.reasons import because
 
 
 class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,8 +163,7 @@ RANK = RankPart("rank", _rank_of)
 def distributed_of(subject: RunSubject[Rank]) -> Distributed:
     """What the ranks say together. Raises NotFound: none of them communicated."""
     if not any(len(rank.communications) > 0 or (rank.world_size or 0) > 1 for rank in subject.parts):
-        text = f"no communication was found in {subject.run!r}, span {subject.span}"
-        raise NotFound(Reason("communication_not_found", text, {"run": subject.run, "span": subject.span}))
+        raise NotFound(because("communication_not_found", {"run": subject.run, "span": subject.span}))
     return distributed(subject.parts)
 
 

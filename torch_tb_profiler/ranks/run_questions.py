@@ -27,7 +27,7 @@ from torch_tb_profiler.ranks.robust import NORMAL
 from torch_tb_profiler.ranks.run_answers import Clock, HeatMap, RanksOverview
 from torch_tb_profiler.ranks.summary import RankSummary, decode_named, summarize
 from torch_tb_profiler.ranks.words import Metric
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 #: of a step: what is an outlier, in deviations, with a floor of this part of the median
 OUTLIER, FLOOR = 8.0, 0.005
@@ -60,7 +60,7 @@ SUMMARY = RankPart("summary", _summary_of, decode_named)
 def heat_map(result: RunResult, metric: Metric) -> HeatMap:
     """One metric of all ranks and steps. Raises NotFound: it was not recorded."""
     if metric not in result.heat:
-        raise NotFound(Reason("metric_not_recorded", f"no trace of the run has {metric}", {"metric": metric}))
+        raise NotFound(because("metric_not_recorded", {"metric": metric}))
     values = result.heat[metric]
     known = values[values >= 0]
     middle = float(np.median(known)) if len(known) else None

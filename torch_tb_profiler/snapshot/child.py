@@ -18,6 +18,7 @@ from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest
 from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.trace.column_file import Writer
 from torch_tb_profiler.trace.unpack import Limits, UnpackError
+from torch_tb_profiler.words.reasons import because
 
 #: of memory beside what the file takes, and bytes of memory for each byte of its text
 FREE_BYTES = 512 << 20
@@ -59,10 +60,9 @@ def convert(target: Path, limits: Limits, progress: Callable[[int], None]) -> Ou
     except (SnapshotError, UnpackError) as error:
         return Outcome(error.reason)
     except MemoryError:
-        return Outcome(Reason("snapshot_limits", "needs more memory to be read than a snapshot of its size can"))
+        return Outcome(because("snapshot_limits", {"limit": "memory"}))
     except OSError as error:
-        text = f"could not be read, or its columns could not be written: {error}"
-        return Outcome(Reason("not_written", text, {"error": str(error)}))
+        return Outcome(because("not_written", {"error": str(error)}))
 
 
 def memory_limit() -> Callable[[int], None]:

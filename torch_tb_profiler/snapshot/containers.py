@@ -9,14 +9,13 @@ import re
 from typing import BinaryIO
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.harvest import SnapshotError
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
+from torch_tb_profiler.words.reasons import because
 
 _HEAD_BYTES = 256
 _PAGE = late_pattern(rb"\A(?:\xef\xbb\xbf)?\s*<", re.DOTALL)
 _BASE64 = late_pattern(rb'"base64"\s*:\s*"([A-Za-z0-9+/]*={0,2})"')
-_NONE = Reason("no_snapshot", "is a page without a memory snapshot in it")
 
 
 def pickle_in(stream: BinaryIO, limits: Limits) -> Readable:
@@ -26,11 +25,11 @@ def pickle_in(stream: BinaryIO, limits: Limits) -> Readable:
         return text
     found = _BASE64.search(text.rest())
     if found is None:
-        raise SnapshotError(_NONE)
+        raise SnapshotError(because("no_snapshot", {"is": "page"}))
     try:
         return io.BytesIO(base64.b64decode(found[1]))
     except binascii.Error:
-        raise SnapshotError(_NONE) from None
+        raise SnapshotError(because("no_snapshot", {"is": "page"})) from None
 
 
 class _Ahead:

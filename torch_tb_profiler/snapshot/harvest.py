@@ -21,6 +21,7 @@ import numpy as np
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, reason_of
 from torch_tb_profiler.snapshot.records import Columns, RecordColumns, StackTable, Strings
 from torch_tb_profiler.trace.unpack import Readable
+from torch_tb_profiler.words.reasons import because
 
 _FRAME = b"\x95"
 #: between two looks for the next list of records, at least so many frames
@@ -29,7 +30,6 @@ _LENGTH_BYTES = 8
 #: longer ones are not looked through to their end beforehand
 _LONGEST_FRAME = 1 << 30
 _READ_BYTES = 128 * 1024
-_NO_SNAPSHOT = "is a pickle, but not a memory snapshot"
 
 
 class SnapshotError(ErrorWithReason):
@@ -44,10 +44,10 @@ class _Unpickler(pickle.Unpickler):
     """One that knows no class, no persistent object and no buffer."""
 
     def find_class(self, module_name: str, global_name: str, /) -> NoReturn:
-        raise _NotASnapshot(f"it names {str(module_name)[:80]}.{str(global_name)[:80]}")
+        raise _NotASnapshot(f"{str(module_name)[:80]}.{str(global_name)[:80]}")
 
     def persistent_load(self, _: Any) -> NoReturn:
-        raise _NotASnapshot("it names a persistent object")
+        raise _NotASnapshot("a persistent object")
 
 
 class Harvest:
@@ -76,7 +76,7 @@ def harvest(text: Readable, progress: Callable[[int], None] = lambda _: None) ->
     stream = _Source(text, progress)
     head = stream.peek(4)
     if len(head) < 2 or head[0] != 0x80 or head[1] > pickle.HIGHEST_PROTOCOL:
-        raise SnapshotError(Reason("no_snapshot", "is not a pickle"))
+        raise SnapshotError(because("no_snapshot", {"is": "no_pickle"}))
     framed = head[2:3] == _FRAME
     source: Any = _Frames(stream, found) if framed else stream
     unpickler = _Unpickler(source)
@@ -85,7 +85,7 @@ def harvest(text: Readable, progress: Callable[[int], None] = lambda _: None) ->
     with _uncollected():
         root, ended = _load(unpickler, found)
         if ended and not _is_snapshot(root):
-            raise SnapshotError(Reason("no_snapshot", _NO_SNAPSHOT))
+            raise SnapshotError(because("no_snapshot", {"is": "pickle"}))
         if ended:
             found.root = root
         if ended:
@@ -101,17 +101,16 @@ def _load(unpickler: _Unpickler, found: Harvest) -> tuple[Any, bool]:
     try:
         return unpickler.load(), True
     except _NotASnapshot as error:
-        text = f"{_NO_SNAPSHOT}: {error}, and nothing of that kind is ever loaded"
-        raise SnapshotError(Reason("no_snapshot", text)) from None
+        raise SnapshotError(because("no_snapshot", {"is": "pickle", "names": str(error)})) from None
     except MemoryError:
         raise
     except (EOFError, OSError) as error:
-        found.cut_off = Reason("cut_off", "it is cut off") if isinstance(error, EOFError) else reason_of(error)
+        found.cut_off = because("cut_off", {"snapshot": True}) if isinstance(error, EOFError) else reason_of(error)
     except RecursionError:
-        raise SnapshotError(Reason("no_snapshot", _NO_SNAPSHOT)) from None
+        raise SnapshotError(because("no_snapshot", {"is": "pickle"})) from None
     except Exception as error:  # noqa: BLE001 - a damaged pickle raises whatever its values make of it
         if "truncated" in str(error):
-            found.cut_off = Reason("cut_off", "it is cut off")
+            found.cut_off = because("cut_off", {"snapshot": True})
         else:
             found.cut_off = Reason(OTHER, f"it is damaged: {str(error)[:200]}")
     return {}, False
@@ -138,7 +137,7 @@ def _unfinished(memo: dict[int, Any], last: list[Any] | None) -> list[Any]:
     """
     values = list(memo.values())
     if not any(type(value) is str and value in ("segments", "device_traces") for value in values):
-        raise SnapshotError(Reason("no_snapshot", _NO_SNAPSHOT))
+        raise SnapshotError(because("no_snapshot", {"is": "pickle"}))
     lists = [value for value in values if _holds_records(value)]
     appended = {id(record) for records in lists for record in records}
     loose = [each for each in values if type(each) is dict and "action" in each and id(each) not in appended]

@@ -12,10 +12,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.reason import ErrorWithReason, Reason
+from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace.readable_text import ReadableText
 from torch_tb_profiler.trace.unpack import Limits
 from torch_tb_profiler.typed import from_json
+from torch_tb_profiler.words.reasons import because
 
 CATEGORIES = (
     "parameter",
@@ -54,13 +55,13 @@ def read_memory_timeline(stream: BinaryIO, limits: Limits) -> MemoryTimeline:
         text = _whole(stream, limits)
         decoded = from_json(text, list[list[Any]])
     except (OSError, RecursionError, msgspec.MsgspecError):
-        raise MemoryTimelineError(Reason("no_memory_timeline", "is not a file of export_memory_timeline")) from None
+        raise MemoryTimelineError(because("no_memory_timeline")) from None
     try:
         found = _of_sums(decoded) if _has_lists(decoded) else _of_changes(decoded)
     except (ValueError, OverflowError, TypeError, IndexError):
         found = None
     if found is None or not len(found.time_ns):
-        raise MemoryTimelineError(Reason("no_memory_timeline", "is not a file of export_memory_timeline"))
+        raise MemoryTimelineError(because("no_memory_timeline"))
     return found
 
 
@@ -74,7 +75,7 @@ def _whole(stream: BinaryIO, limits: Limits) -> bytes:
             return b"".join(pieces)
         pieces.append(bytes(block[:count]))
         size += count
-    raise MemoryTimelineError(Reason("too_large", f"is larger than {_MOST_BYTES >> 20} MiB"))
+    raise MemoryTimelineError(because("too_large", {"bytes": _MOST_BYTES}))
 
 
 def _has_lists(decoded: list[list[Any]]) -> bool:

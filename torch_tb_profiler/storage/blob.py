@@ -88,13 +88,6 @@ class Blobs:
 
     package, extra = "azure.storage.blob", "blob"
     name = "blob"
-    advice: Mapping[ErrorKind, str] = {
-        "credentials": "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, append a SAS to the address,"
-        " or install azure-identity and sign in",
-        "permission": "The role Storage Blob Data Reader, or a SAS with read and list (sp=rl), is needed",
-        "missing": "Check account and container; without credentials a private container looks like that, too",
-        "endpoint": "Check the account's name and BlobEndpoint in AZURE_STORAGE_CONNECTION_STRING",
-    }
 
     writing = "The role Storage Blob Data Contributor, or a SAS with create, write and delete (sp=rlcwd), is needed"
 

@@ -9,6 +9,8 @@ import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import ErrorWithReason, Reason, Value
+from torch_tb_profiler.words import section
+from torch_tb_profiler.words.reasons import because
 
 ErrorKind = Literal[
     "credentials",
@@ -23,30 +25,8 @@ ErrorKind = Literal[
     "failed",
 ]
 
-REASONS: Mapping[ErrorKind, str] = {
-    "credentials": "the credentials are not accepted",
-    "permission": "permission denied",
-    "missing": "it is not there",
-    "throttled": "the store asks for fewer requests",
-    "unreachable": "the store does not answer",
-    "endpoint": "this is the wrong region or endpoint",
-    "clock": "the clock of this machine is wrong",
-    "changed": "it was replaced while it was being read; it is read again soon",
-    "package": "a package is missing",
-    "failed": "the store answered with an error",
-}
-
-ADVICE: Mapping[ErrorKind, str] = {
-    "throttled": "It is tried again, more slowly",
-    "unreachable": "Check the network and the address; it is tried again",
-    "clock": "Set it (NTP): requests are signed with the time",
-}
-
 #: what passes by itself, or by a second try
 PASSING: frozenset[ErrorKind] = frozenset({"throttled", "unreachable"})
-
-#: whose advice is that of `ADVICE`
-ANY_STORE = "any"
 
 _BY_STATUS: Mapping[int, ErrorKind] = {
     401: "credentials",
@@ -101,13 +81,16 @@ class Attempt(msgspec.Struct, frozen=True):
     kind: Literal["unlistable", "unreadable"]
     place: str = ""
 
-    def failed(self, why: str, values: Mapping[str, Value]) -> Reason:
+    def failed(self, values: Mapping[str, Value]) -> Reason:
         """Why that failed."""
-        if self.kind == "unlistable":
-            tried = f"{self.place} cannot be listed".lstrip()
-        else:
-            tried = f"cannot be read from {self.place}" if self.place else "cannot be read"
-        return Reason(self.kind, f"{tried}: {why}", {"place": self.place, **values})
+        return because(self.kind, {"place": self.place, **values})
+
+
+def usual_advice(store: str, kind: ErrorKind) -> Mapping[str, str]:
+    """What to do about trouble with a store, and its key in `words/*/reasons.toml`; both for a reason."""
+    words = section("reasons", "texts")
+    key = next((key for key in (f"{store}.{kind}", f"any.{kind}") if key in words.shared["advised"]), "")
+    return {"advice": words.say("advised", {"advice_of": key}), "advice_of": key} if key else {"advice": ""}
 
 
 class Trouble(Exception):
@@ -125,17 +108,16 @@ class Trouble(Exception):
 
     def unwritable(self, place: str, allowed: str) -> StorageError:
         """The sentence when something could not be written. allowed: what must be, where permission is missing."""
-        code = f" ({self.code})" if self.code else ""
-        to_do = self.advice or (allowed if self.kind == "permission" else ADVICE.get(self.kind, ""))
-        text = f"{place} cannot be written: {REASONS[self.kind]}{code}{f'. {to_do}' if to_do else ''}"
+        usual = {"advice": allowed} if self.kind == "permission" else usual_advice("any", self.kind)
+        why = section("reasons", "texts").say("cause", self._values(usual))
+        text = f"{place} cannot be written: {why}"
         return StorageError(text, self.kind, self.wait)
 
-    def told(self, tried: Attempt, store: str, advice: Mapping[ErrorKind, str]) -> StorageError:
-        """The sentence: what was tried, why it failed, what to do. advice: that of the store, by its name."""
-        code = f" ({self.code})" if self.code else ""
-        to_do = self.advice or advice.get(self.kind) or ADVICE.get(self.kind, "")
-        why = f"{REASONS[self.kind]}{code}{f'. {to_do}' if to_do else ''}"
-        values = {"trouble": self.kind, "code": self.code, "advice": to_do}
-        if to_do and not self.advice:
-            values["advice_of"] = f"{store if self.kind in advice else ANY_STORE}.{self.kind}"
-        return StorageError(tried.failed(why, values), self.kind, self.wait)
+    def told(self, tried: Attempt, store: str) -> StorageError:
+        """The sentence: what was tried, why it failed, what to do about such a store."""
+        reason = tried.failed(self._values(usual_advice(store, self.kind)))
+        return StorageError(reason, self.kind, self.wait)
+
+    def _values(self, usual: Mapping[str, str]) -> Mapping[str, str]:
+        advice = {"advice": self.advice} if self.advice else usual
+        return {"trouble": self.kind, "code": self.code, **advice}

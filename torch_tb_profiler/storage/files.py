@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import hadoop
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
 from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
+from torch_tb_profiler.words.reasons import because
 
 PIECE_BYTES = 256 * 1024
 
@@ -32,12 +32,6 @@ _ADDRESS = late_pattern(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
 
 _NAME = "files"
 _WRITING = "The user of this process must be allowed to write there"
-_ADVICE: Mapping[ErrorKind, str] = {
-    "permission": "The user of this process must be allowed to read there (HADOOP_USER_NAME names another)",
-    "missing": "Check the path",
-    "credentials": "Get a ticket with kinit",
-    "endpoint": "Check the address",
-}
 _BY_ERROR: Mapping[int, ErrorKind] = {
     errno.EACCES: "permission",
     errno.EPERM: "permission",
@@ -71,7 +65,7 @@ class FileSystems:
 
                 fsspec.get_filesystem_class(scheme_of(root))
         except Trouble as trouble:
-            raise trouble.told(Attempt("unlistable", shown(root)), _NAME, _ADVICE) from None
+            raise trouble.told(Attempt("unlistable", shown(root)), _NAME) from None
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
         pending = deque([""])
@@ -81,8 +75,8 @@ class FileSystems:
                 children = _children(root, folder)
             except Trouble as trouble:
                 if not folder:
-                    raise trouble.told(Attempt("unlistable", shown(root)), _NAME, _ADVICE) from None
-                report(Problem(printable(folder), trouble.told(Attempt("unlistable"), _NAME, _ADVICE).reason))
+                    raise trouble.told(Attempt("unlistable", shown(root)), _NAME) from None
+                report(Problem(printable(folder), trouble.told(Attempt("unlistable"), _NAME).reason))
                 continue
             for name, found in children:
                 path = f"{folder}/{name}" if folder else name
@@ -96,9 +90,9 @@ class FileSystems:
             with _driver(url) as (driver, path):
                 found = _info(driver, path)
         except Trouble as trouble:
-            raise trouble.told(Attempt("unreadable"), _NAME, _ADVICE) from None
+            raise trouble.told(Attempt("unreadable"), _NAME) from None
         if found["type"] == "directory":
-            raise StorageError(Reason("no_file", "is not a file"), "missing")
+            raise StorageError(because("no_file"), "missing")
         return _entry(url.rpartition("/")[2], url, found)
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
@@ -114,7 +108,7 @@ class FileSystems:
                     raise Trouble("changed")
 
         def told(trouble: Trouble) -> StorageError:
-            return trouble.told(Attempt("unreadable"), _NAME, _ADVICE)
+            return trouble.told(Attempt("unreadable"), _NAME)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
 

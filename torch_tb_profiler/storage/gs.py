@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any, BinaryIO
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
+from torch_tb_profiler.storage.errors import StorageError, Trouble, kind_of_status, usual_advice
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
@@ -29,13 +29,6 @@ class Google:
 
     package, extra = "google.cloud.storage", "gs"
     name = "gs"
-    advice: Mapping[ErrorKind, str] = {
-        "credentials": "Set GOOGLE_APPLICATION_CREDENTIALS to a key file,"
-        " or run: gcloud auth application-default login",
-        "permission": "The role Storage Object Viewer on the bucket is needed",
-        "missing": "Check the bucket and STORAGE_EMULATOR_HOST",
-        "endpoint": "Check STORAGE_EMULATOR_HOST",
-    }
 
     writing = "The role Storage Object User on the bucket is needed"
 
@@ -148,7 +141,7 @@ def _trouble(error: Exception) -> Trouble:
         wait = headers.get("Retry-After", "")
         advice = ""
         if kind in ("credentials", "permission") and _found_nobody.is_set():
-            advice = "No credentials were found. " + Google.advice["credentials"]
+            advice = f"No credentials were found. {usual_advice(Google.name, 'credentials')['advice']}"
         return Trouble(kind, int(status), float(wait) if wait.isdecimal() else 0.0, advice)
     code = type(error).__name__
     if names & {"TransportError", "RequestException", "HTTPError", "TimeoutError", "OSError", "ProtocolError"}:

@@ -21,6 +21,7 @@ from torch_tb_profiler.regular_file import open_file
 from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Attempt, StorageError
 from torch_tb_profiler.storage.url import printable, scheme_of, shown
+from torch_tb_profiler.words.reasons import because
 
 #: seconds without a change after which a directory is quiet: until its own times change it is read only now and then
 QUIET_SECONDS = 60.0
@@ -60,7 +61,7 @@ class LocalStorage:
         except OSError as error:
             raise StorageError(_failed("unreadable", error)) from error
         if not modes.S_ISREG(status.st_mode):
-            raise StorageError(Reason("no_file", "is not a file"))
+            raise StorageError(because("no_file"))
         return _entry(printable(Path(url).name), url, status)
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:  # noqa: ARG002 - the system reads ahead
@@ -201,4 +202,4 @@ def _entry(path: str, url: str, status: os.stat_result) -> Entry:
 
 def _failed(kind: Literal["unlistable", "unreadable"], error: OSError, place: str = "") -> Reason:
     why = error.strerror or type(error).__name__
-    return Attempt(kind, place).failed(why, {"why": why, "errno": errno.errorcode.get(error.errno or 0, "")})
+    return Attempt(kind, place).failed({"why": why, "errno": errno.errorcode.get(error.errno or 0, "")})

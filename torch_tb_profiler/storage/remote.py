@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar, cast
@@ -12,12 +12,12 @@ from typing import BinaryIO, Protocol, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
+from torch_tb_profiler.storage.errors import Attempt, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.retry import patiently
 from torch_tb_profiler.storage.url import is_signed, printable, shown
+from torch_tb_profiler.words.reasons import because
 
 T = TypeVar("T")
 
@@ -47,10 +47,8 @@ class Store(Protocol):
     #: what is imported to read it, and the extra of ours that installs it
     package: str
     extra: str
-    #: what to do about trouble, in the words of this store
     #: of its advice
     name: str
-    advice: Mapping[ErrorKind, str]
     #: what must be allowed for writing
     writing: str
 
@@ -129,7 +127,7 @@ class ObjectStorage:
     def stat(self, url: str) -> Entry:
         place = self._store.place(url)
         if not place.key:
-            raise StorageError(Reason("no_file", "is not a file"), "missing")
+            raise StorageError(because("no_file"), "missing")
         found = self._try(self._reading(place), lambda: patiently(lambda: self._store.stat(place)))
         return self._entry(place, found, place.key.rpartition("/")[2])
 
@@ -140,7 +138,7 @@ class ObjectStorage:
             return self._store.get(place, start, stop, entry.etag)
 
         def told(trouble: Trouble) -> StorageError:
-            return trouble.told(self._reading(place), self._store.name, self._store.advice)
+            return trouble.told(self._reading(place), self._store.name)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told))
 
@@ -188,7 +186,7 @@ class ObjectStorage:
         try:
             return call()
         except Trouble as trouble:
-            raise trouble.told(tried, self._store.name, self._store.advice) from None
+            raise trouble.told(tried, self._store.name) from None
 
 
 def load(package: str, extra: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
+from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status, usual_advice
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
 from torch_tb_profiler.storage.remote import Object, ObjectAddress, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
@@ -93,13 +93,6 @@ class S3:
 
     package, extra = "boto3", "s3"
     name = "s3"
-    advice: Mapping[ErrorKind, str] = {
-        "credentials": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or AWS_PROFILE",
-        "permission": "s3:ListBucket on the bucket and s3:GetObject on its objects must be allowed",
-        "missing": "Check the bucket and S3_ENDPOINT",
-        "unreachable": "Check the network, S3_ENDPOINT and S3_USE_HTTPS; it is tried again",
-        "endpoint": "Set AWS_REGION to the region of the bucket, and S3_ENDPOINT for a server that is not AWS",
-    }
 
     writing = "s3:PutObject and s3:DeleteObject must be allowed"
 
@@ -168,7 +161,7 @@ def _client() -> Iterator[Any]:
     except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
         trouble = _trouble(error)
         if trouble.kind == "permission" and client is not None and _is_nobody(client):
-            trouble.advice = "No credentials were found. " + S3.advice["credentials"]
+            trouble.advice = f"No credentials were found. {usual_advice(S3.name, 'credentials')['advice']}"
         if trouble.kind == "credentials":
             _client_for.cache_clear()  # others may be there the next time
         raise trouble from None

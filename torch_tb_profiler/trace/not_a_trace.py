@@ -11,7 +11,3 @@ class NotATraceError(ValueError):
     def __init__(self, reason: Reason) -> None:
         super().__init__(str(reason))
         self.reason = reason
-
-
-def no_trace_events(why: str, first: str = "") -> Reason:
-    return Reason("no_trace_events", f"is not a PyTorch trace: {why}", {"first": first})

@@ -25,6 +25,7 @@ from torch_tb_profiler.trace.table_writer import MemoryWriter, TableWriter, Trac
 from torch_tb_profiler.trace.text import ChunkedText
 from torch_tb_profiler.trace.together import Together
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
+from torch_tb_profiler.words.reasons import because
 
 #: what suffers where events are missing or changed
 _DAMAGES = ("overview", "operators", "kernels")
@@ -94,9 +95,8 @@ def read_to_file(
 def _nothing(dropped: int) -> Reason:
     """Why a whole file has no events, of which so many could not be read."""
     if dropped:
-        why = f"holds no events: none of its {dropped} events can be read"
-        return Reason("no_readable_events", why, {"count": dropped})
-    return Reason("no_events", "holds no events: none were recorded, its traceEvents is empty")
+        return because("no_readable_events", {"count": dropped})
+    return because("no_events")
 
 
 def _read(
@@ -137,7 +137,7 @@ def _read(
     if not collector.count:
         if text.closed:
             raise TraceError(_nothing(sum(each.count for each in notes if each.kind == "dropped_events")))
-        raise TraceError(text.broken or Reason("cut_off", "is cut off before its first event"))
+        raise TraceError(text.broken or because("cut_off"))
     for kind, begin in (("damaged_header", text.damaged_header), ("damaged_tail", text.damaged_tail)):
         if begin is not None:
             notes.add(note(kind, "warning", first_offset=begin))

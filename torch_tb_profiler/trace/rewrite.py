@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.readable_text import ReadableText
@@ -22,6 +21,7 @@ from torch_tb_profiler.trace.repair import repair_text
 from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText
 from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
 from torch_tb_profiler.typed import json_decoder
+from torch_tb_profiler.words.reasons import because
 
 BLOCK_BYTES = 256 * 1024
 
@@ -114,7 +114,7 @@ def _up_to_the_list(text: Readable) -> tuple[bytes, bytes]:
             start = _start_of_list(known)
         if start is not None and _NOT_BLANK.search(known, start):
             return known[:start], known[start:]
-    raise TraceError(Reason("changed", "has changed while it was read"))
+    raise TraceError(because("changed", {"reading": True}))
 
 
 def _start_of_list(text: bytes) -> int | None:

@@ -13,8 +13,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.other_formats import other_format
-from torch_tb_profiler.reason import NUMBERS, Reason, not_json, reason_of
+from torch_tb_profiler.other_formats import not_json, other_format
+from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.trace.ahead import Rereadable
 from torch_tb_profiler.trace.chunk import Chunk
 from torch_tb_profiler.trace.json_scan import (
@@ -25,10 +25,11 @@ from torch_tb_profiler.trace.json_scan import (
     first_object,
     next_event,
 )
-from torch_tb_profiler.trace.not_a_trace import NotATraceError, no_trace_events
+from torch_tb_profiler.trace.not_a_trace import NotATraceError
 from torch_tb_profiler.trace.repair import Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
 from torch_tb_profiler.typed import from_json
+from torch_tb_profiler.words.reasons import because
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024
@@ -116,8 +117,7 @@ class ChunkedText:
             self._start, self._end = 1, 1 + unread
         if self._end >= len(self._buffer) - 1:
             if len(self._buffer) > MAX_EVENT_BYTES:
-                text = f"has an event longer than {MAX_EVENT_BYTES} bytes"
-                raise NotATraceError(Reason("long_event", text, {"bytes": MAX_EVENT_BYTES}))
+                raise NotATraceError(because("long_event", {"bytes": MAX_EVENT_BYTES}))
             self._buffer = self._buffer + bytes(len(self._buffer))
         # one byte is left free for the closing bracket
         try:
@@ -139,7 +139,7 @@ class ChunkedText:
                 if len(stripped) < _LIST_START_BYTES and self._fill():
                     continue
                 if _NUMBERS.match(stripped):
-                    raise NotATraceError(NUMBERS)
+                    raise NotATraceError(because("numbers"))
                 self._start = len(text) - len(stripped) + 1
                 self.head = text[: self._start]
                 return
@@ -155,12 +155,12 @@ class ChunkedText:
                 break
         if self._end > MAX_HEADER_BYTES:
             first = f"{MAX_HEADER_BYTES >> 20} MiB"
-            raise NotATraceError(no_trace_events(f"no traceEvents in its first {first}", first))
+            raise NotATraceError(because("no_trace_events", {"first": first}))
         if not stripped:
-            raise NotATraceError(self.broken or Reason("empty", "is empty"))
+            raise NotATraceError(self.broken or because("empty"))
         if not stripped.startswith(b"{") or stripped[1:2] == b"\0":
             raise NotATraceError(not_json(stripped))
-        raise NotATraceError(other_format(stripped[:_TOLD_BYTES]) or no_trace_events("it has no traceEvents"))
+        raise NotATraceError(other_format(stripped[:_TOLD_BYTES]) or because("no_trace_events", {"first": ""}))
 
     def _read_header(self, text: bytes) -> None:
         keys = text.removeprefix(_BOM)

@@ -12,6 +12,7 @@ import zstandard
 from torch_tb_profiler.defaults import EXPANSION
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.column_blocks import crc
+from torch_tb_profiler.words.reasons import because
 
 _isal: ModuleType | None
 try:
@@ -125,8 +126,7 @@ class _Limited:
         self._bytes += count
         limits = self._limits
         if self._bytes > limits.free_bytes and self._bytes > limits.expansion * self._stored.bytes_read:
-            text = f"it unpacks to more than {limits.expansion} times its size, which no trace does"
-            raise UnpackError(Reason("expansion", text, {"times": limits.expansion}))
+            raise UnpackError(because("expansion", {"times": limits.expansion}))
         return count
 
 
@@ -384,9 +384,8 @@ class _Unzstd:
 
 
 def _cut_off(packing: str) -> Reason:
-    return Reason(f"{packing.lower()}_cut_off", f"the {packing} data is cut off")
+    return because(f"{packing.lower()}_cut_off")
 
 
 def _damaged(packing: str, error: Exception | str) -> Reason:
-    text = f"the {packing} data is damaged: {error}"
-    return Reason("damaged_packing", text, {"packing": packing, "error": str(error)})
+    return because("damaged_packing", {"packing": packing, "error": str(error)})

@@ -15,9 +15,9 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import (
     Body,
     Key,
@@ -310,6 +310,6 @@ def meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatu
         elif scope.of == "all" or run.name == scope.run:
             found += [(run.name, trace) for trace in run.traces]
     if scope.of == "run" and not found:
-        missing = Reason("no_such_run", f"there is no run {scope.run!r}", {"run": scope.run or ""})
+        missing = because("no_such_run", {"run": scope.run or ""})
         raise HttpError(404, str(missing), why(missing))
     return found

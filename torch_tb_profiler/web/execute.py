@@ -32,7 +32,6 @@ from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.aside import put_aside, watched
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.typed import from_json
@@ -51,6 +50,7 @@ from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.kept_parts import KeptParts
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried, page_of
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import (
     Key,
     OpenRun,
@@ -174,8 +174,8 @@ def _compute(
 
 def _about_others(question: AnyTraceQuestion) -> NotFound:
     if question.about == "snapshot":
-        return NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
-    return NotFound(Reason("memory_snapshot", "is a memory snapshot (torch.cuda.memory): it is not a trace"))
+        return NotFound(because("no_snapshot"))
+    return NotFound(because("memory_snapshot"))
 
 
 def is_about(question: AnyTraceQuestion, model: Model) -> bool:

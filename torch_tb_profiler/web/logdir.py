@@ -9,8 +9,9 @@ import msgspec
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.discovery import natural_key
-from torch_tb_profiler.reason import Reason, Why
+from torch_tb_profiler.reason import Why
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus, Workspace
 from torch_tb_profiler.workspace.status import RunState
 
@@ -123,7 +124,7 @@ def _skipped(files: Sequence[Skipped]) -> list[SkippedFile]:
     """The first of them: a data set of thousands of JSON files must not make this answer heavy."""
     shown = list(files[:MOST_SKIPPED])
     if more := len(files) - len(shown):
-        shown.append(Skipped("…", Reason("more_files", f"and {more} more files", {"count": more})))
+        shown.append(Skipped("…", because("more_files", {"count": more})))
     return [SkippedFile(file=s.file, reason=s.reason.text, why=Why.of(s.reason), unlisted=s.unlisted) for s in shown]
 
 

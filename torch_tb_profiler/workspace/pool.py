@@ -23,6 +23,7 @@ from torch_tb_profiler import storage
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.open_files import is_scarce
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.give_back import MMAP_THRESHOLD, TRIM_THRESHOLD
 from torch_tb_profiler.workspace.numbers import number_from_environment
 from torch_tb_profiler.workspace.protocol import (
@@ -61,8 +62,6 @@ VARIABLES = {
 }
 
 _Process = subprocess.Popen[bytes]
-
-_WITHDRAWN = Reason("withdrawn", "was withdrawn while it was read")
 
 
 def variables() -> dict[str, str]:
@@ -166,7 +165,7 @@ class Pool:
             self._later = deque(job for job in self._later if job.id != job_id)
             for running in self._running:
                 if running.job.id == job_id:
-                    running.end(_WITHDRAWN)
+                    running.end(because("withdrawn"))
 
     def hurry(self, job_id: int) -> None:
         """A request waits for this one."""
@@ -217,8 +216,7 @@ class Pool:
             except Exception as error:  # this thread must live as long as the pool
                 if not isinstance(error, OSError):
                     log.exception("%s: its process cannot be supervised", job.url)
-                text = f"could not be read: no process could be started for it ({error})"
-                reason = Reason("no_process", text, {"error": str(error)})
+                reason = because("no_process", {"error": str(error)})
                 outcome = _lost(running.is_read, reason, passes=is_scarce(error))
             with self._changed:
                 self._running.discard(running)
@@ -241,8 +239,7 @@ class Pool:
                 for when, running in due:
                     if when <= now and running.ended is None:
                         seconds = round(self._patience)
-                        text = f"could not be read: the process that read it made no progress for {seconds} s"
-                        running.end(Reason("hung", text, {"seconds": seconds}))
+                        running.end(because("hung", {"seconds": seconds}))
                 coming = [when - now for when, running in due if running.ended is None]
                 self._started.wait(min(coming, default=None))
 
@@ -350,16 +347,13 @@ class Pool:
 def _lost(is_read: bool, reason: Reason, passes: bool = False) -> Message:
     """The last message of a job whose process is gone."""
     if is_read:
-        return Prepared(0.0, "" if reason is _WITHDRAWN else str(reason))
+        return Prepared(0.0, "" if reason.kind == "withdrawn" else str(reason))
     return Failed(reason, passes=passes)
 
 
 def _obituary(code: int) -> Reason:
     if code == -9:  # SIGKILL, which Windows does not know
-        text = "could not be read: the process that read it was killed, probably because memory ran out"
-        return Reason("killed", text)
+        return because("killed")
     if code < 0:
-        name = signal.Signals(-code).name
-        return Reason("crashed", f"could not be read: the process that read it crashed ({name})", {"signal": name})
-    text = f"could not be read: the process that read it ended early (status {code})"
-    return Reason("ended", text, {"status": code})
+        return because("crashed", {"signal": signal.Signals(-code).name})
+    return because("ended", {"status": code})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from torch_tb_profiler.discovery import Run, Skipped, natural_key
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.status import Unknown
 from torch_tb_profiler.workspace.trace_state import TraceState
 
@@ -43,7 +43,7 @@ class RunIndex:
     def named(self, run: str) -> tuple[str, list[str], tuple[Skipped, ...]]:
         """What `runs` has of it. Raises Unknown."""
         if run not in self._by_name:
-            raise Unknown(Reason("no_such_run", f"there is no run {run!r}", {"run": run}))
+            raise Unknown(because("no_such_run", {"run": run}))
         return self._by_name[run]
 
     def size_of(self, run: str) -> RunSize:

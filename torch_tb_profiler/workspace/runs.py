@@ -14,6 +14,7 @@ from torch_tb_profiler.discovery import Found, Root, Run
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key, contents_name
 from torch_tb_profiler.workspace.pending_answers import PendingAnswers
@@ -145,7 +146,7 @@ class Runs:
                 raise Unknown(f"run {run!r} has {len(spans)} spans: one must be named")
             wanted = [trace for trace in of_run if span in (None, trace.file.span)]
             if not wanted:
-                raise Unknown(Reason("no_such_span", f"run {run!r} has no span {span!r}", {"span": span or ""}))
+                raise Unknown(because("no_such_span", {"span": span or "", "run": run}))
             workers = len({trace.file.worker for trace in of_run})
             status = [(trace, trace.status()) for trace in wanted]
         ready = tuple(
@@ -167,7 +168,7 @@ class Runs:
         try:
             storage = storage_for(entry.url)
             if changed or storage.stat(entry.url).version != entry.version:
-                changed_since = Reason("changed", "has changed since it was read; it is read again soon")
+                changed_since = because("changed")
                 raise Unreadable(replace(status, reason=changed_since))
             return Original(status.file, status.size, storage.open(entry))
         except StorageError as error:
@@ -214,14 +215,12 @@ class Runs:
         of_run = self._of_run(run)
         of_worker = [trace for trace in of_run if trace.file.worker == worker]
         if not of_worker:
-            raise Unknown(
-                Reason("no_such_worker", f"run {run!r} has no worker {worker!r}", {"run": run, "worker": worker})
-            )
+            raise Unknown(because("no_such_worker", {"run": run, "worker": worker}))
         if span is None and len(of_worker) > 1:
             raise Unknown(f"worker {worker!r} has {len(of_worker)} spans: one must be named")
         wanted = [trace for trace in of_worker if span in (None, trace.file.span)]
         if not wanted:
-            raise Unknown(Reason("no_such_span", f"worker {worker!r} has no span {span!r}", {"span": span or ""}))
+            raise Unknown(because("no_such_span", {"span": span or "", "worker": worker}))
         return wanted[0], len({trace.file.worker for trace in of_run if trace.file.kind == "trace"})
 
     # listing ---------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from torch_tb_profiler.discovery.names import concerns
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, Problem, StorageError, is_local, shown, storage_for
 from torch_tb_profiler.storage.local import LocalTree
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.background import Background
 from torch_tb_profiler.workspace.head_cache import HeadCache
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
@@ -162,8 +163,7 @@ class _Attempt(threading.Thread):
             self.join(left)
         if self.is_alive():
             place = shown(self._tree.root)
-            text = f"{place} cannot be listed: its file system has not answered for {SILENT_SECONDS:g} s"
-            raise StorageError(Reason("silent", text, {"place": place, "seconds": SILENT_SECONDS}))
+            raise StorageError(because("silent", {"place": place, "seconds": SILENT_SECONDS}))
         if self._error is not None:
             raise self._error
         for problem in self._problems:

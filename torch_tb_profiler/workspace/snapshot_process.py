@@ -17,6 +17,7 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.child import Outcome
 from torch_tb_profiler.trace import Limits, Progress, Trace, TraceError, column_file
 from torch_tb_profiler.typed import from_json
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.pool import VARIABLES
 from torch_tb_profiler.workspace.sealed import remove_parts
 
@@ -89,6 +90,5 @@ def _feed(stream: BinaryIO, process: subprocess.Popen[bytes], on_progress: Calla
 def _obituary(code: int, seconds: int) -> Reason:
     """Why a process has said nothing."""
     if code < 0 and -code in (9, 24):  # SIGKILL by the timer or the system, SIGXCPU by its limit
-        text = f"could not be read: the process that read it took more than {seconds} s or too much memory"
-        return Reason("snapshot_limits", text)
-    return Reason("snapshot_limits", f"could not be read: the process that read it ended (status {code})")
+        return because("snapshot_limits", {"limit": "process", "seconds": seconds})
+    return because("snapshot_limits", {"status": code})

@@ -10,6 +10,7 @@ import msgspec
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.discovery import Skipped, TraceKind
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason, Why
+from torch_tb_profiler.words.reasons import because
 
 State = Literal["queued", "loading", "ready", "failed"]
 RunState = Literal["loading", "ready", "failed"]
@@ -160,12 +161,10 @@ class Unreadable(Unavailable):
     """The trace could not be read."""
 
     def __init__(self, trace: TraceStatus) -> None:
-        text = f"{trace.file} {trace.reason}"
         why = trace.why or Why(kind=OTHER, values={})
         super().__init__(
-            Reason(
+            because(
                 "trace_failed",
-                text,
                 {"file": trace.file, "why_kind": why.kind, "said": trace.reason or "", **why.values},
             )
         )

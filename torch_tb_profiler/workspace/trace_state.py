@@ -11,6 +11,7 @@ from torch_tb_profiler.discovery.names import recorded_ns
 from torch_tb_profiler.reason import Reason, Why
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace.column_file import ColumnFileError
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.protocol import Summary
 from torch_tb_profiler.workspace.scanner import LONGEST_PAUSE
 from torch_tb_profiler.workspace.status import State, TraceStatus
@@ -92,8 +93,7 @@ class TraceState(msgspec.Struct):
             self.state = "queued"
         else:
             told = str(error) if isinstance(error, ColumnFileError) else f"{type(error).__name__}: {error}"
-            text = f"could be read, but its columns cannot be used: {told}"
-            self.fail(Reason("columns_unusable", text, {"error": told}), passes=is_damaged)
+            self.fail(because("columns_unusable", {"error": told}), passes=is_damaged)
         self.mended += 1
         self.summary, self.bytes_done, self.events = None, 0, None
 

@@ -21,13 +21,13 @@ from typing import BinaryIO
 
 from torch_tb_profiler import aside
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.inputs import inputs_of
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
+from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, StoredAnswer, stored
 from torch_tb_profiler.workspace.broken import is_broken
 from torch_tb_profiler.workspace.give_back import give_back
@@ -152,7 +152,7 @@ def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool
         now = storage.stat(job.url)
         if (now.size, now.modified_ns) != (job.size, job.modified_ns) or (job.etag and now.etag != job.etag):
             target.unlink()
-            return Failed(Reason("still_written", "is still being written; it is read again once it is complete"))
+            return Failed(because("still_written"))
         model = Model(trace)
         return _summarized(job, model, began), model
     except StorageError as error:
@@ -160,13 +160,12 @@ def _read(job: Job, send: Callable[[Message], None], may_help: Callable[[], bool
     except TraceError as error:
         return Failed(error.reason)
     except MemoryError:
-        return Failed(Reason("no_memory", "needs more memory than is available"))
+        return Failed(because("no_memory"))
     except OSError as error:
-        text = f"could not be read, or its columns could not be written: {error}"
-        return Failed(Reason("not_written", text, {"error": str(error)}), passes=True)
+        return Failed(because("not_written", {"error": str(error)}), passes=True)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
         told = f"{type(error).__name__}: {error}"
-        return Failed(Reason("unforeseen", f"could not be read: {told}", {"error": told}), traceback.format_exc())
+        return Failed(because("unforeseen", {"error": told}), traceback.format_exc())
 
 
 def _summarized(job: Job, model: Model, began: float) -> Done:

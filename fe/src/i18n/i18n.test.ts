@@ -74,9 +74,9 @@ function said(messages: object, path = ""): [string, string][] {
 
 const MARKS = ["<1>", "<2>", "<3>", "<4>", "<5>", "<6>"];
 /** Given lists, not texts. */
-const NOT_TEXTS = new Set(["capture.health.summary", "serverMessages"]);
-/** Said by the page in English, and in Chinese by the words of the server. */
-const OF_SERVER = /^criticalpath\.refusals\.(?!waits)/;
+const NOT_TEXTS = new Set(["capture.health.summary"]);
+/** What Chinese says in words of the server: `torch_tb_profiler/words`. */
+const OF_SERVER = /^(serverMessages|criticalpath\.refusals\.(?!waits))/;
 
 /** Names and code that are the same in every language. */
 const SAME =

@@ -43,7 +43,7 @@ export function definitionText(definitions: Readonly<Record<string, string>>, ke
 export function noteText({ kind, text, values = {} }: NoteWords): string {
   const say = (key: string, said: Values) => serverMessages()?.words("notes", kind, key, said);
   const parts = numbered(values).map((each) => say("each", each) ?? "");
-  const more: Values = { parts: parts.join(say("between", {})), ...reasonIn(values) };
+  const more: Values = { parts: parts.join(say("between", {})), ...quoted("why", values) };
   return apart(say("text", { ...values, ...more }) ?? text);
 }
 
@@ -57,10 +57,10 @@ function numbered(values: Values): Values[] {
   return found;
 }
 
-/** What a note quotes of a reason. */
-function reasonIn({ why_kind: kind, ...values }: Values): Values {
-  const why = t.serverMessages.reasons[String(kind)]?.(values);
-  return why === undefined ? {} : { why };
+/** The value in which a note or a reason quotes a reason. */
+function quoted(name: "why" | "said", { why_kind: kind = "", ...values }: Values): Values {
+  const said = t.serverMessages.reason(String(kind), values);
+  return said === undefined ? {} : { [name]: said };
 }
 
 export function remedyText({
@@ -76,7 +76,8 @@ export function reasonText(
   reason: string,
   why: { readonly kind: string; readonly values: Values } | null,
 ): string {
-  return apart(t.serverMessages.reasons[why?.kind ?? ""]?.(why?.values ?? {}) ?? reason);
+  const { kind = "", values = {} } = why ?? {};
+  return apart(t.serverMessages.reason(kind, { ...values, ...quoted("said", values) }) ?? reason);
 }
 
 /** What bounds a run. */

@@ -8,8 +8,8 @@ type By<T> = Readonly<Record<string, T>>;
 
 /** What the server says in English, in another language, by its keys. What is not here is shown as the server says it. */
 export interface FirstMessages {
-  /** By the kind of the reason why a file is not shown. */
-  readonly reasons: By<(values: Values) => string>;
+  /** Why a file is not shown, by the kind of the reason; undefined where it cannot be said. */
+  readonly reason: (kind: string, values: Values) => string | undefined;
 }
 
 /** The same of what views show. */

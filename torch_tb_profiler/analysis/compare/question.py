@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_tim
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 NOTHING = Times(0, 0, 0)
 
@@ -113,7 +113,7 @@ def _compare(left: Subject, right: Subject, asked: WhichPart) -> CompareAnswer:
     comparison = Comparison(left.model, right.model, "all")
     trail = comparison.trail(path)
     if not trail:
-        raise NotFound(Reason("no_such_part", f"the comparison has no part {path!r}", {"part": path}))
+        raise NotFound(because("no_such_part", {"part": path}))
     node = trail[-1]
     whole = path == ROOT
     beginning = comparison.beginning()

@@ -11,7 +11,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Answer, TraceMeta
 from torch_tb_profiler.analysis.memory.failures import Failure, failure_of_text, failures, said_of_failure
 from torch_tb_profiler.analysis.question import NoParameters, Refused, Subject, TraceQuestion
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 #: of an exception; what follows is a traceback
 MOST_TEXT = 4000
@@ -43,8 +43,7 @@ def _failures(subject: Subject, _: NoParameters) -> MemoryFailuresAnswer:
 def _of_text(subject: Subject, asked: ErrorText) -> MemoryFailuresAnswer:
     found = failure_of_text(asked.text)
     if found is None:
-        why = "no text of an OutOfMemoryError: it does not say how much was asked for"
-        raise Refused(Reason("no_oom_text", why))
+        raise Refused(because("no_oom_text"))
     return _answer(subject, (found,))
 
 

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.memory.module_categories import BEFORE, MemoryMo
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model.program_tree import Source
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 #: columns that there are wherever a trace tells the parts of a step apart
 _USUAL = ("gradient", "optimizer_state", "saved_for_backward", "kept_from_forward")
@@ -46,8 +46,7 @@ def _modules(subject: Subject, asked: OfMemory) -> Table[MemoryModulesMeta]:
     about = subject.about("memory")
     if chosen is None:
         if asked.device is not None:
-            reason = Reason("no_memory_of", f"no memory of {asked.device!r} was recorded", {"device": asked.device})
-            raise NotFound(reason)
+            raise NotFound(because("no_memory_of", {"device": asked.device}))
         columns = [MemoryModules.columns[key] for key in ("module", "bytes", "blocks")]
         return Table(MemoryModulesMeta(**about, device=None), columns, {column.key: () for column in columns})
     # without phases none of the others is known, so that they are no columns of zeros

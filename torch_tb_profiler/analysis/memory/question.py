@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import positions
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 MOST_BINS = 2000
 #: blocks of one answer, unless asked otherwise
@@ -287,7 +287,7 @@ def _device_index(model: Model, device: str | None) -> int:
     """Which device is asked about; by default the first, an accelerator if there is one."""
     index = 0 if device is None else memory_records(model).device_index(device)
     if index is None:
-        raise NotFound(Reason("no_memory_of", f"no memory of {device!r} was recorded", {"device": device or ""}))
+        raise NotFound(because("no_memory_of", {"device": device or ""}))
     return index
 
 

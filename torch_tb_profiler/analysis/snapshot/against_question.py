@@ -12,8 +12,8 @@ from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
 from torch_tb_profiler.analysis.snapshot.against import AgainstBy, against
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, find_moment, moment_of
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.words.reasons import because
 
 MOST_ROWS = 2000
 
@@ -50,7 +50,7 @@ class AgainstAnswer(Answer, frozen=True, kw_only=True):
 
 def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
     if not is_snapshot(other.model.trace) or not is_snapshot(own.model.trace):
-        raise NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
+        raise NotFound(because("no_snapshot"))
     theirs, ours = device_history(other.model, asked.device), device_history(own.model, asked.exp_device)
     # a program that ran out of memory is compared with one that did not
     before = find_moment(theirs, asked.at) or moment_of(theirs, "peak")

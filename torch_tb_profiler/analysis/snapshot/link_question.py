@@ -15,9 +15,9 @@ from torch_tb_profiler.analysis.snapshot.moments import device_history
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of
 from torch_tb_profiler.analysis.snapshot.tracks import CALLS, AllocatorCall
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
 from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.words.reasons import because
 
 MOST_CALLS = 2000
 MOST_COLUMNS = 1000
@@ -77,7 +77,7 @@ class SnapshotLinkAnswer(Answer, frozen=True, kw_only=True):
 
 def _link(trace: Subject, snapshot: Subject, _: NoParameters) -> SnapshotLinkAnswer:
     if is_snapshot(trace.model.trace) or not is_snapshot(snapshot.model.trace):
-        raise NotFound(Reason("no_pair", "the first of the two must be a trace, the second a memory snapshot"))
+        raise NotFound(because("no_pair"))
     found = link(trace.model, snapshot.model)
     events = trace.model.trace.events
     slices = np.flatnonzero(events.duration >= 0)

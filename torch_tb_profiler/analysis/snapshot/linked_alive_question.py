@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.linked_alive import LinkedBy, linked_alive
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moment_of
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.words.reasons import because
 
 MOST_ROWS = 2000
 
@@ -60,7 +60,7 @@ class LinkedAliveAnswer(Answer, frozen=True, kw_only=True):
 
 def _linked(trace: Subject, snapshot: Subject, asked: WhichLinked) -> LinkedAliveAnswer:
     if is_snapshot(trace.model.trace) or not is_snapshot(snapshot.model.trace):
-        raise NotFound(Reason("no_pair", "the first of the two must be a trace, the second a memory snapshot"))
+        raise NotFound(because("no_pair"))
     found = link(trace.model, snapshot.model)
     meta = TraceMeta(**trace.about("memory"))
     if found.offset_ns is None:

@@ -12,9 +12,9 @@ from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.device import about
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action
 from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.words.reasons import because
 
 MomentKind = Literal["start", "peak", "reserved_peak", "snapshot", "oom", "end", "record"]
 """What was asked for; `record`: the number of a record."""
@@ -75,14 +75,6 @@ def time_at(history: History, position: int) -> int | None:
     return None if found == NO_TIME else found
 
 
-_EMPTY = Reason(
-    "empty_snapshot",
-    "the snapshot is empty: no memory of a device was allocated when it was written, and no history was recorded "
-    "(torch.cuda.memory._record_memory_history)",
-)
-_CUT_OFF = Reason("empty_cut_off", "the snapshot is cut off, or damaged, before its first record")
-
-
 def device_history(model: Model, device: int | None) -> History:
     """Of a device by its number, without one of the first. Raises NotFound."""
     found = histories(model)
@@ -90,10 +82,10 @@ def device_history(model: Model, device: int | None) -> History:
         if device in (None, each.device.number):
             return each
     if not is_snapshot(model.trace):
-        raise NotFound(Reason("no_snapshot", "this is not a memory snapshot"))
+        raise NotFound(because("no_snapshot"))
     if not found:
-        raise NotFound(_CUT_OFF if about(model).get("cut_off") else _EMPTY)
-    raise NotFound(Reason("no_memory_of", f"the snapshot has no device {device}", {"device": str(device)}))
+        raise NotFound(because("empty_cut_off" if about(model).get("cut_off") else "empty_snapshot"))
+    raise NotFound(because("no_memory_of", {"device": str(device), "snapshot": True}))
 
 
 def position_of(history: History, at: str) -> int:

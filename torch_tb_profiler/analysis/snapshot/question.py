@@ -42,8 +42,8 @@ from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action, Annotations
+from torch_tb_profiler.words.reasons import because
 
 TAG = "memory snapshots"
 MOST_COLUMNS = 2000
@@ -208,7 +208,7 @@ def _stacks(subject: Subject, asked: WhichTree) -> SnapshotStacksAnswer:
     names = stack_names(model)
     found = alive_stacks(history, names, at.position, asked.direction, asked.frames, asked.root, SMALLEST_SHARE)
     if found is None:
-        raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
+        raise NotFound(because("no_such_stack", {"root": asked.root}))
     tree = SnapshotStacks(
         id=found.id,
         parent=found.parent,

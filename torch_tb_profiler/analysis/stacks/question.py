@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.stacks.recorded import all_stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.analysis.stacks.threads import StackThreads, stack_threads
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.words.reasons import because
 
 #: of file filters: longer ones are no words that anybody typed
 LONGEST_FILTER = 1000
@@ -131,7 +131,7 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
     thread = asked.thread if asked.thread in threads.track else -1
     found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share, with_forward, thread)
     if found is None:
-        raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
+        raise NotFound(because("no_such_stack", {"root": asked.root}))
     has_frames = all_stacks(model, with_forward).has_frames
     around = [found] if found.above is None else [found, found.above]
     shown_kinds = {kind for each in around for kind in each.kind}

@@ -32,9 +32,8 @@ from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_trace
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe, tell
 from torch_tb_profiler.discovery import TraceFile
-from torch_tb_profiler.discovery.content import PICTURE
+from torch_tb_profiler.discovery.content import picture
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.reason import NUMBERS
 from torch_tb_profiler.snapshot.memory_timeline import (
     CATEGORIES,
     MemoryTimeline,
@@ -193,9 +192,9 @@ def _timeline(path: Path) -> MemoryTimeline | None:
         return None
     with path.open("rb") as stream:
         reason = examine_stream(stream).reason
-        if reason == PICTURE:
+        if reason == picture():
             raise UserError(f"{path} {reason}")
-        if reason != NUMBERS:
+        if reason is None or reason.kind != "numbers":
             return None
         stream.seek(0)
         try:

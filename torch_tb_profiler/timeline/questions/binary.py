@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.question import NotFound, Refused
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import (
     MOST_NUMBERS,
@@ -24,6 +23,7 @@ from torch_tb_profiler.timeline.questions.parameters import (
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.window import exact_slices
 from torch_tb_profiler.timeline.wire import counters_bytes, slices_bytes, tile_bytes
+from torch_tb_profiler.words.reasons import because
 
 SLICES, MOST_SLICES = 5000, 50_000
 
@@ -75,7 +75,7 @@ def _counters(timeline: Timeline, asked: CountersOfTile) -> bytes:
     if len(ids) > MOST_NUMBERS:
         raise Refused(f"ids must be at most {MOST_NUMBERS}")
     if unknown := [each for each in ids if each not in known]:
-        raise NotFound(Reason("no_such_counter", f"there is no counter {unknown[0]!r}", {"counter": unknown[0]}))
+        raise NotFound(because("no_such_counter", {"counter": unknown[0]}))
     return counters_bytes(timeline, asked.level, asked.tile, [known[each] for each in ids])
 
 

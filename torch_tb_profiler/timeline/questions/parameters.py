@@ -10,8 +10,8 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.words.reasons import because
 
 T = TypeVar("T")
 
@@ -83,4 +83,4 @@ def check_window(start: int, end: int) -> None:
 def check_row(timeline: Timeline, row: int) -> None:
     """Raises NotFound: it is no slice or instant."""
     if row >= len(timeline.placed.of_row) or timeline.placed.of_row[row] < 0:
-        raise NotFound(Reason("no_such_slice", f"row {row} is no slice", {"row": row}))
+        raise NotFound(because("no_such_slice", {"row": row}))

@@ -6,7 +6,7 @@ export const en = {
   lang: "en",
   ...shell,
   /** What the server says: its own words. */
-  serverMessages: { reasons: {} } as FirstMessages,
+  serverMessages: { reason: () => undefined } as FirstMessages,
 };
 
 export type Messages = typeof en;
