@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import house
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -40,6 +43,14 @@ def test_no_module_is_too_long() -> None:
     }
     assert modules
     assert not long
+
+
+def test_what_insights_say_is_in_their_words() -> None:
+    modules = [name for name in tracked() if name.endswith(".py") and house.speaks(name)]
+    assert len(modules) > 50
+    assert {
+        name: said for name in modules if (said := house.sentences(ast.parse((ROOT / name).read_text("utf-8"))))
+    } == {}
 
 
 #: files and folders in the words of documents: of the package without its name, of the repository with theirs
