@@ -32,7 +32,7 @@ from torch_tb_profiler.analysis.memory.blocks import (
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.failures import Failure, failures
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.memory.records import memory_records, missing
+from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.operators.table import (
@@ -293,8 +293,7 @@ class TraceProfile(TraceInNotebook, Queried):
         name, found = self._memory_device(device), self.ask(memory_curves)
         curve = found.of(name)
         if curve is None:
-            why = missing(found.missing).text if found.missing else f"there are no totals for {name}"
-            raise ProfileError(f"{self.file}: {why}")
+            raise ProfileError(f"{self.file}: {found.reason or f'there are no totals for {name}'}")
         return curve
 
     def memory_operators(

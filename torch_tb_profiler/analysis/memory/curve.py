@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.memory.records import (
     MemoryRecords,
     Missing,
     memory_records,
+    missing,
 )
 from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.result import Result, column, fact
@@ -85,6 +86,11 @@ class MemoryCurves(msgspec.Struct, frozen=True):
 
     curves: tuple[MemoryCurve, ...]
     missing: Missing | None
+
+    @property
+    def reason(self) -> str | None:
+        """What is missing, in words."""
+        return None if self.missing is None else missing(self.missing).text
 
     def of(self, device: str) -> MemoryCurve | None:
         """The curve of the device called so."""
