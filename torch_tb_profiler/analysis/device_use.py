@@ -13,6 +13,7 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
 from torch_tb_profiler.analysis.remember import pinned
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans, kernels_by_device, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores, is_compute, occupancy, tensor_cores
 from torch_tb_profiler.analysis.shared.quantities import share
@@ -58,16 +59,21 @@ class DeviceUse(msgspec.Struct, frozen=True):
     tensor_cores: TensorCores
 
 
-class StepUse(msgspec.Struct, frozen=True):
+class StepUse(Result, group="step_use"):
     """Of each step, mean over the devices that ran kernels; parallel to the steps of the model, in ns.
 
     communicating_ns and exposed_communication_ns are None if communication is only known from calls on the host.
     """
 
-    busy_ns: Float64
-    computing_ns: Float64
-    communicating_ns: Float64 | None
-    exposed_communication_ns: Float64 | None
+    busy_ns: Float64 = fact("a kernel, copy or fill ran")
+    computing_ns: Float64 = fact("a compute kernel ran")
+    communicating_ns: Float64 | None = fact("a communication kernel ran")
+    exposed_communication_ns: Float64 | None = column(
+        "Exposed communication",
+        "Time of the step in which communication kernels ran on a device and no compute kernel did; copies do not "
+        "hide it. Mean over the devices. Empty if communication is known only from calls on the host (gloo, MPI).",
+        id="ranks.exposed_communication_ns",
+    )
 
 
 class DeviceSummary(msgspec.Struct, frozen=True):
