@@ -3,7 +3,7 @@
 A comment above a table says whose columns it has, and which of them where it has not all:
 
     <!-- columns: kernels -->
-    <!-- columns: MEMORY name calls, OVERVIEW busy -->
+    <!-- columns: memory name calls, overview busy -->
 
 The words of the table's head say what stands in each of its columns.
 """
@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 import torch_tb_profiler  # noqa: E402
 import torch_tb_profiler.questions  # noqa: E402 - all results are loaded
 from torch_tb_profiler.analysis.definition import Definition  # noqa: E402
-from torch_tb_profiler.analysis.result import Result  # noqa: E402
+from torch_tb_profiler.analysis.result import OF_STRUCTS, Result  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,8 +50,10 @@ def column_modules() -> list[str]:
 
 
 def all_definitions() -> dict[str, dict[str, Definition]]:
-    """By the group of a result, such as `kernels`, or the name of the constant, such as OPERATORS."""
+    """By the group of a result or of a struct, such as `kernels`, or the name of the constant, such as COMPARE_PARTS."""
     found = {name: defined for module in column_modules() for name, defined in _definitions_in(module).items()}
+    for group, defined in OF_STRUCTS.items():
+        found.setdefault(group, {}).update(defined)
     for result in results():
         sent = {key: each for key, each in result.definitions.items() if not result.declared[key]["api_only"]}
         if sent and result.id_prefix:

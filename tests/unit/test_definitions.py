@@ -11,12 +11,8 @@ from msgspec.structs import fields
 import columns
 from columns import all_definitions
 from torch_tb_profiler.analysis.definition import Definition, Unit, by_key
-from torch_tb_profiler.analysis.device_use import DeviceUse
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
-from torch_tb_profiler.analysis.overview.overview import CATEGORIES
 from torch_tb_profiler.analysis.run_metrics.columns import TRACES
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures
-from torch_tb_profiler.analysis.shared.kernel_use import TensorCores
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
 
@@ -25,6 +21,7 @@ UNITS: tuple[tuple[str, Unit | None], ...] = (("x", "ns"), ("y", None))
 #: whose docs have the definitions
 VIEWS = {
     "OVERVIEW": "overview",
+    "overview": "overview",
     "api_calls": "operators",
     "operators": "operators",
     "kernels": "kernels",
@@ -108,7 +105,3 @@ def test_the_docs_name_every_rule(repository: Path) -> None:
 
 def test_every_figure_is_defined() -> None:
     assert {f.name for f in fields(Figures)} == TRACES.keys() - {"trace", "run", "worker", "span"}
-    about_the_device = {"id", "name", "memory_bytes", "compute_capability", "tensor_cores"}
-    shares = {f.name for f in fields(DeviceUse)} - about_the_device
-    parts = {f"tensor_cores_{f.name}" for f in fields(TensorCores)}
-    assert shares | parts | {*CATEGORIES, "step", "kind"} == OVERVIEW.keys()

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.memory.module_categories import MemoryModules
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators
 from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
+from torch_tb_profiler.analysis.overview.overview import OVERVIEW
 from torch_tb_profiler.analysis.program.ranges import RangeTable
 from torch_tb_profiler.analysis.program.replayed import GraphTable
 from torch_tb_profiler.analysis.roofline.table import RooflineTable

@@ -6,7 +6,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
+from torch_tb_profiler.analysis.overview.overview import OVERVIEW
 
 #: of use only now and then, beside other traces
 _RARE = frozenset(
