@@ -52,12 +52,12 @@ def column_modules() -> list[str]:
 def all_definitions() -> dict[str, dict[str, Definition]]:
     """By the group of a result or of a struct, such as `kernels`, or the name of the constant, such as COMPARE_PARTS."""
     found = {name: defined for module in column_modules() for name, defined in _definitions_in(module).items()}
-    for group, defined in OF_STRUCTS.items():
-        found.setdefault(group, {}).update(defined)
     for result in results():
         sent = {key: each for key, each in result.definitions.items() if not result.declared[key]["api_only"]}
         if sent and result.id_prefix:
             found.setdefault(result.id_prefix, {}).update(sent)
+    for group, defined in OF_STRUCTS.items():
+        found.setdefault(group, {}).update(defined)
     return found
 
 

@@ -11,8 +11,7 @@ from msgspec.structs import fields
 import columns
 from columns import all_definitions
 from torch_tb_profiler.analysis.definition import Definition, Unit, by_key
-from torch_tb_profiler.analysis.run_metrics.columns import TRACES
-from torch_tb_profiler.analysis.run_metrics.metrics import Figures
+from torch_tb_profiler.analysis.run_metrics.metrics import TRACES, Figures
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
 
@@ -35,8 +34,8 @@ VIEWS = {
     "rank_ranges": "distributed",
     "range_of_ranks": "distributed",
     "slices": "trace",
-    "TRACES": "compare",
-    "TRACES_BY_NAME": "compare",
+    "traces": "compare",
+    "traces_by_name": "compare",
     "COMPARE_PARTS": "compare",
     "COMPARE_OPERATORS": "compare",
     "COMPARE_KERNELS": "compare",
