@@ -19,7 +19,6 @@ UNITS: tuple[tuple[str, Unit | None], ...] = (("x", "ns"), ("y", None))
 
 #: whose docs have the definitions
 VIEWS = {
-    "OVERVIEW": "overview",
     "overview": "overview",
     "api_calls": "operators",
     "operators": "operators",
@@ -36,10 +35,10 @@ VIEWS = {
     "slices": "trace",
     "traces": "compare",
     "traces_by_name": "compare",
-    "COMPARE_PARTS": "compare",
-    "COMPARE_OPERATORS": "compare",
-    "COMPARE_KERNELS": "compare",
-    "COMPARE_ROOFLINE": "compare",
+    "parts": "compare",
+    "compare_operators": "compare",
+    "compare_kernels": "compare",
+    "compare_roofline": "compare",
     "modules": "modules",
     "hooks": "modules",
     "stacks": "stacks",
