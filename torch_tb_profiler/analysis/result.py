@@ -40,9 +40,6 @@ _UNITS: tuple[tuple[str, Unit], ...] = (
 
 R = TypeVar("R", bound="Result")
 
-#: definitions of the fields of structs, by group
-OF_STRUCTS: dict[str, dict[str, Definition]] = {}
-
 #: in annotations of columns of numbers
 _NUMBERS = late_pattern(r"\b(?:U?Int\d+|Float\d+|int|float)\b")
 
@@ -248,8 +245,7 @@ def definitions_of(struct: type[msgspec.Struct], group: str, prefix: str = "") -
     group   what their ids begin with; an annotation may also be the definition of another group
     prefix  what their keys begin with
     """
-    found = OF_STRUCTS.setdefault(group, {})
-    own = {
+    return {
         prefix + name: _definition(group, prefix + name, str(hint.__origin__), told.known)
         if isinstance(told, Declared)
         else told
@@ -257,8 +253,6 @@ def definitions_of(struct: type[msgspec.Struct], group: str, prefix: str = "") -
         for told in getattr(hint, "__metadata__", ())
         if isinstance(told, Declared | Definition)
     }
-    found |= own
-    return own
 
 
 def meta_of(answer: Any) -> Any:

@@ -125,6 +125,7 @@ CATEGORIES = tuple(name for name in StepTimes.columns if name not in ("step", "k
 
 #: what each number of the overview means
 OVERVIEW = {**StepTimes.columns, **DEVICE_SHARES}
+StepTimes.defined = OVERVIEW
 
 
 class AverageStep(msgspec.Struct, frozen=True):
