@@ -3,7 +3,7 @@
 A comment above a table says whose columns it has, and which of them where it has not all:
 
     <!-- columns: kernels -->
-    <!-- columns: MEMORY name calls, OVERVIEW busy -->
+    <!-- columns: memory name calls, overview busy -->
 
 The words of the table's head say what stands in each of its columns.
 """
@@ -13,9 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,17 +41,12 @@ _CELLS: dict[str, Callable[[Definition], str]] = {
 }
 
 
-def column_modules() -> list[str]:
-    """The modules that hold definitions of what is in no result."""
-    names = [info.name for info in walk_packages(torch_tb_profiler.__path__, "torch_tb_profiler.")]
-    return [name for name in names if name.endswith("columns") and _definitions_in(name)]
-
-
 def all_definitions() -> dict[str, dict[str, Definition]]:
-    """By the group of a result, such as `kernels`, or the name of the constant, such as OPERATORS."""
-    found = {name: defined for module in column_modules() for name, defined in _definitions_in(module).items()}
+    """By the group of a result, such as `kernels`."""
+    found: dict[str, dict[str, Definition]] = {}
     for result in results():
-        sent = {key: each for key, each in result.definitions.items() if not result.declared[key]["api_only"]}
+        defined = {**result.definitions, **result.defined}
+        sent = {key: each for key, each in defined.items() if not result.declared.get(key, {}).get("api_only")}
         if sent and result.id_prefix:
             found.setdefault(result.id_prefix, {}).update(sent)
     return found
@@ -62,14 +55,6 @@ def all_definitions() -> dict[str, dict[str, Definition]]:
 def results(kind: type[Result] = Result) -> list[type[Result]]:
     """Of all analyses."""
     return [each for below in kind.__subclasses__() for each in (below, *results(below))]
-
-
-def _definitions_in(module: str) -> dict[str, dict[str, Definition]]:
-    return {
-        name: value
-        for name, value in vars(import_module(module)).items()
-        if isinstance(value, dict) and value and all(isinstance(each, Definition) for each in value.values())
-    }
 
 
 def rewritten(page: str, defined: dict[str, dict[str, Definition]]) -> str:

@@ -11,41 +11,34 @@ from msgspec.structs import fields
 import columns
 from columns import all_definitions
 from torch_tb_profiler.analysis.definition import Definition, Unit, by_key
-from torch_tb_profiler.analysis.device_use import DeviceUse, StepUse
-from torch_tb_profiler.analysis.overlap import StepOverlap
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
-from torch_tb_profiler.analysis.overview.overview import CATEGORIES
-from torch_tb_profiler.analysis.run_metrics.columns import TRACES
-from torch_tb_profiler.analysis.run_metrics.metrics import Figures
-from torch_tb_profiler.analysis.shared.kernel_use import TensorCores
+from torch_tb_profiler.analysis.run_metrics.metrics import TRACES, Figures
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
-from torch_tb_profiler.ranks.columns import DISTRIBUTED
-from torch_tb_profiler.ranks.distributed import Waits
 
 UNITS: tuple[tuple[str, Unit | None], ...] = (("x", "ns"), ("y", None))
 
 #: whose docs have the definitions
 VIEWS = {
-    "OVERVIEW": "overview",
+    "overview": "overview",
     "api_calls": "operators",
     "operators": "operators",
     "kernels": "kernels",
     "roofline": "roofline",
     "memory": "memory",
     "memory.modules": "memory",
-    "OVERLAP": "distributed",
-    "DISTRIBUTED": "distributed",
+    "overlap": "distributed",
+    "step_use": "distributed",
+    "ranks": "distributed",
     "operations": "distributed",
     "rank_ranges": "distributed",
     "range_of_ranks": "distributed",
     "slices": "trace",
-    "TRACES": "compare",
-    "TRACES_BY_NAME": "compare",
-    "COMPARE_PARTS": "compare",
-    "COMPARE_OPERATORS": "compare",
-    "COMPARE_KERNELS": "compare",
-    "COMPARE_ROOFLINE": "compare",
+    "traces": "compare",
+    "traces_by_name": "compare",
+    "parts": "compare",
+    "compare_operators": "compare",
+    "compare_kernels": "compare",
+    "compare_roofline": "compare",
     "modules": "modules",
     "hooks": "modules",
     "stacks": "stacks",
@@ -109,10 +102,4 @@ def test_the_docs_name_every_rule(repository: Path) -> None:
 
 
 def test_every_figure_is_defined() -> None:
-    of_steps = {name for kind in (StepOverlap, StepUse, Waits) for name in kind.__struct_fields__}
-    assert of_steps >= DISTRIBUTED.keys()
     assert {f.name for f in fields(Figures)} == TRACES.keys() - {"trace", "run", "worker", "span"}
-    about_the_device = {"id", "name", "memory_bytes", "compute_capability", "tensor_cores"}
-    shares = {f.name for f in fields(DeviceUse)} - about_the_device
-    parts = {f"tensor_cores_{f.name}" for f in fields(TensorCores)}
-    assert shares | parts | {*CATEGORIES, "step", "kind"} == OVERVIEW.keys()

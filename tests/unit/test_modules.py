@@ -10,7 +10,7 @@ import pytest
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training
-from torch_tb_profiler.analysis.compare.columns import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
+from torch_tb_profiler.analysis.compare.question import ComparedKernels, ComparedOperators, ComparedParts
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules import table as module_table
 from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
@@ -255,7 +255,7 @@ def test_a_tree_too_large_loses_its_deepest_levels(monkeypatch: pytest.MonkeyPat
 def test_the_docs_repeat_the_definitions(repository: Path) -> None:
     for view, tables in (
         ("modules", (ModuleTable.columns, HookTable.columns)),
-        ("compare", (COMPARE_PARTS, COMPARE_OPERATORS, COMPARE_KERNELS)),
+        ("compare", (ComparedParts.columns, ComparedOperators.columns, ComparedKernels.columns)),
     ):
         text = (repository / "docs" / "views" / f"{view}.md").read_text()
         for d in (d for table in tables for d in table.values()):

@@ -146,9 +146,8 @@ def test_names_side_by_side_are_those_of_each_trace(client: Client, what: str, m
 
 
 def test_side_by_side() -> None:
-    defined, values = side_by_side(
-        ["a", "b"], [{"x": 1.0, "y": 5.0}, {"x": 1.0, "z": 7.0}], OperatorTable.columns["host_self_ns"]
-    )
+    found = side_by_side([{"x": 1.0, "y": 5.0}, {"x": 1.0, "z": 7.0}])
+    defined, values = found.with_traces(["a", "b"], OperatorTable.columns["host_self_ns"])
     assert [d.key for d in defined] == ["name", "spread", "t0", "t1"]
     assert [d.label for d in defined][2:] == ["a", "b"]
     assert values["name"] == ["z", "y", "x"]
@@ -159,7 +158,7 @@ def test_side_by_side() -> None:
 
 def test_nothing_side_by_side() -> None:
     for sums in ([], [{}]):
-        _, values = side_by_side(["a"][: len(sums)], sums, OperatorTable.columns["calls"])
+        _, values = side_by_side(sums).with_traces(["a"][: len(sums)], OperatorTable.columns["calls"])
         assert values["name"] == []
         assert len(values["spread"]) == 0
 

@@ -6,6 +6,7 @@ Shares of step time are those of one device, or the mean over the devices that r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
 from torch_tb_profiler.analysis.remember import pinned
+from torch_tb_profiler.analysis.result import Result, column, definitions_of, fact
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans, kernels_by_device, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores, is_compute, occupancy, tensor_cores
 from torch_tb_profiler.analysis.shared.quantities import share
@@ -26,7 +28,7 @@ from torch_tb_profiler.model import Model
 class DeviceUse(msgspec.Struct, frozen=True):
     """One device that ran kernels. Fractions 0…1, None if the trace does not contain it enough.
 
-    Definitions: `overview.columns.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the
+    `name`, `memory_bytes` and `compute_capability` come from the
     `deviceProperties` of the file; shares of step time are of all steps, those of compute kernels of all that are
     selected.
 
@@ -48,26 +50,93 @@ class DeviceUse(msgspec.Struct, frozen=True):
     name: str | None
     memory_bytes: int | None
     compute_capability: str | None
-    busy: float | None
-    computing: float | None
-    communicating: float | None
-    exposed_communication: float | None
-    sm_efficiency: float | None
-    achieved_occupancy: float | None
-    occupancy_known_share: float | None
+    busy: Annotated[
+        float | None,
+        column(
+            "Device busy",
+            "Time of the steps in which at least one kernel, copy or fill ran on the device ÷ time of the steps; mean "
+            "over the devices that ran kernels.",
+            unit="fraction",
+        ),
+    ]
+    computing: Annotated[
+        float | None,
+        column(
+            "Computing",
+            "Time of the steps in which at least one compute kernel ran on the device ÷ time of the steps; mean over "
+            "the devices that ran kernels. Communication, copies and fills do not count.",
+            unit="fraction",
+        ),
+    ]
+    communicating: Annotated[
+        float | None,
+        column(
+            "Communicating",
+            "Time of the steps in which at least one communication kernel ran on the device ÷ time of the steps, "
+            "hidden behind compute or not; mean over the devices that ran kernels. Empty if communication is known "
+            "only from calls on the host (gloo, MPI).",
+            unit="fraction",
+        ),
+    ]
+    exposed_communication: Annotated[
+        float | None,
+        column(
+            "Exposed communication",
+            "Time of the steps in which communication kernels ran on the device and no compute kernel did ÷ time of "
+            "the steps; mean over the devices that ran kernels. Copies do not hide communication. Empty if "
+            "communication is known only from calls on the host (gloo, MPI).",
+            unit="fraction",
+        ),
+    ]
+    sm_efficiency: Annotated[
+        float | None,
+        column(
+            "Est. SM efficiency",
+            "How much of the device's multiprocessors (SMs) compute kernels could fill. At each moment the blocks per "
+            "SM of the running compute kernels are added, at most 1; this is averaged over the time of the steps. "
+            "Estimated from launch configurations, not measured.",
+            unit="fraction",
+        ),
+    ]
+    achieved_occupancy: Annotated[
+        float | None,
+        column(
+            "Est. achieved occupancy",
+            "Active warps ÷ the maximum number of warps of an SM, as estimated by the profiler for each kernel, "
+            "otherwise computed from the launch (compute capabilities 7.0, 7.5, 8.0 and 9.0); mean over the compute "
+            "kernels for which it is known, weighted by duration.",
+            unit="fraction",
+        ),
+    ]
+    occupancy_known_share: Annotated[
+        float | None,
+        column(
+            "Occupancy known",
+            "Duration of the compute kernels whose occupancy is known ÷ duration of all compute kernels.",
+        ),
+    ]
     tensor_cores: TensorCores
 
 
-class StepUse(msgspec.Struct, frozen=True):
+#: what each share of a device means
+DEVICE_SHARES = definitions_of(DeviceUse, "overview") | definitions_of(TensorCores, "overview", "tensor_cores_")
+
+
+class StepUse(Result, group="step_use"):
     """Of each step, mean over the devices that ran kernels; parallel to the steps of the model, in ns.
 
     communicating_ns and exposed_communication_ns are None if communication is only known from calls on the host.
     """
 
-    busy_ns: Float64
-    computing_ns: Float64
-    communicating_ns: Float64 | None
-    exposed_communication_ns: Float64 | None
+    busy_ns: Float64 = fact("a kernel, copy or fill ran")
+    computing_ns: Float64 = fact("a compute kernel ran")
+    communicating_ns: Float64 | None = fact("a communication kernel ran")
+    exposed_communication_ns: Float64 | None = column(
+        "Exposed communication",
+        "Time of the step in which communication kernels ran on a device and no compute kernel did; copies do not "
+        "hide it. Mean over the devices. Empty if communication is known only from calls on the host (gloo, MPI).",
+        id="ranks.exposed_communication_ns",
+    )
 
 
 class DeviceSummary(msgspec.Struct, frozen=True):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.device_roles import rank_spans
 from torch_tb_profiler.analysis.shared.quantities import COMMUNICATING, COMPUTING_ALONE, EXPOSED_COMMUNICATION
 from torch_tb_profiler.arrays.distinct import among
@@ -14,18 +14,29 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 
 
-class StepOverlap(msgspec.Struct, frozen=True):
-    """Parallel columns, one entry per step, in ns; the four parts add up to `duration_ns` exactly.
+class StepOverlap(Result, group="overlap"):
+    """A row per step, in ns; the four columns add up to `duration_ns` exactly."""
 
-    Definitions: `overlap_columns.OVERLAP`.
-    """
-
-    names: tuple[str, ...]
-    duration_ns: Int64
-    computation_ns: Int64
-    overlap_ns: Int64
-    communication_only_ns: Int64
-    other_ns: Int64
+    names: tuple[str, ...] = fact("of the steps")
+    duration_ns: Int64 = fact("of each step, its length")
+    computation_ns: Int64 = column(
+        "Computation",
+        "Time of the step in which a compute kernel ran on a device and no communication. In a trace without compute "
+        "kernels: an operator computed on the host; calls of communication and hooks of autograd do not.",
+    )
+    overlap_ns: Int64 = column(
+        "Overlapping", "Time of the step in which computation and communication ran at the same time."
+    )
+    communication_only_ns: Int64 = column(
+        "Communication",
+        "Time of the step in which communication ran and no computation, on any device of the rank. Communication "
+        "is its kernels, or, for libraries without kernels (gloo, MPI), the calls on the host.",
+    )
+    other_ns: Int64 = column(
+        "Other",
+        "Time of the step with neither of them. Computation + Overlapping + Communication + Other = step time, "
+        "exactly.",
+    )
 
 
 @remembered

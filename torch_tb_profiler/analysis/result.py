@@ -5,7 +5,8 @@
 
 A column's annotation gives its type, the end of its name its unit; columns stand in the order of their declarations.
 JSON, the OpenAPI document, commands, agents, SQL, data frames, notebooks, the page, the report, translations and the
-tables of docs/views read `Result.columns`.
+tables of docs/views read `Result.columns`. Figures of a struct that is answered as it is are declared in annotations,
+see `definitions_of`.
 """
 
 from __future__ import annotations
@@ -236,6 +237,22 @@ def _definition(group: str, name: str, annotation: str, known: Mapping[str, Any]
     is_translated = group and known["column"] and not known["api_only"]
     id_ = known["id"] or (f"{group}.{name}" if is_translated else "")
     return Definition(name, known["label"], kind, unit, known["text"], id_, known["hidden"] or UNSET)
+
+
+def definitions_of(struct: type[msgspec.Struct], group: str, prefix: str = "") -> dict[str, Definition]:
+    """Of the fields of a struct that are annotated so: `busy: Annotated[float | None, column("Device busy", "…")]`.
+
+    group   what their ids begin with; an annotation may also be the definition of another group
+    prefix  what their keys begin with
+    """
+    return {
+        prefix + name: _definition(group, prefix + name, str(hint.__origin__), told.known)
+        if isinstance(told, Declared)
+        else told
+        for name, hint in get_type_hints(struct, include_extras=True).items()
+        for told in getattr(hint, "__metadata__", ())
+        if isinstance(told, Declared | Definition)
+    }
 
 
 def meta_of(answer: Any) -> Any:

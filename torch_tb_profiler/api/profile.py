@@ -267,6 +267,7 @@ class Profile(InNotebook, Queried):
 
 def _figures(traces: Sequence[TraceProfile]) -> FigureTable:
     return FigureTable(
+        trace=None,
         run=tuple(trace.run for trace in traces),
         worker=tuple(trace.worker for trace in traces),
         span=tuple(trace.span for trace in traces),

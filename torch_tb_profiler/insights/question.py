@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, StepUse, device_summary, step_use
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
+from torch_tb_profiler.analysis.overview.overview import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.overview import AverageStep, StepTimes, TopKernel, TopOperator, overview
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
 from torch_tb_profiler.analysis.step_kinds import step_kinds

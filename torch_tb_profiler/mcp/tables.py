@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.compare.columns import COMPARE_KERNELS, COMPARE_OPERATORS
+from torch_tb_profiler.analysis.compare.question import ComparedKernels, ComparedOperators
 from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
@@ -62,7 +62,7 @@ TABLES: Mapping[str, NamedTable] = {
 
 #: what else has definitions: of the tools compare and ranks, and the causes of the parts of a step
 _OTHERS: Mapping[str, Mapping[str, Definition]] = {
-    "compare": {**COMPARE_OPERATORS, **COMPARE_KERNELS},
+    "compare": {**ComparedOperators.columns, **ComparedKernels.columns},
     "communication": COLUMNS["communication"],
     "causes": by_key("waterfall", *(Definition(m.cause, m.cause, "number", "ns", m.help) for m in ALL)),
 }

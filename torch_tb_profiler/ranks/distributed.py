@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.result import Result, column
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
@@ -24,20 +24,32 @@ from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.trace import Note
 
 
-class Waits(msgspec.Struct, frozen=True):
+class Waits(Result, group="ranks"):
     """Time in which operations of each step ran, split. Parallel to `overlap.names` of the rank, in ns.
 
-    The last entry is the operations outside of all steps. All three add up to the time in which any ran.
-
-    transfer_ns    matched operations moved data; -1 where none of the operations that ran was matched
-    wait_ns        there was only waiting; -1 like transfer_ns
-    unmatched_ns   neither: operations ran of which no other rank is known, so that it may be waiting
+    The last entry is the operations outside of all steps. All three columns add up to the time in which any ran. -1 is
+    for what is unknown.
     """
 
-    transfer_ns: Int64
-    wait_ns: Int64
-    unmatched_ns: Int64
-    calls: Int64
+    transfer_ns: Int64 = column(
+        "Data transfer time",
+        "Time in which operations that the step called moved data: for each operation its last part, as long as "
+        "the shortest time that any rank needed for it. The rank that arrives last does not wait. Unknown if no "
+        "operation could be matched with another rank's.",
+        missing_below_zero=True,
+    )
+    wait_ns: Int64 = column(
+        "Synchronizing time",
+        "Time in which operations that the step called ran − data transfer time − unmatched time: waiting for "
+        "ranks that arrived later. Unknown if no operation could be matched with another rank's.",
+        missing_below_zero=True,
+    )
+    unmatched_ns: Int64 = column(
+        "Unmatched time",
+        "Time in which operations that the step called ran that could not be matched with another rank's, while no "
+        "matched one moved data: waiting or transfer, it is unknown which.",
+    )
+    calls: Int64 = fact("how many operations ran")
 
     @property
     def is_known(self) -> Bool:

@@ -9,8 +9,9 @@ import msgspec
 from torch_tb_profiler.analysis.absent import absent_of_span
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, MeanNs, Ns, plain
 from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.device_use import StepUse
+from torch_tb_profiler.analysis.overlap import StepOverlap
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
-from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
 from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import (
     Distributed,
@@ -173,7 +174,7 @@ def _distributed(subject: RunSubject[Rank], _: NoParameters) -> DistributedAnswe
         meta=RunMeta(run=subject.run, span=subject.span, notes=[*absent_of_span("distributed", subject), *found.notes]),
         workers=[_rank(*of) for of in zip(found.ranks, found.places, found.waits, strict=True)],
         groups=[_group(use) for use in found.groups],
-        definitions=list(COLUMNS.values()),
+        definitions=[each for kind in (StepOverlap, StepUse, Waits) for each in kind.columns.values()],
         operations=operation_table(found).as_columns(),
     )
 
@@ -202,21 +203,15 @@ def _device(device: Device) -> RankDevice:
 
 def _steps(rank: Rank, waits: Waits) -> RankSteps:
     """Transfer and wait have one entry more, for operations outside of all steps."""
-    of, exposed = rank.overlap, rank.exposed_communication_ns
-    transfer, wait = ([None if ns < 0 else ns for ns in times.tolist()] for times in (waits.transfer_ns, waits.wait_ns))
-    unmatched = plain(waits.unmatched_ns)
+    exposed = rank.exposed_communication_ns
+    split = waits.as_columns().rows
     return RankSteps(
-        names=of.names,
-        duration_ns=plain(of.duration_ns),
-        computation_ns=plain(of.computation_ns),
-        overlap_ns=plain(of.overlap_ns),
-        communication_only_ns=plain(of.communication_only_ns),
-        other_ns=plain(of.other_ns),
+        names=rank.overlap.names,
+        duration_ns=plain(rank.overlap.duration_ns),
+        **rank.overlap.as_columns().rows,
         exposed_communication_ns=None if exposed is None else plain(exposed),
-        transfer_ns=transfer[:-1],
-        wait_ns=wait[:-1],
-        unmatched_ns=unmatched[:-1],
-        outside=Outside(transfer_ns=transfer[-1], wait_ns=wait[-1], unmatched_ns=unmatched[-1]),
+        **{name: times[:-1] for name, times in split.items()},
+        outside=Outside(**{name: times[-1] for name, times in split.items()}),
     )
 
 

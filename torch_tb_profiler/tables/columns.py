@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from torch_tb_profiler.analysis.copies import Copies
 from torch_tb_profiler.analysis.critical_path import Pieces
-from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
-from torch_tb_profiler.analysis.idle import IdleTimes
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.idle import IdleGaps, IdleTimes
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.launch_delay import LaunchStats
 from torch_tb_profiler.analysis.launch_queue import QueueLengths
@@ -16,46 +16,34 @@ from torch_tb_profiler.analysis.memory.module_categories import MemoryModules
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators
 from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
+from torch_tb_profiler.analysis.overview.overview import OVERVIEW
 from torch_tb_profiler.analysis.program.ranges import RangeTable
 from torch_tb_profiler.analysis.program.replayed import GraphTable
+from torch_tb_profiler.analysis.result import Result, column, column_of
 from torch_tb_profiler.analysis.roofline.table import RooflineTable
 from torch_tb_profiler.analysis.slices.table import SliceTable
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks.distributed import OperationTable
 from torch_tb_profiler.ranks.ranges import RankRangeTable
 
+STEP_NAME = Definition("name", "Step", "string", None, "Name of the step.")
+STEP_START = IdleGaps.columns["start_ns"]
+DEPTH = Definition("depth", "Depth", "number", None, "How many rows are around this one.")
 
-def _column(key: str, label: str, unit: Unit | None, text: str, kind: ColumnType = "number") -> Definition:
-    return Definition(key, label, kind, unit, text)
 
+class NamedGaps(Result):
+    """`IdleGaps` with the names of what is around them."""
 
-STEP_NAME = _column("name", "Step", None, "Name of the step.", "string")
-STEP_START = _column("start_ns", "Start", "ns", "From the start of the trace.")
-DEPTH = _column("depth", "Depth", None, "How many rows are around this one.")
+    device: Int64 = column_of(IdleTimes, "device")
+    stream: Int64 = column_of(IdleTimes, "stream")
+    cause: Sequence[str] = column_of(IdleTimes, "cause")
+    duration_ns: Int64 = column_of(IdleGaps, "duration_ns")
+    start_ns: Int64 = column_of(IdleGaps, "start_ns")
+    step: Sequence[str | None] = column("Step", "The step in which it begins; missing outside all steps.")
+    before: Sequence[str] = column("Before", "The work that ended last before the gap.")
+    after: Sequence[str] = column("After", "The work that ends the gap.")
 
-_LANE = (
-    _column("device", "Device", None, "Number of the device."),
-    _column("stream", "Stream", None, "Number of the stream; missing for gaps of a whole device."),
-    _column(
-        "cause",
-        "Cause",
-        None,
-        "host_wait (the next work was launched late), kernel_wait (it was queued and began soon), other (it was "
-        "queued, and something else delayed it), unknown (its launch is not in the trace, or nothing tells why it "
-        "began so late).",
-        "string",
-    ),
-)
-
-_GAPS = (
-    *_LANE,
-    _column("duration_ns", "Duration", "ns", "From the end of the work before to the start of the work after."),
-    STEP_START,
-    _column("step", "Step", None, "The step in which it begins; missing outside all steps.", "string"),
-    _column("before", "Before", None, "The work that ended last before the gap.", "string"),
-    _column("after", "After", None, "The work that ends the gap.", "string"),
-)
 
 #: by table and key. Answers to questions have these and those that are derived from them.
 COLUMNS: Mapping[str, Mapping[str, Definition]] = {
@@ -68,7 +56,7 @@ COLUMNS: Mapping[str, Mapping[str, Definition]] = {
     "stacks": StackTable.columns,
     "ranges": RangeTable.columns,
     "idle": IdleTimes.columns,
-    "gaps": {each.key: each for each in _GAPS},
+    "gaps": NamedGaps.columns,
     "launches": LaunchStats.columns,
     "queues": QueueLengths.columns,
     "path": Pieces.columns,

@@ -8,20 +8,22 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, Rows, TraceMeta, plain
-from torch_tb_profiler.analysis.compare.columns import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, Ns, TraceMeta
+from torch_tb_profiler.analysis.compare.both_sides import BothSides, of_both
 from torch_tb_profiler.analysis.compare.diff import (
     ROOT,
     Comparison,
-    Delta,
     Node,
     Side,
     Times,
     delta,
 )
 from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
-from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
+from torch_tb_profiler.analysis.result import column, column_of
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.words.reasons import because
 
@@ -91,6 +93,54 @@ class CompareTotals(msgspec.Struct, frozen=True, kw_only=True):
     delta_total_ns: Ns
 
 
+class ComparedParts(BothSides, group="parts", both=("duration_ns", "device_ns", "total_ns")):
+    """A row for each part, in the order of the program."""
+
+    path: Sequence[str | None] = column(
+        "Path", "Where the part is: 0 is the root, 0-2 its third part; empty if there is nothing to open."
+    )
+    name: Sequence[str | None] = column(
+        "Baseline",
+        "Name of the part in the baseline; for several between two pairs, the first and the last; empty if the "
+        "baseline has nothing there.",
+    )
+    exp_name: Sequence[str | None] = column("Experiment", "The same in the experiment.")
+    kind: Sequence[str] = column(
+        "Kind",
+        "What it is on both sides (module, backward, dataloader, optimizer, step, label, communication, "
+        "operator), or group. At the end of the root: before (work launched before the recording) and rest "
+        "(everything that is in no part).",
+    )
+    has_parts: Sequence[bool] = column("Has parts", "Whether it consists of parts that can be paired.")
+    duration_ns: Sequence[int] = column("Host", "Σ durations on the host.")
+    device_ns: Sequence[int] = column("Device", "Σ durations of the kernels, copies and fills launched in it.")
+    total_ns: Sequence[int] = column("Time", "Σ of the device time of each node, or of its duration if it has none.")
+
+
+class ComparedOperators(
+    BothSides,
+    group="compare_operators",
+    both=("calls", "host_self_ns", "host_total_ns", "device_self_ns", "device_total_ns"),
+):
+    """A row for each operator; see `Delta`."""
+
+    name: tuple[str, ...] = column_of(OperatorTable, "name")
+    calls: Int64 = column_of(OperatorTable, "calls")
+    host_self_ns: Int64 = column_of(OperatorTable, "host_self_ns")
+    host_total_ns: Int64 = column_of(OperatorTable, "host_total_ns")
+    device_self_ns: Int64 = column_of(OperatorTable, "device_self_ns")
+    device_total_ns: Int64 = column_of(OperatorTable, "device_total_ns")
+
+
+class ComparedKernels(BothSides, group="compare_kernels", both=("calls", "total_ns")):
+    """A row for each kernel; see `Delta`."""
+
+    name: tuple[str, ...] = column_of(KernelTable, "name")
+    short_name: Sequence[str] = column_of(KernelTable, "short_name")
+    calls: Int64 = column_of(KernelTable, "calls")
+    total_ns: Int64 = column_of(KernelTable, "total_ns")
+
+
 class CompareAnswer(Answer, frozen=True, kw_only=True):
     """A part of two traces.
 
@@ -141,8 +191,12 @@ def _compare(left: Subject, right: Subject, asked: WhichPart) -> CompareAnswer:
         ),
         totals=_totals(*times),
         parts=_parts(comparison, node, _others(*sums) if whole else {}),
-        operators=_both_sides(operators, COMPARE_OPERATORS),
-        kernels=_both_sides(kernels, COMPARE_KERNELS),
+        operators=ComparedOperators(name=operators.name, **of_both(operators.left, operators.right)).as_columns(),
+        kernels=ComparedKernels(
+            name=kernels.name,
+            short_name=list(map(short_name, kernels.name)),
+            **of_both(kernels.left, kernels.right),
+        ).as_columns(),
     )
 
 
@@ -157,7 +211,7 @@ def _others(left: WholeTimes, right: WholeTimes) -> dict[str, tuple[Times, Times
 
 
 def _parts(comparison: Comparison, node: Node, others: Mapping[str, tuple[Times, Times]]) -> Columns:
-    rows: dict[str, list[Any]] = {key: [] for key in COMPARE_PARTS}
+    rows: dict[str, list[Any]] = {key: [] for key in ComparedParts.columns}
     for child in comparison.children(node):
         row = {
             **msgspec.structs.asdict(_part(child)),
@@ -171,7 +225,7 @@ def _parts(comparison: Comparison, node: Node, others: Mapping[str, tuple[Times,
         row = {"path": None, **names, "kind": kind, "has_parts": False}
         for key, value in (row | msgspec.structs.asdict(_totals(left, right))).items():
             rows[key].append(value)
-    return Columns(columns=list(COMPARE_PARTS.values()), rows=rows)
+    return ComparedParts(**rows).as_columns()
 
 
 def _totals(left: Times, right: Times) -> CompareTotals:
@@ -186,17 +240,6 @@ def _totals(left: Times, right: Times) -> CompareTotals:
         exp_total_ns=right.total_ns,
         delta_total_ns=right.total_ns - left.total_ns,
     )
-
-
-def _both_sides(found: Delta, defined: Mapping[str, Definition]) -> Columns:
-    rows: Rows = {"name": list(found.name)}
-    if "short_name" in defined:
-        rows["short_name"] = list(map(short_name, found.name))
-    for key in defined:
-        if key in found.left:
-            a, b = found.left[key], found.right[key]
-            rows |= {key: plain(a), f"exp_{key}": plain(b), f"delta_{key}": plain(b - a)}
-    return Columns(columns=list(defined.values()), rows=rows)
 
 
 def _name(side: Side) -> str | None:

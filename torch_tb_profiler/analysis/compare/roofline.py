@@ -10,8 +10,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Columns, Count, FractionChange, NsMean, TraceMeta, plain
-from torch_tb_profiler.analysis.compare.columns import COMPARE_ROOFLINE
+from torch_tb_profiler.analysis.compare.both_sides import SIDES, BothSides, of_both
 from torch_tb_profiler.analysis.question import NoParameters, PairQuestion, Subject
+from torch_tb_profiler.analysis.result import column, column_of
 from torch_tb_profiler.analysis.roofline.question import Flop
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline
 from torch_tb_profiler.analysis.roofline.utilization import StepFlops, Utilization, step_flops
@@ -41,6 +42,33 @@ class UtilizationChange(msgspec.Struct, frozen=True):
     kernels: FractionChange
 
 
+class ComparedRoofline(
+    BothSides,
+    group="compare_roofline",
+    both=BOTH,
+    hidden=[
+        *(side + name for side in SIDES for name in ("calls", "flops")),
+        *("time_ns", "exp_time_ns", "delta_roof_share"),
+    ],
+):
+    """The rows of a `RooflineDelta`; the change of lost time stands first."""
+
+    name: tuple[str, ...] = column_of(RooflineTable, "name")
+    input_shape: tuple[str, ...] = column_of(RooflineTable, "input_shape")
+    delta_lost_ns: Float64 = column_of(RooflineTable, "lost_ns")
+    cause: tuple[Cause, ...] = column(
+        "What differs",
+        "only_baseline, only_experiment: the other side does not have it; work: calls of a step, FLOP or bytes "
+        "differ by more than 1 %; kernels: the same work at a part of the roof that differs by more than 5 %; "
+        "same.",
+    )
+    calls: Float64 = column_of(RooflineTable, "calls")
+    time_ns: Float64 = column_of(RooflineTable, "time_ns")
+    flops: Float64 = column_of(RooflineTable, "flops")
+    roof_share: Float64 = column_of(RooflineTable, "roof_share")
+    lost_ns: Float64 = column_of(RooflineTable, "lost_ns")
+
+
 class RooflineDelta(Shown, msgspec.Struct, frozen=True):
     """Operators by their shapes on both sides, by the change of lost time per step, then of time, descending.
 
@@ -66,8 +94,8 @@ class RooflineDelta(Shown, msgspec.Struct, frozen=True):
     def to_columns(self) -> dict[str, Any]:
         """Of each column the left and the right values side by side."""
         found: dict[str, Any] = {"name": self.name, "input_shape": self.input_shape, "cause": self.cause}
-        for column in self.left:
-            found[f"{column}_left"], found[f"{column}_right"] = self.left[column], self.right[column]
+        for name in self.left:
+            found[f"{name}_left"], found[f"{name}_right"] = self.left[name], self.right[name]
         return found
 
 
@@ -184,18 +212,16 @@ class CompareRooflineAnswer(Answer, frozen=True, kw_only=True):
 
 def _answer(left: Subject, right: Subject, _: NoParameters) -> CompareRooflineAnswer:
     found = compare_roofline(left.model, right.model)
-    rows: dict[str, Any] = {"name": list(found.name), "input_shape": list(found.input_shape)}
-    for key in BOTH:
-        a, b = found.left[key], found.right[key]
-        both = {key: a, f"exp_{key}": b, f"delta_{key}": b - a}
-        rows |= {name: plain(np.ma.masked_invalid(values)) for name, values in both.items()}
-    rows["cause"] = list(found.cause)
+    both = {name: plain(np.ma.masked_invalid(each)) for name, each in of_both(found.left, found.right).items()}
+    names = {"name": list(found.name), "input_shape": list(found.input_shape)}
     return CompareRooflineAnswer(
         meta=CompareRooflineMeta(**left.about("compare"), exp=TraceMeta(**right.about("compare"))),
         baseline=_side(found, 0),
         exp=_side(found, 1),
         change=found.change,
-        calls=Columns(columns=list(COMPARE_ROOFLINE.values()), rows=rows),
+        calls=Columns(
+            columns=list(ComparedRoofline.columns.values()), rows={**names, **both, "cause": list(found.cause)}
+        ),
     )
 
 

@@ -6,11 +6,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns
-from torch_tb_profiler.analysis.device_use import DeviceUse, device_use
+from torch_tb_profiler.analysis.device_use import DEVICE_SHARES, DeviceUse, device_use
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.remember import pinned, remembered
+from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans, device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role
 from torch_tb_profiler.analysis.shown import Shown
@@ -21,42 +21,111 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
-#: by priority: a moment belongs to the first category with something going on
-CATEGORIES = ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")
-
 #: shown only for traces with device work or calls of a device's API
 DEVICE_CATEGORIES = frozenset({"kernel", "memcpy", "memset", "runtime"})
 
 TOP = 5
 
 
-class StepTimes(Shown, msgspec.Struct, frozen=True):
-    """The steps and how each is shared out. All times in ns; `start_ns` from the start of the trace.
+class StepTimes(Result, group="overview"):
+    """A row per step: its time and how it is shared out. All times in ns; `start_ns` from the start of the trace.
 
-    `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly. A
-    category has the moments that no category before it has: that of communication is `UNCOVERED_COMMUNICATION` where
-    compute kernels were recorded.
-    `labels` are the annotations that mark the steps. `kind` names the kind of each; None where all are of one.
+    The categories, in order of priority, have the moments that no category before them has, and add up to `step`
+    exactly; None where a trace does not have one. That of communication is `UNCOVERED_COMMUNICATION` where compute
+    kernels were recorded. `kind` is None where all steps are of one.
     """
 
-    rule: str
-    names: tuple[str, ...]
-    labels: tuple[str, ...]
-    kind: tuple[str, ...] | None
-    start_ns: Int64
-    duration_ns: Int64
-    categories: tuple[str, ...]
-    category_ns: dict[str, Int64]
-
-    defined = OVERVIEW
+    rule: str = fact("by which the steps were found")
+    names: tuple[str, ...] = fact("of the steps")
+    labels: tuple[str, ...] = fact("the annotations that mark the steps")
+    start_ns: Int64 = fact("of each step")
+    kernel: Int64 | None = column(
+        "Kernel",
+        "Time in which at least one compute kernel ran on a device. Communication kernels count as Communication.",
+        unit="ns",
+    )
+    memcpy: Int64 | None = column(
+        "Memcpy",
+        "Time in which a device copied memory (to, from or within a device) and no compute kernel ran.",
+        unit="ns",
+    )
+    memset: Int64 | None = column(
+        "Memset",
+        "Time in which a device filled memory and neither a compute kernel nor a copy ran.",
+        unit="ns",
+    )
+    communication: Int64 | None = column(
+        "Communication",
+        "Communication not hidden behind compute, copies or fills: the kernels of collectives. A library without "
+        "kernels in the trace (gloo, MPI) communicates while its calls on the host last (gloo:…).",
+        unit="ns",
+    )
+    runtime: Int64 | None = column(
+        "Runtime",
+        "Time in calls of the device's runtime or driver API (launches, waits) while none of the above ran.",
+        unit="ns",
+    )
+    dataloader: Int64 | None = column(
+        "DataLoader",
+        "Time in which the training loop waited for the next batch of a DataLoader or DataPipe and none of the "
+        "above ran.",
+        unit="ns",
+    )
+    cpu_exec: Int64 | None = column(
+        "CPU Exec",
+        "Time in operators and optimizer steps on the host while none of the above ran.",
+        unit="ns",
+    )
+    other: Int64 | None = column(
+        "Other",
+        "The rest of the step: Python between operators, and waiting for something the profiler does not record.",
+        unit="ns",
+    )
+    step: Int64 = column(
+        "Step time",
+        "The period of a step: from the end of the previous step to its own end. A step ends when its mark on the "
+        "host, the last device work launched in it, and the previous step have ended. The first begins with its "
+        "mark, when the streams it uses have finished work launched before it, or, where it waited for work that is "
+        "not recorded, as far behind its mark as the device is behind that of the second step. The categories of a "
+        "step add up to its time exactly.",
+        unit="ns",
+    )
+    kind: tuple[str, ...] | None = column(
+        "Kind",
+        "The kind of the step, where steps run unlike programs: training has a backward pass or an optimizer step; "
+        "means over all steps are over several programs.",
+    )
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def duration_ns(self) -> Int64:
+        """Of each step."""
+        return self.step
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Those that the trace has."""
+        return tuple(self.category_ns)
+
+    @property
+    def category_ns(self) -> dict[str, Int64]:
+        """Of each step by category."""
+        return {name: ns for name in CATEGORIES if (ns := getattr(self, name)) is not None}
 
     def to_columns(self) -> dict[str, object]:
         kind = {} if self.kind is None else {"kind": self.kind}
         times = {"start_ns": self.start_ns, "duration_ns": self.duration_ns}
         return {"name": self.names, **kind, **times, **self.category_ns}
+
+
+#: by priority: a moment belongs to the first category with something going on
+CATEGORIES = tuple(name for name in StepTimes.columns if name not in ("step", "kind"))
+
+#: what each number of the overview means
+OVERVIEW = {**StepTimes.columns, **DEVICE_SHARES}
+StepTimes.defined = OVERVIEW
 
 
 class AverageStep(msgspec.Struct, frozen=True):
@@ -163,7 +232,6 @@ def step_times(model: Model) -> StepTimes:
     steps = model.steps
     spans = category_spans(model)
     painted = intervals.paint([spans[c] for c in CATEGORIES[:-1]], steps.start, steps.end)
-    shown = tuple(c for c in CATEGORIES if _is_shown(c, model, spans))
     kinds = step_kinds(model)
     titles = [kind.title for kind in kinds.kinds]
     return StepTimes(
@@ -172,9 +240,8 @@ def step_times(model: Model) -> StepTimes:
         labels=steps.labels,
         kind=tuple(titles[each] for each in kinds.of.tolist()) if kinds.are_several else None,
         start_ns=steps.start,
-        duration_ns=steps.end - steps.start,
-        categories=shown,
-        category_ns={c: painted[CATEGORIES.index(c)] for c in shown},
+        step=steps.end - steps.start,
+        **{c: ns if _is_shown(c, model, spans) else None for c, ns in zip(CATEGORIES, painted, strict=True)},
     )
 
 

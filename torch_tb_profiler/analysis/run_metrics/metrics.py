@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_summary, mean_known, step_use
 from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.memory.records import CPU
-from torch_tb_profiler.analysis.overview.overview import average_step, overview, step_times
-from torch_tb_profiler.analysis.run_metrics.columns import TRACES
-from torch_tb_profiler.analysis.shown import Shown
+from torch_tb_profiler.analysis.overview.overview import CATEGORIES, OVERVIEW, average_step, overview, step_times
+from torch_tb_profiler.analysis.result import Result, column, definitions_of, fact
 from torch_tb_profiler.model import Model
+
+
+def _rare(key: str) -> Definition:
+    """Of use only now and then, beside other traces."""
+    return replace(OVERVIEW[key], hidden=True)
 
 
 class Figures(msgspec.Struct, frozen=True):
     """One trace in a row of numbers; None if it is not in the trace, or the trace has no steps.
 
-    Times are means over the steps, in ns; shares 0…1, see `analysis.device_use.DeviceSummary`. Definitions:
-    `columns.TRACES`.
+    Times are means over the steps, in ns; shares 0…1, see `analysis.device_use.DeviceSummary`.
 
     devices                   those that ran kernels, by name
     steps                     how many steps the means are made of
@@ -51,50 +56,73 @@ class Figures(msgspec.Struct, frozen=True):
     top_kernel                name of the kernel with most time
     """
 
-    devices: str
-    steps: int
-    step: float | None
-    slowest_step_ns: int | None
-    busy: float | None
-    computing: float | None
-    communicating: float | None
-    exposed_communication: float | None
-    exposed_communication_ns: float | None
-    sm_efficiency: float | None
-    achieved_occupancy: float | None
-    occupancy_known_share: float | None
-    tensor_cores_yes: float | None
-    tensor_cores_unknown: float | None
-    kernel: float | None
-    memcpy: float | None
-    memset: float | None
-    communication: float | None
-    runtime: float | None
-    dataloader: float | None
-    cpu_exec: float | None
-    other: float | None
-    peak_bytes: int | None
-    top_operator: str | None
-    top_kernel: str | None
+    devices: Annotated[str, column("Devices", "The devices that ran kernels.", hidden=True)]
+    steps: Annotated[int, column("Steps", "How many steps are averaged.")]
+    step: Annotated[float | None, OVERVIEW["step"]]
+    slowest_step_ns: Annotated[int | None, column("Slowest step", "The longest of the steps.")]
+    busy: Annotated[float | None, OVERVIEW["busy"]]
+    computing: Annotated[float | None, OVERVIEW["computing"]]
+    communicating: Annotated[float | None, _rare("communicating")]
+    exposed_communication: Annotated[float | None, OVERVIEW["exposed_communication"]]
+    exposed_communication_ns: Annotated[
+        float | None,
+        column(
+            "Exposed communication per step",
+            "Time of the average step in which communication kernels ran on a device and no compute kernel did; mean "
+            "over the devices that ran kernels. Copies do not hide communication.",
+            hidden=True,
+        ),
+    ]
+    sm_efficiency: Annotated[float | None, _rare("sm_efficiency")]
+    achieved_occupancy: Annotated[float | None, _rare("achieved_occupancy")]
+    occupancy_known_share: Annotated[float | None, _rare("occupancy_known_share")]
+    tensor_cores_yes: Annotated[float | None, OVERVIEW["tensor_cores_yes"]]
+    tensor_cores_unknown: Annotated[float | None, _rare("tensor_cores_unknown")]
+    kernel: Annotated[float | None, OVERVIEW["kernel"]]
+    memcpy: Annotated[float | None, _rare("memcpy")]
+    memset: Annotated[float | None, _rare("memset")]
+    communication: Annotated[float | None, OVERVIEW["communication"]]
+    runtime: Annotated[float | None, OVERVIEW["runtime"]]
+    dataloader: Annotated[float | None, OVERVIEW["dataloader"]]
+    cpu_exec: Annotated[float | None, OVERVIEW["cpu_exec"]]
+    other: Annotated[float | None, OVERVIEW["other"]]
+    peak_bytes: Annotated[
+        int | None,
+        column(
+            "Memory peak",
+            "The most memory in use at once on the device that used most; on the host if no device was recorded.",
+        ),
+    ]
+    top_operator: Annotated[
+        str | None, column("Largest operator", "The operator with the most self time.", hidden=True)
+    ]
+    top_kernel: Annotated[str | None, column("Largest kernel", "The kernel with the most time.", hidden=True)]
 
 
-class FigureTable(Shown, msgspec.Struct, frozen=True):
+class FigureTable(Result, group="traces"):
     """The figures of several traces: which, and a column for each field of `Figures`."""
 
-    run: tuple[str, ...]
-    worker: tuple[str, ...]
-    span: tuple[str, ...]
-    figures: tuple[Figures, ...]
-
-    # without a title, these name a row
-    defined = TRACES | {key: replace(TRACES[key], hidden=UNSET) for key in ("run", "worker", "span")}
+    trace: Sequence[str] | None = column("Trace", "Run, worker, and the span if there are several.")
+    # a row is named by its title: these are for other code
+    run: Sequence[str] = column("Run", "The directory of the trace.", hidden=True)
+    worker: Sequence[str] = column("Worker", "The process that was recorded.", hidden=True)
+    span: Sequence[str] = column("Span", "Which recording of the worker it is.", hidden=True)
+    figures: Sequence[Figures] = fact("of each trace")
 
     def __len__(self) -> int:
         return len(self.figures)
 
-    def to_columns(self) -> dict[str, object]:
-        names = {"run": self.run, "worker": self.worker, "span": self.span}
-        return names | {name: tuple(getattr(one, name) for one in self.figures) for name in Figures.__struct_fields__}
+    def to_columns(self) -> dict[str, Any]:
+        figures = {name: tuple(getattr(one, name) for one in self.figures) for name in Figures.__struct_fields__}
+        return super().to_columns() | figures
+
+
+#: what the columns mean
+TRACES = {**FigureTable.columns, **definitions_of(Figures, "traces")}
+for _key in ("exposed_communication_ns", *CATEGORIES, "peak_bytes", "top_operator", "top_kernel"):
+    TRACES[_key] = TRACES.pop(_key)  # in a table, times stand behind shares
+# without a title, these name a row
+FigureTable.defined = TRACES | {key: replace(TRACES[key], hidden=UNSET) for key in ("run", "worker", "span")}
 
 
 def figures(model: Model) -> Figures:

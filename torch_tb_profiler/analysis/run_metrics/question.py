@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.question import (
     TraceQuestion,
     TracesQuestion,
 )
-from torch_tb_profiler.analysis.run_metrics.columns import TRACES as COLUMNS
+from torch_tb_profiler.analysis.run_metrics.metrics import TRACES as COLUMNS
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures, figures
 from torch_tb_profiler.analysis.run_metrics.side_by_side import side_by_side, titles_of
 from torch_tb_profiler.analysis.table import PageMeta, Table
@@ -261,7 +261,8 @@ def _names(listed: Sequence[Listed], asked: SideBySide) -> Table[NamesMeta]:
         _sums(answers["in_steps"].names.rows, measure, count) if per_step else _sums(answers["rows"].rows, measure, 1)
         for (_, answers), count in zip(chosen, steps, strict=True)
     ]
-    defined, values = side_by_side(_titles([trace for trace, _ in chosen]), sums, columns[measure])
+    titles = _titles([trace for trace, _ in chosen])
+    defined, values = side_by_side(sums).with_traces(titles, columns[measure])
     meta = NamesMeta(
         of=asked.of,
         what=asked.what,

@@ -9,33 +9,39 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.run_metrics.columns import TRACES_BY_NAME
+from torch_tb_profiler.analysis.result import Result, column, fact
+from torch_tb_profiler.arrays.types import Float64
 
 
-def side_by_side(
-    titles: Sequence[str], sums: Sequence[dict[str, float]], measured: Definition
-) -> tuple[list[Definition], dict[str, Any]]:
-    """A row for each name: how far the traces are apart, the most first, and a column `t0`, `t1`, … for each trace.
+class TracesByName(Result, group="traces_by_name"):
+    """A row for each name; those in which the traces are furthest apart first."""
 
-    A trace that does not have a name has no number there.
-    """
+    name: Sequence[str] = column("Name", "Name of the operator or kernel.")
+    spread: Float64 = column(
+        "Spread",
+        "The largest of the numbers in this row − the smallest; a trace without it counts as 0.",
+        unit="ns",
+    )
+    cells: Float64 = fact("shape (names, traces); NaN where a trace does not have the name")
+
+    def with_traces(self, titles: Sequence[str], measured: Definition) -> tuple[list[Definition], dict[str, Any]]:
+        """Columns and their values, with a column `t0`, `t1`, … for each trace; where to look stands before these."""
+        traces = [
+            replace(measured, key=f"t{at}", label=title, id=f"help {measured.id}") for at, title in enumerate(titles)
+        ]
+        cells = {f"t{at}": np.ma.masked_invalid(self.cells[:, at]) for at in range(len(titles))}
+        spread = replace(self.columns["spread"], unit=measured.unit)
+        return [self.columns["name"], spread, *traces], self.to_columns() | cells
+
+
+def side_by_side(sums: Sequence[dict[str, float]]) -> TracesByName:
+    """sums: of each trace by name."""
     names = list(dict.fromkeys(name for found in sums for name in found))
     cells = np.array([[found.get(name, np.nan) for found in sums] for name in names]).reshape(len(names), len(sums))
     counted = np.nan_to_num(cells)
     spread = counted.max(axis=1, initial=0) - counted.min(axis=1, initial=np.inf) if sums else np.empty(0)
     order = np.lexsort((-counted.sum(axis=1), -spread))
-    spreads = TRACES_BY_NAME["spread"]
-    defined = [
-        TRACES_BY_NAME["name"],
-        # where to look stands before the traces
-        replace(spreads, unit=measured.unit),
-        *(replace(measured, key=f"t{at}", label=title, id=f"help {measured.id}") for at, title in enumerate(titles)),
-    ]
-    cells = cells[order]
-    values: dict[str, Any] = {"name": [names[row] for row in order.tolist()], "spread": spread[order]}
-    for at in range(len(titles)):
-        values[f"t{at}"] = np.ma.masked_invalid(cells[:, at])
-    return defined, values
+    return TracesByName(name=[names[row] for row in order.tolist()], spread=spread[order], cells=cells[order])
 
 
 def titles_of(traces: Sequence[tuple[str, str, str]]) -> list[str]:

@@ -6,10 +6,13 @@ and how long a collective runs depends on the other ranks.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role, share
 from torch_tb_profiler.analysis.shared.residency import known_occupancy
@@ -26,9 +29,33 @@ class TensorCores(msgspec.Struct, frozen=True):
     unknown  part of kernels of which it is not known, 0…1
     """
 
-    yes: Fraction | None
-    no: Fraction | None
-    unknown: Fraction | None
+    yes: Annotated[
+        Fraction | None,
+        column(
+            "Tensor cores used",
+            "Duration of the compute kernels known by name to use tensor cores ÷ duration of all compute kernels; "
+            "empty if it is known for none of them.",
+            unit="fraction",
+        ),
+    ]
+    no: Annotated[
+        Fraction | None,
+        column(
+            "Tensor cores not used",
+            "Duration of the compute kernels known by name not to use tensor cores ÷ duration of all compute kernels; "
+            "empty if it is known for none of them.",
+            unit="fraction",
+        ),
+    ]
+    unknown: Annotated[
+        Fraction | None,
+        column(
+            "Tensor cores unknown",
+            "Duration of the compute kernels whose name does not show whether they use tensor cores ÷ duration of all "
+            "compute kernels.",
+            unit="fraction",
+        ),
+    ]
 
 
 class Occupancy(msgspec.Struct, frozen=True):

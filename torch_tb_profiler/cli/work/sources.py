@@ -18,7 +18,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS
-from torch_tb_profiler.tables.columns import COLUMNS, DEPTH, STEP_NAME, STEP_START
+from torch_tb_profiler.tables.columns import COLUMNS, DEPTH, STEP_NAME, STEP_START, NamedGaps
 from torch_tb_profiler.tables.listing import ListedTable
 from torch_tb_profiler.tables.results import RESULTS
 from torch_tb_profiler.typed import convert
@@ -86,17 +86,17 @@ def _gaps(of: ListedTable, subject: Subject, own: Own) -> Table[TableMeta]:
     def names(index: Int64) -> list[str]:
         return [strings[code] for code in events.name[work.row[index]].tolist()]
 
-    values = {
-        "device": found.device,
-        "stream": found.stream,
-        "cause": [CAUSES[code] for code in found.cause.tolist()],
-        "duration_ns": found.duration_ns,
-        "start_ns": found.start_ns,
-        "step": _steps_at(model, found.start_ns),
-        "before": names(found.before),
-        "after": names(found.after),
-    }
-    return _without_stream(Table(_meta(of, subject), list(COLUMNS[of.name].values()), values))
+    gaps = NamedGaps(
+        device=found.device,
+        stream=found.stream,
+        cause=[CAUSES[code] for code in found.cause.tolist()],
+        duration_ns=found.duration_ns,
+        start_ns=found.start_ns,
+        step=_steps_at(model, found.start_ns),
+        before=names(found.before),
+        after=names(found.after),
+    )
+    return _without_stream(gaps.table(_meta(of, subject)))
 
 
 def _needs_device(model: Model) -> None:

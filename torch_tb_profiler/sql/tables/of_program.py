@@ -8,8 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import ModuleTable, modules
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
-from torch_tb_profiler.analysis.overview.overview import CATEGORIES, step_times
+from torch_tb_profiler.analysis.overview.overview import CATEGORIES, StepTimes, step_times
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values, known, of_definition
 from torch_tb_profiler.sql.tables.shared import START, STEP
@@ -38,12 +37,12 @@ STEPS = SqlTable(
         SqlColumn(
             "label", "string", "", "the annotation that marks it, or what repeats", "model.steps", "nothing does"
         ),
-        of_definition(OVERVIEW["kind"], "all steps are of one kind"),
+        of_definition(StepTimes.columns["kind"], "all steps are of one kind"),
         START,
-        of_definition(OVERVIEW["step"]).called("duration_ns"),
+        of_definition(StepTimes.columns["step"]).called("duration_ns"),
         SqlColumn("end_ns", "number", "ns", "start_ns + duration_ns", "model.steps"),
         *(
-            of_definition(OVERVIEW[each], "nothing of the kind was recorded").called(f"{each}_ns")
+            of_definition(StepTimes.columns[each], "nothing of the kind was recorded").called(f"{each}_ns")
             for each in CATEGORIES
         ),
     ),

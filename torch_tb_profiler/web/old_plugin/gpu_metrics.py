@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_use, filled_ns
+from torch_tb_profiler.analysis.result import Result, fact
 from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, share
@@ -20,50 +19,30 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.json_schema import Json
 
-_METRICS = by_key(
-    "overview",
-    Definition(
-        "utilization",
-        "GPU utilization",
-        "number",
-        "fraction",
+
+class OldMetrics(Result):
+    """Fractions 0…1 of one device, None if the trace does not contain it enough."""
+
+    utilization: float | None = fact(
         "Time within the steps in which at least one kernel ran on the device ÷ time of the steps.",
-    ),
-    Definition(
-        "sm_efficiency",
-        "Est. SM efficiency",
-        "number",
-        "fraction",
+        "GPU utilization",
+    )
+    sm_efficiency: float | None = fact(
         "How much of the device's multiprocessors (SMs) kernels could fill. At each moment the blocks per SM of "
         "the running kernels are added, at most 1; this is averaged over the time of the steps. Estimated from "
         "launch configurations, not measured.",
-    ),
-    Definition(
-        "achieved_occupancy",
-        "Est. achieved occupancy",
-        "number",
-        "fraction",
+        "Est. SM efficiency",
+    )
+    achieved_occupancy: float | None = fact(
         "Active warps ÷ most warps an SM can hold, as estimated by the profiler for each kernel; mean over the "
         "kernels within the steps, weighted by duration.",
-    ),
-    Definition(
-        "tensor_core_share",
-        "Kernel time using tensor cores",
-        "number",
-        "fraction",
+        "Est. achieved occupancy",
+    )
+    tensor_core_share: float | None = fact(
         "Duration of kernels known by name to use tensor cores ÷ duration of all kernels of the device. Kernels "
         "whose name leaves it open (Triton, some CUTLASS) count as not using them here, so this is a lower bound.",
-    ),
-)
-
-
-class OldMetrics(msgspec.Struct, frozen=True):
-    """Fractions 0…1 of one device, None if the trace does not contain it enough."""
-
-    utilization: float | None
-    sm_efficiency: float | None
-    achieved_occupancy: float | None
-    tensor_core_share: float | None
+        "Kernel time using tensor cores",
+    )
 
 
 def metrics(model: Model, device: int) -> OldMetrics:
@@ -124,5 +103,6 @@ def _shown(model: Model, devices: Iterable[DeviceUse]) -> Json:
                 data.append({"title": title, "value": f"{round(value * 100, 2)} %"})
                 if key not in shown:
                     shown.append(key)
-    explained = [f"{_METRICS[key].label}:\n{_METRICS[key].help}" for key in shown]
+    told = OldMetrics.definitions
+    explained = [f"{told[key].label}:\n{told[key].help}" for key in shown]
     return {"title": "GPU Summary", "data": data, "tooltip": "\n\n".join(["GPU usage metrics:", *explained])}

@@ -14,8 +14,7 @@ from typing import Any
 
 from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
-from torch_tb_profiler.analysis.overview.overview import average_step, step_times
+from torch_tb_profiler.analysis.overview.overview import StepTimes, average_step, step_times
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
@@ -134,7 +133,7 @@ def kernel_tc_pie(model: Model) -> Json | None:
 
 def _steps(model: Model) -> Json:
     times = step_times(model)
-    labels = [OVERVIEW[category].label for category in times.categories]
+    labels = [StepTimes.columns[category].label for category in times.categories]
     columns: list[Json] = [{"type": "string", "name": "Step"}]
     for label in labels:
         columns.append({"type": "number", "name": label})
@@ -166,7 +165,7 @@ def _performance(model: Model) -> Json:
     def part(name: str, ns: float, share: float) -> Json:
         return {"name": name, "description": "", "value": round(ns / 1000), "extra": round(100 * share, 2)}
 
-    children = [part(OVERVIEW[c].label, ns, average.share(c)) for c, ns in average.category_ns.items()]
+    children = [part(StepTimes.columns[c].label, ns, average.share(c)) for c, ns in average.category_ns.items()]
     root = part("Average Step Time", average.step_ns, 1.0)
     return {**root, "extra": 100, "children": children}
 
