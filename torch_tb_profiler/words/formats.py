@@ -21,9 +21,9 @@ r"""How a value is written in a sentence, by what stands behind the colon; for t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.words.numbers import BYTES_PER, by_count, how_many, how_often, ms, short, size, times
 from torch_tb_profiler.words.parts import part_name
@@ -32,9 +32,9 @@ _NS_PER = {"us": 1e3, "ms": 1e6, "s": 1e9}
 _SIGNS = {"us": "µs"}
 _BYTES_PER = {**BYTES_PER, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _DIGITS = {"KiB": 3, "MiB": 3, "GiB": 2}
-_WITH_DIGITS = re.compile(r"(%|us|ms|s|KiB|MiB|GiB)(\d*)")
-_WITH_DECIMALS = re.compile(r"([KMGT]i?B)\.(\d)")
-_NUMBER = re.compile(r",|(\.\d[fg])")
+_WITH_DIGITS = late_pattern(r"(%|us|ms|s|KiB|MiB|GiB)(\d*)")
+_WITH_DECIMALS = late_pattern(r"([KMGT]i?B)\.(\d)")
+_NUMBER = late_pattern(r",|(\.\d[fg])")
 
 _NAMED: Mapping[str, Callable[[float], str]] = {"time": ms, "bytes": size, "times": times}
 

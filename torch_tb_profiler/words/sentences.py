@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Value
 from torch_tb_profiler.toml_text import toml_of
 from torch_tb_profiler.words.formats import formatted
@@ -19,7 +20,7 @@ Sentence = str | Mapping[str, Any]
 Values = Mapping[str, Value]
 
 #: a brace that is meant, or the name of a value and its format
-_PLACE = re.compile(r"\{\{|\}\}|\{(\w+)(?::([^{}]*))?\}")
+_PLACE = late_pattern(r"\{\{|\}\}|\{(\w+)(?::([^{}]*))?\}")
 
 
 class Section(msgspec.Struct, frozen=True):
