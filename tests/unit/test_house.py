@@ -45,6 +45,11 @@ def test_no_module_is_too_long() -> None:
     assert not long
 
 
+def test_columns_are_declared_in_results() -> None:
+    modules = [name for name in tracked() if name.startswith("torch_tb_profiler/") and name.endswith(".py")]
+    assert [name for name in modules if house.defines(name, (ROOT / name).read_text("utf-8"))] == []
+
+
 def test_what_insights_say_is_in_their_words() -> None:
     modules = [name for name in tracked() if name.endswith(".py") and house.speaks(name)]
     assert len(modules) > 50
