@@ -115,19 +115,15 @@ export const list: Codec<readonly string[]> = {
     texts.map((each) => each.replace(/[%,]/g, (sign) => (sign === "%" ? "%25" : "%2C"))).join(","),
 };
 
-/** Filter and order of a table: `q` and `o`. `order`: what is usual. A second table has `table2Params`. */
+/** Filter and order of a view's table: `q` and `o`. `order`: what is usual. */
 export function tableParams(order = "") {
   return { filter: param("q", text()), sort: param("o", text(order)) };
 }
 
-export function table2Params(order = "") {
-  return { filter2: param("q2", text()), sort2: param("o2", text(order)) };
-}
-
-export function table3Params(order = "") {
-  return { filter3: param("q3", text()), sort3: param("o3", text(order)) };
-}
-
-export function table4Params(order = "") {
-  return { filter4: param("q4", text()), sort4: param("o4", text(order)) };
+/** Those of a further table: `ranksFilter` (`q2`) and `ranksSort` (`o2`) of (2, "ranks"). */
+export function furtherTableParams<N extends string>(number: number, name: N, order = "") {
+  return {
+    [`${name}Filter`]: param(`q${number}`, text()),
+    [`${name}Sort`]: param(`o${number}`, text(order)),
+  } as Record<`${N}Filter` | `${N}Sort`, Param<string>>;
 }

@@ -119,7 +119,7 @@ function ByName({ of }: { of: TraceScope }) {
 function Names({ answer }: { answer: TracesByName }) {
   const { what, per, left_out: leftOut, traces } = answer.meta;
   const table = useMemo(() => byNameTable(answer), [answer]);
-  const state = useTableParams(params.filter2, params.sort2);
+  const state = useTableParams(params.namesFilter, params.namesSort);
   const [selected, select] = usePicked();
   const kind = what === "operators" ? "op" : "kernel";
   return (

@@ -30,7 +30,7 @@ export function RooflinePanel({ baseline, experiment, versions }: Props) {
 
 function Both({ answer }: { answer: ComparedRoofline }) {
   const { change } = answer;
-  const state = useTableParams(params.filter4, params.sort4);
+  const state = useTableParams(params.rooflinesFilter, params.rooflinesSort);
   const table = useMemo(() => callsTable(answer), [answer]);
   const points = (value: number) => signed(100 * value, "percent");
   return (

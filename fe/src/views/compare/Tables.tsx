@@ -78,7 +78,7 @@ function PartRows({ answer, look, onPick }: PartRowsProps) {
 }
 
 export function Operators({ query, look }: Props) {
-  const state = useTableParams(params.filter2, params.sort2);
+  const state = useTableParams(params.namesFilter, params.namesSort);
   const [selected, select] = usePicked();
   return (
     <QueryPanel
@@ -106,7 +106,7 @@ export function Operators({ query, look }: Props) {
 }
 
 export function Kernels({ query, look }: Props) {
-  const state = useTableParams(params.filter3, params.sort3);
+  const state = useTableParams(params.kernelsOrTrendsFilter, params.kernelsOrTrendsSort);
   const [selected, select] = usePicked();
   return (
     <QueryPanel

@@ -36,7 +36,7 @@ export function TrendsPanel({ of }: { of: TraceScope }) {
 
 function Found({ answer }: { answer: Trends }) {
   const table = useMemo(() => trendsTable(answer), [answer]);
-  const state = useTableParams(params.filter3, params.sort3);
+  const state = useTableParams(params.kernelsOrTrendsFilter, params.kernelsOrTrendsSort);
   return (
     <>
       <PartialNotes notes={answer.notes} />

@@ -31,7 +31,7 @@ export function WorkPanel({ query }: { query: Result<Change> }) {
 function Work({ answer }: { answer: Change }) {
   const [cause, setCause] = useAddress(params.cause);
   const [selected, select] = usePicked();
-  const state = useTableParams(params.filter5, params.sort5);
+  const state = useTableParams(params.workFilter, params.workSort);
   const rows = useMemo(() => workRows(answer, cause), [answer, cause]);
   const table = useMemo(() => workTable(rows), [rows]);
   const picked = rows.find((row) => isPicked(row, selected?.name ?? null));

@@ -63,10 +63,10 @@ function showHowMany(next: "two" | "many"): void {
     change(params.howMany, next),
     change(params.filter, ""),
     change(params.sort, ""),
-    change(params.filter2, ""),
-    change(params.sort2, ""),
-    change(params.filter3, ""),
-    change(params.sort3, ""),
+    change(params.namesFilter, ""),
+    change(params.namesSort, ""),
+    change(params.kernelsOrTrendsFilter, ""),
+    change(params.kernelsOrTrendsSort, ""),
   );
 }
 

@@ -1,11 +1,9 @@
 /** The parameters of this view in the address. */
 import {
   choice,
+  furtherTableParams,
   oneOf,
   param,
-  table2Params,
-  table3Params,
-  table4Params,
   tableParams,
   text,
   whole,
@@ -35,11 +33,11 @@ export const params = {
   /** A measure of `many.ts`; else its first one. */
   manyMeasure: param("h", text()),
 
-  /** Parts, operators, kernels, rooflines, the work that changed; or traces, and what they are compared by. */
+  /** Of the parts, or of the traces where there are many. */
   ...tableParams(),
-  ...table2Params(),
-  ...table3Params(),
-  ...table4Params(),
-  filter5: param("q5", text()),
-  sort5: param("o5", text()),
+  /** Of operators, or of what many traces are compared by. */
+  ...furtherTableParams(2, "names"),
+  ...furtherTableParams(3, "kernelsOrTrends"),
+  ...furtherTableParams(4, "rooflines"),
+  ...furtherTableParams(5, "work"),
 };

@@ -82,7 +82,7 @@ function OfStep({ step, window }: Props) {
 
 function PieceRows({ step, answer }: { step: string; answer: Answer<"critical_path/pieces"> }) {
   const { sel } = useTrace();
-  const state = useTableParams(params.filter2, params.sort2);
+  const state = useTableParams(params.piecesFilter, params.piecesSort);
   const table = useMemo(() => pieceTable(answer), [answer]);
   const remote = useRemoteTable(answer, tables.pathPieces(sel, step), pieceTable);
   return (

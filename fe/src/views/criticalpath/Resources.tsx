@@ -67,8 +67,8 @@ function Door({ steps, resource, name }: DoorProps) {
       onClick={() => {
         setAddress(
           change(params.step, step),
-          change(params.filter2, piecesOf(resource)),
-          change(params.sort2, "-duration_ns"),
+          change(params.piecesFilter, piecesOf(resource)),
+          change(params.piecesSort, "-duration_ns"),
         );
         PIECES.show();
       }}

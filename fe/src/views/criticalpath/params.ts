@@ -1,6 +1,6 @@
 /** The parameters of this view in the address. */
 import { RANGE } from "../../charts/stackedColumns/range";
-import { choice, name, param, table2Params, tableParams, text } from "../../state/address";
+import { choice, furtherTableParams, name, param, tableParams, text } from "../../state/address";
 
 export const params = {
   mode: param("m", choice(["absolute", "percent"])),
@@ -13,5 +13,5 @@ export const params = {
   /** Of the what-if, as the server reads them; see `changes.ts`. */
   changes: param("w", text()),
   ...tableParams("-total_ns"),
-  ...table2Params("-duration_ns"),
+  ...furtherTableParams(2, "pieces", "-duration_ns"),
 };

@@ -41,7 +41,7 @@ export function Collectives() {
 }
 
 function Rows({ rows }: { rows: readonly CollectiveRow[] }) {
-  const state = useTableParams(params.filter4, params.sort4);
+  const state = useTableParams(params.collectivesFilter, params.collectivesSort);
   const table = useMemo(() => collectivesTable(rows), [rows]);
   return (
     <DataTable

@@ -20,8 +20,8 @@ const ofStep = (step: string | null) => (step === null ? {} : { step });
 export function RangesOfRanks({ step, onPick }: Props) {
   const { sel } = useTrace();
   const { data } = useRanksQuery("ranks/ranges", sel?.run ?? null, sel?.span ?? null, ofStep(step));
-  const [filter, setFilter] = useAddress(params.filter5);
-  const [sort, setSort] = useAddress(params.sort5);
+  const [filter, setFilter] = useAddress(params.rangesFilter);
+  const [sort, setSort] = useAddress(params.rangesSort);
   const [range, setRange] = useAddress(params.named);
   const table = useMemo(() => (data ? shown(data.names) : null), [data]);
   if (!data || !table || (data.names.rows.name ?? []).length === 0) return null;
@@ -71,8 +71,8 @@ interface RanksProps extends Pick<Props, "onPick"> {
 
 function Ranks({ label, ranks, onPick }: RanksProps) {
   const { sel } = useTrace();
-  const [filter, setFilter] = useAddress(params.filter6);
-  const [sort, setSort] = useAddress(params.sort6);
+  const [filter, setFilter] = useAddress(params.rangeRanksFilter);
+  const [sort, setSort] = useAddress(params.rangeRanksSort);
   const table = useMemo(() => shown(ranks), [ranks]);
   return (
     <DataTable

@@ -18,7 +18,7 @@ interface Props {
 
 export function RanksTable({ ranks, onPick }: Props) {
   const { sel } = useTrace();
-  const state = useTableParams(params.filter2, params.sort2);
+  const state = useTableParams(params.ranksFilter, params.ranksSort);
   const table = useMemo(() => ranksTable(ranks), [ranks]);
   return (
     <div id={RANKS.id}>

@@ -125,7 +125,7 @@ function WorkerTable({ onPick, ...props }: WorkerTableProps) {
 
 export function Devices(props: { answer: Distributed; onPick: (worker: string) => void }) {
   const { answer, onPick } = props;
-  const state = useTableParams(params.filter3, params.sort3);
+  const state = useTableParams(params.devicesFilter, params.devicesSort);
   const table = useMemo(() => deviceTable(answer), [answer]);
   return (
     <Panel title={text.devices.title} help={text.devices.help}>

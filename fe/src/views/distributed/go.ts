@@ -44,15 +44,15 @@ export function showCollectives({
   group?: string | null;
 }) {
   setAddress(
-    change(params.sort4, sort),
-    change(params.filter4, group === null ? "" : equals("group", group)),
+    change(params.collectivesSort, sort),
+    change(params.collectivesFilter, group === null ? "" : equals("group", group)),
   );
   COLLECTIVES.show();
 }
 
 /** All ranks in an order. */
 export function showRanks(sort: string): void {
-  setAddress(change(params.sort2, sort), change(params.filter2, ""));
+  setAddress(change(params.ranksSort, sort), change(params.ranksFilter, ""));
   RANKS.show();
 }
 

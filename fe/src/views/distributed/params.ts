@@ -1,14 +1,6 @@
 /** The parameters of this view in the address. */
 import { RANGE } from "../../charts/stackedColumns/range";
-import {
-  choice,
-  name,
-  param,
-  table2Params,
-  table3Params,
-  tableParams,
-  text,
-} from "../../state/address";
+import { choice, furtherTableParams, name, param, tableParams, text } from "../../state/address";
 
 export const params = {
   /** Name of the step; null for their average. */
@@ -23,17 +15,13 @@ export const params = {
   /** Whose operations; null: of the rank that is shown. */
   worker: param("d", name),
   group: param("g", name),
-  /** Operations, ranks, devices. */
+  /** Of the operations. */
   ...tableParams("-latency_ns"),
-  ...table2Params("-late_ns"),
-  ...table3Params("node,process,device"),
-  /** Of the collectives. */
-  filter4: param("q4", text()),
-  sort4: param("o4", text("-wait_ns")),
-  /** Of the ranges of the program; the one that is shown on each rank, and of that table. */
-  filter5: param("q5", text()),
-  sort5: param("o5", text("-host_ns")),
+  ...furtherTableParams(2, "ranks", "-late_ns"),
+  ...furtherTableParams(3, "devices", "node,process,device"),
+  ...furtherTableParams(4, "collectives", "-wait_ns"),
+  ...furtherTableParams(5, "ranges", "-host_ns"),
+  /** The range of the program that is shown on each rank. */
   named: param("f", name),
-  filter6: param("q6", text()),
-  sort6: param("o6", text("-difference_ns")),
+  ...furtherTableParams(6, "rangeRanks", "-difference_ns"),
 };

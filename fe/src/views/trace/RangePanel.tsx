@@ -82,7 +82,7 @@ interface SumsProps extends Pick<Props, "mark" | "onPick"> {
 }
 
 function Sums({ sums, mark: { window }, several, onPick }: SumsProps) {
-  const state = useTableParams(params.filter2, params.sort2);
+  const state = useTableParams(params.sumsFilter, params.sumsSort);
   const byName = useMemo(() => nameTable(sums), [sums]);
   const whole = { start: 0, end: window.end };
   return (

@@ -1,5 +1,5 @@
 /** The parameters of this view in the address. */
-import { choice, flag, list, param, table2Params, text, whole } from "../../state/address";
+import { choice, flag, furtherTableParams, list, param, text, whole } from "../../state/address";
 import { COLOR_BY } from "../../timeline/colorBy";
 import { BOOKMARKS, DERIVED, EVENT, type FlowMode, MARK, SLACK, WINDOW } from "./look";
 
@@ -41,5 +41,5 @@ export const params = {
   page: param("n", whole(0)),
 
   /** Sums over the marked range. */
-  ...table2Params(""),
+  ...furtherTableParams(2, "sums"),
 };
