@@ -1,7 +1,13 @@
 /** The trace on screen, resolved once and shared. */
-import { createContext, type ReactNode, useContext, useMemo, useRef } from "react";
+import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
 import { type RunStatus, type TraceKey, type TraceStatus, useOverview, useStatus } from "../api";
-import { type Comparison, NO_COMPARISON, resolveComparison, type Suggestion } from "./comparison";
+import {
+  type Comparison,
+  NO_COMPARISON,
+  resolveComparison,
+  type Suggestion,
+  sameTraceName,
+} from "./comparison";
 import { useAddress } from "./hooks";
 import { page } from "./page";
 import { parseRange, type StepList, type StepRange } from "./range";
@@ -21,6 +27,12 @@ export interface CurrentTrace {
   range: StepRange | null;
   /** What the address asked for in vain. */
   dropped: Dropped[];
+}
+
+/** What was chosen last, which stays while more runs appear. */
+interface Chosen {
+  readonly sel: TraceKey | null;
+  readonly suggested: Suggestion | null;
 }
 
 const NOTHING: CurrentTrace = {
@@ -44,24 +56,25 @@ export function TraceProvider({ children }: { children: ReactNode }) {
   const overview = useOverview(has ? whole.sel : null);
   const steps = overview.isPlaceholderData ? null : (overview.data?.steps ?? null);
   const failed = overview.isError && !overview.error.loading;
-  const limited = useRef<TraceKey | null>(null);
+  const range = useMemo(
+    () => (st === null || !steps ? null : parseRange(st, steps.names)),
+    [st, steps],
+  );
+  const from_step = range && steps?.names[range.first];
+  const to_step = range && steps?.names[range.last];
+  // The same object while it means the same, so that queries and effects see no change.
+  const limited = useMemo(
+    () => whole.sel && { ...whole.sel, from_step: from_step ?? "", to_step: to_step ?? "" },
+    [whole.sel, from_step, to_step],
+  );
 
   const selection = useMemo<CurrentTrace>(() => {
-    const { sel, trace } = whole;
-    if (st === null || !sel || trace?.state !== "ready" || trace.kind !== "trace")
-      return { ...whole, steps };
+    if (st === null || !whole.sel || !has) return { ...whole, steps };
     // Names that the server does not know would be an error in every panel: wait for the list.
     if (!steps && !failed) return { ...whole, steps, sel: null };
-    const range = steps ? parseRange(st, steps.names) : null;
-    if (!steps || !range) {
-      return { ...whole, steps, dropped: [...whole.dropped, { kind: "steps", value: st }] };
-    }
-    const from_step = steps.names[range.first] ?? "";
-    const to_step = steps.names[range.last] ?? "";
-    const next = { ...sel, from_step, to_step };
-    if (!sameTrace(next, limited.current)) limited.current = next;
-    return { ...whole, steps, range, sel: limited.current };
-  }, [whole, steps, failed, st]);
+    if (range) return { ...whole, steps, range, sel: limited };
+    return { ...whole, steps, dropped: [...whole.dropped, { kind: "steps", value: st }] };
+  }, [whole, has, steps, failed, st, range, limited]);
 
   return <Context value={selection}>{children}</Context>;
 }
@@ -75,20 +88,17 @@ function useWholeTrace(): CurrentTrace {
   const [rule] = useAddress(page.stepRule);
   const [pattern] = useAddress(page.stepPattern);
   const [baseline] = useAddress(page.baseline);
-  const previous = useRef<TraceKey | null>(null);
-  const suggested = useRef<{ for: TraceKey; baseline: Suggestion | null } | null>(null);
+  const [last, setLast] = useState<Chosen>({ sel: null, suggested: null });
 
-  return useMemo<CurrentTrace>(() => {
+  const current = useMemo<CurrentTrace>(() => {
     if (!status) return NOTHING;
-    const { key, trace, ...found } = resolve(status, { run, worker, span }, previous.current);
+    const { key, trace, ...found } = resolve(status, { run, worker, span }, last.sel);
     const how = stepChoice(rule, pattern);
     const next = key && { ...key, ...how.choice };
-    // Keep the object while it means the same, so that queries and effects see no change.
-    if (!sameTrace(next, previous.current)) previous.current = next;
-    const sel = previous.current;
-    const before = suggested.current?.for === sel ? (suggested.current?.baseline ?? null) : null;
+    // The same object while it means the same, as above.
+    const sel = sameTrace(next, last.sel) ? last.sel : next;
+    const before = sel === last.sel ? last.suggested : null;
     const compared = resolveComparison(status, sel, baseline, before);
-    suggested.current = sel && { for: sel, baseline: compared.comparison.suggested };
     return {
       ...NOTHING,
       sel,
@@ -97,7 +107,15 @@ function useWholeTrace(): CurrentTrace {
       comparison: compared.comparison,
       dropped: [...found.dropped, ...how.dropped, ...compared.dropped],
     };
-  }, [status, run, worker, span, rule, pattern, baseline]);
+  }, [status, run, worker, span, rule, pattern, baseline, last]);
+  const { sel, comparison } = current;
+  if (status && (sel !== last.sel || !sameSuggestion(comparison.suggested, last.suggested)))
+    setLast({ sel, suggested: comparison.suggested });
+  return current;
+}
+
+function sameSuggestion(a: Suggestion | null, b: Suggestion | null): boolean {
+  return a?.why === b?.why && sameTraceName(a?.name ?? null, b?.name ?? null);
 }
 
 function sameTrace(a: TraceKey | null, b: TraceKey | null): boolean {

@@ -1,5 +1,5 @@
 /** The selected event: read from the address, fetched from the server, and scrolled into view. */
-import { type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type Result, type SliceDetails, timelineSearch, useTimelineSlice } from "../../api";
 import { change, setAddress, useAddress } from "../../state";
 import {
@@ -42,12 +42,10 @@ export function useEvent(
   const row = wanted?.type === "row" ? wanted.row : null;
   const query = useTimelineSlice(source?.key ?? null, row);
   const details = query.data && query.data.row === row ? query.data : null;
-  const clicked = useRef<PickedSlice | null>(null);
+  // Shown at once, until its details have come.
+  const [clicked, setClicked] = useState<PickedSlice | null>(null);
   const seen = useRef<WantedEvent | null>(null);
-  const atOnce =
-    clicked.current && clicked.current.row === row && clicked.current.worker === source?.worker
-      ? clicked.current
-      : null;
+  const atOnce = clicked?.row === row && clicked?.worker === source?.worker ? clicked : null;
   const picked = useMemo(
     () => (source && details ? pickedSlice(source, details) : atOnce),
     [source, details, atOnce],
@@ -55,7 +53,7 @@ export function useEvent(
 
   const pick = useCallback(
     (next: PickedSlice | null, inSight = false) => {
-      clicked.current = next && next.lane >= 0 ? next : null;
+      setClicked(next && next.lane >= 0 ? next : null);
       const event: WantedEvent | null = next && {
         type: "row",
         worker: next.worker === main?.worker ? null : next.worker,
