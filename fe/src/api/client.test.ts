@@ -87,13 +87,14 @@ describe("get", () => {
 it("says in Chinese what the server refuses, by its kind", async () => {
   localStorage.setItem("torch-tb-profiler.language", "zh-CN");
   vi.resetModules();
-  const { settleLanguage } = await import("../i18n");
+  const { settleLanguage } = await import("../i18n/current");
   await settleLanguage();
   const client = await import("./client");
   const why = { kind: "no_such_step", values: { step: "7" } };
   expect(client.errorFrom(404, { error: "there is no step '7'", why }, "p").message).toBe(
     "没有名为 7 的步",
   );
+  expect(client.errorFrom(500, undefined, "p").message).toBe("服务器返回了状态码 500。");
   localStorage.clear();
   vi.resetModules();
 });

@@ -1,6 +1,6 @@
 /** The one place that fetches. Nothing here knows React. */
 import { original, parseVisible } from "../format";
-import { reasonText, type Values } from "../i18n";
+import { reasonText, t, type Values } from "../i18n";
 import { fromReport, NOT_IN_REPORT } from "./report";
 import type { Answers } from "./schema.gen";
 import type { TraceState } from "./types";
@@ -78,7 +78,7 @@ export async function get<R extends Route>(
   const body = await readJson(response);
   if (!response.ok) throw errorFrom(response.status, body, path);
   if (body === undefined) {
-    throw new ApiError(response.status, "The answer is not JSON. Is another server here?", path);
+    throw new ApiError(response.status, t.request.notJson, path);
   }
   return body as Answers[R];
 }
@@ -106,7 +106,7 @@ async function ask(path: string, accept: string, signal?: AbortSignal): Promise<
   } catch (cause) {
     // An abort is the caller's own doing and must reach it unchanged.
     if (signal?.aborted) throw cause;
-    throw new ApiError(0, "The server did not answer.", path);
+    throw new ApiError(0, t.request.noAnswer, path);
   }
 }
 
@@ -125,7 +125,7 @@ export function errorFrom(status: number, body: unknown, path: string): ApiError
   const message =
     typeof fields.error === "string"
       ? reasonText(fields.error, whyOf(fields.why))
-      : `The server answered with status ${status}.`;
+      : t.request.status(status);
   const state = typeof fields.state === "string" ? (fields.state as TraceState) : null;
   return new ApiError(status, message, path, state, progressOf(fields.progress));
 }

@@ -1,11 +1,11 @@
 export * from "./category";
-export { ApiError, requestPath, setBase } from "./client";
+export { ApiError, setBase } from "./client";
 export type * from "./compare";
 export { useChange, useCompare, useCompareRoofline } from "./compare";
 export * from "./distributed";
 export * from "./memory";
 export * from "./modules";
-export { isBusy, isPending } from "./poll";
+export { isPending } from "./poll";
 export * from "./program";
 export * from "./queries";
 export * from "./ranks";

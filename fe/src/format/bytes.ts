@@ -25,12 +25,6 @@ export function bytes(value: Maybe): string {
   return `${significant(value / BYTES_PER[unit], 4)} ${unit}`;
 }
 
-/** Bytes moved in `ns`, as decimal GB/s — the convention of vendors' bandwidth figures. */
-export function bandwidth(moved: Maybe, ns: Maybe): string {
-  if (!present(moved) || !present(ns) || ns <= 0) return MISSING;
-  return `${significant(moved / ns, 4)} GB/s`;
-}
-
 export type RateUnit = "B/s" | "KB/s" | "MB/s" | "GB/s" | "TB/s";
 
 // Decimal, as data sheets of links and nccl-tests count.

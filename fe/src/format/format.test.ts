@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  bandwidth,
   bytes,
   columnFormat,
   count,
@@ -93,11 +92,6 @@ describe("bytes", () => {
     expect(format.text(null)).toBe(MISSING);
     expect(exact(1.5e9, "bytes_per_second")).toBe("1,500,000,000 bytes/s");
     expect(value(null, "bytes_per_second")).toBe(MISSING);
-  });
-
-  it("gives bandwidth in decimal GB/s", () => {
-    expect(bandwidth(12_000_000_000, 1e9)).toBe("12 GB/s");
-    expect(bandwidth(1, 0)).toBe(MISSING);
   });
 });
 

@@ -1,4 +1,4 @@
-export { BYTES_PER, type ByteUnit, bandwidth, bytes, byteUnit, rate } from "./bytes";
+export { BYTES_PER, type ByteUnit, bytes, byteUnit, rate } from "./bytes";
 export { change, percentChange, signed } from "./change";
 export { bareName, withoutParameters } from "./cpp";
 export { moment } from "./date";

@@ -3,7 +3,7 @@ export { canSave, saveFile, saveFrom } from "./download";
 export { canOpenInEditor, openInEditor } from "./editor";
 export { inTensorBoard, isEmbedded } from "./frame";
 export type { Params } from "./hash";
-export { rememberLanguage, wantedLanguages } from "./language";
+export { rememberLanguage } from "./language";
 export { linkTo, onParamsChange, readParams, writeParams } from "./location";
 export { onHostReload } from "./messages";
 export { openInPerfetto, PERFETTO_URL } from "./perfetto";

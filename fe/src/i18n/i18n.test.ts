@@ -37,7 +37,7 @@ describe("settling it", () => {
     localStorage.setItem("torch-tb-profiler.language", "zh-CN");
     const i18n = await import(".");
     expect(i18n.t.lang).toBe("en");
-    await i18n.settleLanguage();
+    await (await import("./current")).settleLanguage();
     // Read anew: `t` is a binding, not a copy.
     expect(i18n.t.lang).toBe("zh-CN");
   });
@@ -125,8 +125,8 @@ describe("why a file is not shown", () => {
 
   it("is said in Chinese by its kind, and what is not known in the words of the server", async () => {
     localStorage.setItem("torch-tb-profiler.language", "zh-CN");
-    const { reasonText, noteText, settleAreas, settleLanguage } = await import(".");
-    await settleLanguage();
+    const { reasonText, noteText, settleAreas } = await import(".");
+    await (await import("./current")).settleLanguage();
     expect(reasonText("is empty", { kind: "empty", values: {} })).toBe("文件为空");
     const denied = { place: "", why: "Permission denied", errno: "EACCES" };
     expect(reasonText("cannot be read: …", { kind: "unreadable", values: denied })).toBe(
@@ -159,7 +159,7 @@ describe("what views show of the server", () => {
   async function inChinese() {
     localStorage.setItem("torch-tb-profiler.language", "zh-CN");
     const i18n = await import(".");
-    await i18n.settleLanguage();
+    await (await import("./current")).settleLanguage();
     await i18n.settleAreas();
     return i18n;
   }
@@ -201,8 +201,8 @@ describe("a finding", () => {
 
   const adviceInChinese = async () => {
     localStorage.setItem("torch-tb-profiler.language", "zh-CN");
-    const { findingAdvice, settleAreas, settleLanguage } = await import(".");
-    await settleLanguage();
+    const { findingAdvice, settleAreas } = await import(".");
+    await (await import("./current")).settleLanguage();
     await settleAreas();
     return findingAdvice;
   };

@@ -1,4 +1,4 @@
-export { inLanguage, settleAreas, settleLanguage, t } from "./current";
+export { settleAreas, t } from "./current";
 export type { Messages } from "./en";
 export { capture as captureTexts } from "./en/capture";
 export { charts as chartsTexts } from "./en/charts";
@@ -21,7 +21,7 @@ export { steps as stepsTexts } from "./en/steps";
 export { table as tableTexts } from "./en/table";
 export { timeline as timelineTexts } from "./en/timeline";
 export { trace as traceTexts } from "./en/trace";
-export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
+export { LANGUAGES, type LanguageId } from "./languages";
 export { byEnd, partIn } from "./partIn";
 export {
   boundText,

@@ -3,7 +3,7 @@ export { BaselineNote } from "./BaselineNote";
 export { FilesTable } from "./Files";
 export { modulePath, rowOfModule } from "./modulePath";
 export { bySeverity, NoteList, PartialNotes } from "./Notes";
-export { longestSlice, placesOf } from "./places";
+export { longestSlice } from "./places";
 export { fileRows, traceProgress } from "./progress";
 export { StepChoice } from "./StepChoice";
 export { TracePicker } from "./TracePicker";

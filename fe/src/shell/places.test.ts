@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { TraceStatus } from "../api";
-import { findView, homeOf, PICKED_KINDS } from "../state";
+import { findView, homeOf } from "../state";
+import { PICKED_KINDS } from "../state/picked";
 import { placesOf } from "./places";
 import { hasData } from "./presence";
 

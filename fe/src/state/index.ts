@@ -29,15 +29,14 @@ export {
 } from "./hooks";
 export { page, SCHEMA } from "./page";
 export type { Picked, PickedKind } from "./picked";
-export { formatPicked, PICKED_KINDS, parsePicked } from "./picked";
-export { formatRange, isWhole, type StepList, type StepRange } from "./range";
+export { formatPicked, parsePicked } from "./picked";
+export { formatRange, type StepList, type StepRange } from "./range";
 export type { Dropped } from "./resolve";
 export { newestFirst, spansOf, workersOf } from "./resolve";
 export { patternError, STEP_RULES } from "./steps";
 export { type CurrentTrace, TraceProvider, useTrace } from "./trace";
 export {
   allViews,
-  FIRST_VIEW,
   findView,
   type GroupId,
   homeOf,

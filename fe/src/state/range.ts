@@ -36,7 +36,3 @@ export function parseRange(text: string, names: readonly string[]): StepRange | 
   }
   return null;
 }
-
-export function isWhole(range: StepRange, names: readonly string[]): boolean {
-  return range.first === 0 && range.last === names.length - 1;
-}

@@ -11,7 +11,7 @@ export {
   withBaseline,
 } from "./compare";
 export { DataTable, type DataTableProps } from "./DataTable";
-export { type Derivation, declared, derive, perCall, shareOf } from "./derive";
+export { type Derivation, declared, derive, shareOf } from "./derive";
 export { FilterBox } from "./FilterBox";
 export { ListTable } from "./ListTable";
 export {

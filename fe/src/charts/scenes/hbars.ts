@@ -38,6 +38,7 @@ export function hbarsPicture(
     const y = TOP + index * ROW + (ROW - BAR) / 2;
     // The least bar is still a bar.
     const length = Math.max(1, lengthOf(item.value));
+    const before = lengthOf(item.before ?? 0);
     const color = filled(theme, item.color ?? seriesColor(0), 0);
     shapes.push(
       { kind: "rect", x: left, y, width: length, height: BAR, ...color },
@@ -51,7 +52,7 @@ export function hbarsPicture(
       },
       {
         kind: "text",
-        x: left + length + GAP,
+        x: left + Math.max(length, before) + GAP,
         y: y + BAR - 3,
         text: value(item.value, unit),
         align: "left",
@@ -59,8 +60,7 @@ export function hbarsPicture(
       },
     );
     // An outline over the bar, as long as it was in the baseline.
-    if (item.before !== undefined) {
-      const before = lengthOf(item.before);
+    if (item.before !== undefined)
       shapes.push({
         kind: "rect",
         x: left + 0.5,
@@ -70,7 +70,6 @@ export function hbarsPicture(
         stroke: theme.text,
         dashed: true,
       });
-    }
   });
   return {
     shapes,

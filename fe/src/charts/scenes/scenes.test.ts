@@ -70,6 +70,10 @@ describe("bars", () => {
     expect(outlines).toHaveLength(2);
     expect((outlines[0]?.width ?? 0) / (solid[0]?.width ?? 1)).toBeCloseTo(8 / 5);
     expect(outlines[1]?.width).toBe(0);
+    // The value stands behind the longer of the two.
+    const [, value] = shapesOf(compared.shapes, "text");
+    const outline = outlines[0];
+    expect(value?.x).toBeGreaterThan((outline?.x ?? 0) + (outline?.width ?? 0));
     const alone = bars({ label: "a", value: 5 });
     expect(shapesOf(alone.shapes, "rect").filter(({ dashed }) => dashed)).toEqual([]);
   });

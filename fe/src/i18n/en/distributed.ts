@@ -48,7 +48,6 @@ export const distributed = area("distributed", {
     allWorkers: "all workers",
     group: "Process group",
     allGroups: "all groups",
-    noGroup: "not named",
     waitShare: "Waiting %",
     waitHelp: "Synchronizing ÷ (synchronizing + data transfer).",
     empty: "No communication operations were recorded",

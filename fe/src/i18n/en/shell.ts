@@ -91,6 +91,13 @@ export const shell = {
     version: (v: string) => `torch-tb-profiler ${v}`,
   },
 
+  /** What went wrong with a request. */
+  request: {
+    notJson: "The answer is not JSON. Is another server here?",
+    noAnswer: "The server did not answer.",
+    status: (status: number) => `The server answered with status ${status}.`,
+  },
+
   traceState: {
     queued: "waiting",
     loading: "loading",

@@ -16,7 +16,6 @@ Requested: bytes that the program requested. Blocks: what the allocator used for
 Only memory of the caching allocator is included: NCCL buffers, the CUDA context and other processes are not.`,
   device: "Device",
   peak: "Peak requested",
-  peakBlocks: "Peak of blocks",
   atLeast: (size: string) => `at least ${size}`,
   reserved: "Peak reserved",
   notRecorded: "no history was recorded",

@@ -41,7 +41,6 @@ Top-down: from callers to callees, in order of appearance. Left heavy: the same 
     `Boxes below ${time} are merged into “(smaller)”. Zoom in to see them one by one.`,
   threads: "all threads together",
 
-  noFrames: "Without Python functions",
   share: "% total",
   shareHelp: "Total of the entry divided by the time of all stacks.",
 

@@ -63,7 +63,6 @@ export const table = area("table", {
   rowLoading: "Loading…",
 
   sortHint: "Click or Enter to sort; with Shift by several columns.",
-  resize: (column: string) => `Width of ${column}`,
   expand: "Show details",
   collapse: "Hide details",
   keysHint:

@@ -45,7 +45,6 @@ export const distributed: typeof en = {
     allWorkers: "所有 worker",
     group: "进程组",
     allGroups: "所有进程组",
-    noGroup: "未命名",
     waitShare: "等待 %",
     waitHelp: "同步等待 ÷（同步等待 + 数据传输）。",
     empty: "没有记录到通信操作",

@@ -87,6 +87,12 @@ export const shell: typeof en = {
     version: (v) => `torch-tb-profiler ${v}`,
   },
 
+  request: {
+    notJson: "返回的内容不是 JSON。此地址上是否运行着另一个服务器？",
+    noAnswer: "服务器没有响应。",
+    status: (status) => `服务器返回了状态码 ${status}。`,
+  },
+
   traceState: {
     queued: "等待中",
     loading: "加载中",

@@ -14,7 +14,6 @@ export const snapshot: typeof en = {
 这里只有经过缓存分配器的内存：不包括 NCCL 缓冲区、CUDA 上下文和其他进程。`,
   device: "设备",
   peak: "请求峰值",
-  peakBlocks: "块的峰值",
   atLeast: (size) => `至少 ${size}`,
   reserved: "预留峰值",
   notRecorded: "没有记录历史",

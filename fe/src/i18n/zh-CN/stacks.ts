@@ -40,7 +40,6 @@ export const stacks: typeof en = {
   folded: (time) => `小于 ${time} 的方块合并显示为“(smaller)”。放大后可逐个查看。`,
   threads: "所有线程合计",
 
-  noFrames: "没有 Python 函数",
   share: "占总耗时 %",
   shareHelp: "该项的总耗时除以所有调用栈的时间。",
 

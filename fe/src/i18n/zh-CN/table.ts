@@ -59,7 +59,6 @@ export const table: typeof en = {
   rowLoading: "正在加载…",
 
   sortHint: "单击或按 Enter 排序；同时按住 Shift 可按多列排序。",
-  resize: (column) => `${column} 的列宽`,
   expand: "显示详情",
   collapse: "隐藏详情",
   keysHint: "方向键移动，Enter 选中，→ 和 ← 展开和收起详情，Ctrl+C 复制该行。",

@@ -2,4 +2,4 @@
 export { BoundSentence } from "./BoundSentence";
 export { FindingItem } from "./FindingItem";
 export { Places } from "./Places";
-export { markInTrace, showInTrace, showRow } from "./showInTrace";
+export { markInTrace, showInTrace } from "./showInTrace";
