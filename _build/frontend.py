@@ -51,7 +51,7 @@ class FrontendError(Exception):
 
 
 def fingerprint() -> str:
-    """SHA-256 over the files that have an influence on the built UI: those of fe/, and the server's words in Chinese."""
+    """SHA-256 over the files that influence the built UI: those of fe/, and the server's words in Chinese."""
     digest = hashlib.sha256()
     files = [*FE.rglob("*"), *WORDS.rglob("*.toml")]
     for path in sorted(files, key=lambda path: path.relative_to(ROOT).as_posix()):

@@ -45,12 +45,12 @@ export default defineConfig({
             // What the frame of the page needs. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/(host\/(?!perfetto|editor|useComputed)|state\/(?!baseline)|api\/(client|poll|queries|report|timeline|trace)\.|format\/(bytes|date|duration|number)\.|draw\/timeWindow|ui\/(?!ComboList|SourceLink|[Tt]extField|DeviceTable|Segmented|[Tt]ile|[Pp]opup|options|categories)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+              test: /\/src\/(host\/(?!perfetto|editor|useComputed)|state\/(?!baseline)|api\/(client|poll|queries|report|timeline|trace)\.|format\/(bytes|date|duration|number)\.|draw\/timeWindow|shell\/(presence|progress)|ui\/(?!ComboList|SourceLink|[Tt]extField|DeviceTable|Segmented|[Tt]ile|[Pp]opup|options|categories)|i18n\/(\w+\.ts|en\/(index|shell)))/,
             },
             // What views have in common besides. The frame does without it: it is fetched with the first view.
             {
               name: "shared",
-              test: /\/src\/((format|api|draw)\/(?!parts|PartButton|drop)|(host|state)\/|ui\/(?!ComboList|SourceLink|[Tt]extField))/,
+              test: /\/src\/((format|api|draw)\/(?!drop)|(host|state)\/|ui\/(?!ComboList|SourceLink|[Tt]extField)|shell\/(places|Notes|ViewNotes|notes|utilization|findings\/showInTrace)|i18n\/en\/(parts|dialogs|utilization))/,
             },
             // What the page knows of each view. Not in a piece above: the door loads those before the language is settled.
             { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },
@@ -60,10 +60,20 @@ export default defineConfig({
               test: /\/zh-CN\/(index|shell|numbers|parts|server\/(reasons|say)|reasons)\./,
             },
             { name: "zh-CN-views", test: /\/(i18n|words)\/zh-CN\// },
+            // Short tables, which do without what the large ones below need.
+            {
+              name: "rows",
+              test: /\/src\/(table\/(SimpleTable|ListTable|RowNumbers|model|columns|table\.css)|i18n\/en\/table)/,
+            },
+            // What Overview shows besides; Steps and Distributed show parts of it.
+            {
+              name: "findings",
+              test: /\/src\/(shell\/(findings|doors|StepChoice|stepChoice)|i18n\/en\/(overview|doors))/,
+            },
             { name: "virtual", test: /node_modules\/@tanstack\/(react-virtual|virtual-core)\// },
             {
               name: "table",
-              test: /\/src\/(table\/|ui\/[Tt]extField|i18n\/en\/table)|node_modules\/@tanstack\//,
+              test: /\/src\/(table\/|ui\/[Tt]extField)|node_modules\/@tanstack\//,
             },
             {
               name: "charts",

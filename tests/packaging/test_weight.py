@@ -15,8 +15,8 @@ MODULES: dict[str, tuple[str, list[str], list[str], list[str]]] = {
     "src/index.ts": ("index.js", ["_preload.js"], ["_base.js", "src/app.tsx"], []),
     "_preload.js": ("preload.js", [], [], []),
     "_base.js": ("base.js", [], ["_zh-CN.js", "_zh-CN-views.js"], ["base.css"]),
-    "src/app.tsx": ("app.js", ["_base.js", "_preload.js"], ["view.tsx"], []),
-    "view.tsx": ("view.js", ["_base.js"], ["src/dialog.ts"], ["view.css"]),
+    "src/app.tsx": ("app.js", ["_base.js", "_preload.js"], ["src/views/overview/index.tsx"], []),
+    "src/views/overview/index.tsx": ("view.js", ["_base.js"], ["src/dialog.ts"], ["view.css"]),
     "src/dialog.ts": ("dialog.js", [], [], []),
     "_zh-CN.js": ("zh-CN.js", ["_reasons.js", "_preload.js"], [], []),
     "_zh-CN-views.js": ("zh-CN-views.js", ["_reasons.js"], [], []),
@@ -84,7 +84,26 @@ def test_what_views_say_in_chinese_comes_later(static: Path) -> None:
     assert weight.weigh(static).problems() == []
 
 
-@pytest.mark.parametrize("file", ["view.js", "dialog.js"])
+def test_a_heavy_first_view(static: Path) -> None:
+    weighed = weight.weigh(static)
+    assert {piece.file for piece in weighed.first_view} == {*FIRST, "view.js", "view.css"}
+    for file in ("view.js", "view.css"):
+        write(static / file, weight.FIRST_VIEW_LIMIT // 2)
+    (problem,) = weight.weigh(static).problems()
+    assert problem.startswith("the first view has 180,")
+
+
+def test_a_first_view_of_many_files(static: Path) -> None:
+    manifest = json.loads((static / "manifest.json").read_text())
+    manifest["src/views/overview/index.tsx"]["css"] = [f"{number}.css" for number in range(weight.FIRST_VIEW_FILES)]
+    (static / "manifest.json").write_text(json.dumps(manifest))
+    for number in range(weight.FIRST_VIEW_FILES):
+        write(static / f"{number}.css", 100)
+    (problem,) = weight.weigh(static).problems()
+    assert problem.startswith("the first view has 26 files")
+
+
+@pytest.mark.parametrize("file", ["zh-CN-views.js", "dialog.js"])
 def test_a_heavy_piece(static: Path, file: str) -> None:
     limit = weight.LAZY_LIMIT
     write(static / file, limit - 1_000)

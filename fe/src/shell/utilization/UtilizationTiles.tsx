@@ -1,10 +1,8 @@
 /** MFU and HFU as tiles, with how much of the products is known. */
 import type { Flops, Utilization } from "../../api";
 import { fraction } from "../../format";
-import { roofline } from "../../i18n/en/roofline";
+import { utilization as text } from "../../i18n/en/utilization";
 import { Tile } from "../../ui";
-
-const text = roofline.tiles;
 
 interface Props {
   readonly flops: Flops;

@@ -4,6 +4,7 @@ import { type ComparedRoofline, type TraceKey, useCompareRoofline } from "../../
 import { duration, flop, fraction, change as signed } from "../../format";
 import { compareTexts } from "../../i18n";
 import { roofline } from "../../i18n/en/roofline";
+import { utilization } from "../../i18n/en/utilization";
 import { shownUtilization } from "../../shell/utilization";
 import { useTableParams } from "../../state";
 import { DataTable, SimpleTable, type Table } from "../../table";
@@ -49,9 +50,9 @@ function Both({ answer }: { answer: ComparedRoofline }) {
 function figures({ baseline, exp }: ComparedRoofline): Table {
   const sides = [baseline, exp];
   const rows: readonly (readonly [string, readonly string[]])[] = [
-    [roofline.tiles.mfu, sides.map(({ mfu }) => shownUtilization(mfu))],
-    [roofline.tiles.hfu, sides.map(({ hfu }) => shownUtilization(hfu))],
-    [roofline.tiles.busy, sides.map(({ busy_mfu: busy }) => shownUtilization(busy))],
+    [utilization.mfu, sides.map(({ mfu }) => shownUtilization(mfu))],
+    [utilization.hfu, sides.map(({ hfu }) => shownUtilization(hfu))],
+    [utilization.busy, sides.map(({ busy_mfu: busy }) => shownUtilization(busy))],
     [text.perStep, sides.map(({ per_step: each }) => flop(each))],
     [text.total, sides.map(({ total_ns: total }) => duration(total))],
     [text.lost, sides.map(lostOf)],
@@ -73,7 +74,7 @@ function figures({ baseline, exp }: ComparedRoofline): Table {
 }
 
 function lostOf({ lost_ns: lost, total_ns: total }: ComparedRoofline["exp"]): string {
-  if (lost === null) return roofline.tiles.notKnown;
+  if (lost === null) return utilization.notKnown;
   return total > 0 ? `${duration(lost)} (${fraction(lost / total)})` : duration(lost);
 }
 

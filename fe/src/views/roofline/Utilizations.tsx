@@ -1,12 +1,10 @@
 /** MFU, HFU and how much of them is known, as tiles. */
 import type { Flops } from "../../api";
 import { flop, fraction } from "../../format";
-import { roofline } from "../../i18n/en/roofline";
+import { utilization as text } from "../../i18n/en/utilization";
 import { shownUtilization, UtilizationTiles } from "../../shell/utilization";
 import { goToView } from "../../state";
 import { Tile } from "../../ui";
-
-const text = roofline.tiles;
 
 /** The operators that make the number, the largest first. */
 const open = (sort: string) => goToView("roofline", null, { group: "operator", filter: "", sort });
