@@ -2,14 +2,13 @@
 import type { TraceStatus } from "../api";
 import type { TimeWindow } from "../draw";
 import { equals } from "../format";
-import type { Picked, PickedKind, ViewId, ViewLook } from "../state";
+import type { Picked, PickedKind, ViewLook, ViewParams } from "../state";
 import { hasData } from "./presence";
 
-export interface Place {
-  readonly view: ViewId;
-  /** How the view is to look. */
-  readonly look: ViewLook;
-}
+/** A view, and how it is to look. */
+export type Place = {
+  [Id in keyof ViewParams]: { readonly view: Id; readonly look: ViewLook<Id> };
+}[keyof ViewParams];
 
 /** The first place is where it is a row. A filter of before could hide it there, so it is taken off. */
 const PLACES: Record<PickedKind, (name: string) => readonly Place[]> = {
@@ -38,7 +37,7 @@ const PLACES: Record<PickedKind, (name: string) => readonly Place[]> = {
 };
 
 /** The timeline at the longest slice of a name, selected; in `window` (ns), else around it. */
-export function longestSlice(name: string, window: TimeWindow | null = null): ViewLook {
+export function longestSlice(name: string, window: TimeWindow | null = null): ViewLook<"trace"> {
   return { event: { type: "longest", name }, window, search: "" };
 }
 

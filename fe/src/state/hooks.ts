@@ -15,6 +15,7 @@ import {
   paramsOf,
   type ViewId,
   type ViewLook,
+  type ViewParams,
 } from "./views";
 
 /**
@@ -79,7 +80,13 @@ function viewChanges(view: ViewId, look: Params): Change[] {
 }
 
 /** `look`: how the view should look, e.g. its filter; wins over how it was left. */
-export function goToView(view: ViewId, select?: Picked | null, look: ViewLook = {}): void {
+export function goToView(view: ViewId, select?: Picked | null): void;
+export function goToView<Id extends keyof ViewParams>(
+  view: Id,
+  select?: Picked | null,
+  look?: ViewLook<Id>,
+): void;
+export function goToView(view: ViewId, select?: Picked | null, look: object = {}): void {
   const current = currentView();
   if (view !== current) remembered.set(current, paramsOf(current, paramStore().get()));
   setAddress(

@@ -39,12 +39,12 @@ export {
   allViews,
   findView,
   type GroupId,
-  homeOf,
   isViewId,
   setViews,
   type View,
   type ViewId,
   type ViewLook,
+  type ViewParams,
   viewGroups,
   viewName,
 } from "./views";

@@ -1,7 +1,7 @@
 /** What the page knows of its views. Each says it of itself, in `views/<id>/view.ts`. */
 import type { ComponentType } from "react";
 import type { Params } from "../host";
-import { type Change, change, type ParamSet } from "./address";
+import { type Change, change, type Param, type ParamSet } from "./address";
 import type { PickedKind } from "./picked";
 
 export type ViewId = string;
@@ -76,18 +76,21 @@ export function viewGroups(views: readonly View[]): { id: GroupId; views: View[]
   return ids.map((id) => ({ id, views: views.filter(({ group }) => group === id) }));
 }
 
-/** The view in which a picked thing is a row. */
-export function homeOf(kind: PickedKind): ViewId {
-  return registered.find(({ inspector }) => inspector?.kind === kind)?.id ?? FIRST_VIEW;
-}
-
 export const FIRST_VIEW: ViewId = "overview";
 
+/** The parameters of each view that has some, by its id. `views/registry.ts` adds them: no view is known here. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled there
+export interface ViewParams {}
+
 /** How a view is to look: values by the names of its parameters. */
-export type ViewLook = Readonly<Record<string, unknown>>;
+export type ViewLook<Id extends keyof ViewParams> = Id extends unknown
+  ? { readonly [Name in keyof ViewParams[Id]]?: ValueOf<ViewParams[Id][Name]> }
+  : never;
+
+type ValueOf<P> = P extends Param<infer T> ? T : never;
 
 /** What to write for that. Throws where the view has no such parameter. */
-export function lookChanges(id: ViewId, look: ViewLook): Change[] {
+export function lookChanges(id: ViewId, look: object): Change[] {
   const params = findView(id)?.params ?? {};
   return Object.entries(look).map(([name, value]) => {
     const found = params[name];

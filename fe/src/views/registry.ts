@@ -41,6 +41,28 @@ export const VIEWS: readonly View[] = [
 
 setViews(VIEWS);
 
+/** So that whoever goes to a view can ask only for what it has. */
+declare module "../state/views" {
+  interface ViewParams {
+    overview: typeof import("./overview/params").params;
+    steps: typeof import("./steps/params").params;
+    operators: typeof import("./operators/params").params;
+    kernels: typeof import("./kernels/params").params;
+    trace: typeof import("./trace/params").params;
+    stacks: typeof import("./stacks/params").params;
+    criticalpath: typeof import("./criticalpath/params").params;
+    roofline: typeof import("./roofline/params").params;
+    memory: typeof import("./memory/params").params;
+    snapshot: typeof import("./snapshot/params").params;
+    distributed: typeof import("./distributed/params").params;
+    program: typeof import("./program/params").params;
+    modules: typeof import("./modules/params").params;
+    compare: typeof import("./compare/params").params;
+    query: typeof import("./query/params").params;
+    lightning: ViewParams["modules"];
+  }
+}
+
 /** What shows each view, by its id. All loaded when first needed. */
 export const COMPONENTS: Readonly<Record<string, ComponentType<object>>> = Object.fromEntries(
   VIEWS.map(({ id, load }) => [id, later(load)]),

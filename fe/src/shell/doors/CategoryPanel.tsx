@@ -59,7 +59,7 @@ function Opened({ sel, category, step, onClose }: Props & { readonly category: C
 }
 
 /** Where things of a kind are rows. */
-const HOMES: Readonly<Record<string, readonly [PickedKind, string]>> = bare({
+const HOMES: Readonly<Record<string, readonly [PickedKind, "operators" | "kernels"]>> = bare({
   operator: ["op", "operators"],
   kernel: ["kernel", "kernels"],
 });

@@ -12,7 +12,7 @@ interface Stretch {
 export function showInTrace(
   { start_ns: start, duration_ns: length }: Stretch,
   row: number | null,
-  more: ViewLook = {},
+  more: ViewLook<"trace"> = {},
 ): void {
   const margin = Math.max(1_000, length / 2);
   goToView("trace", null, {

@@ -10,7 +10,6 @@ import {
   type CurrentTrace,
   formatRange,
   goToView,
-  homeOf,
   type Picked,
   type PickedKind,
   page,
@@ -23,6 +22,7 @@ import {
 import { textAt, useWhole } from "../../table";
 import { chooseFiles } from "../drop";
 import { modulePath } from "../modulePath";
+import { placesOf } from "../places";
 import { hasData, isOf } from "../presence";
 import { switchLanguage } from "../switchLanguage";
 import type { Commands } from "./commands";
@@ -155,7 +155,8 @@ function useActions(current: CurrentTrace, commands: Commands): Entry[] {
 }
 
 function open(selected: Picked): void {
-  goToView(homeOf(selected.kind), selected, { filter: "" });
+  const [home] = placesOf(selected, null);
+  if (home) goToView(home.view, selected, home.look);
 }
 
 function entry(kind: EntryKind, label: string, run: () => void): Entry {

@@ -132,7 +132,7 @@ function PieceDetails({ rows, row }: { rows: Rows; row: number }) {
 }
 
 /** The timeline around a piece, with its event selected. */
-export function lookAt(event: number | null, start: number, length: number): ViewLook {
+export function lookAt(event: number | null, start: number, length: number): ViewLook<"trace"> {
   const around = Math.max(1_000, length);
   return {
     event: event === null ? null : { type: "row", worker: null, row: event },

@@ -63,7 +63,7 @@ export function BlockDetails({ rows, row, look }: Props) {
 }
 
 /** The timeline around a block's life, which is marked there. */
-function lifetime(start: number, end: number): ViewLook {
+function lifetime(start: number, end: number): ViewLook<"trace"> {
   const around = Math.max(1_000, Math.round((end - start) / 4));
   return {
     mark: { kind: "measure", window: { start, end: Math.max(end, start + 1) } },
