@@ -1,24 +1,15 @@
 /** Which kernels take the device's time. */
 import { useMemo } from "react";
-import { type KernelsTable, type Result, settled, tables, useTable } from "../../api";
-import { Donut, HBars, largest, slicesWithRest, type TopN, TopNControl } from "../../charts";
+import { LargestBars, LargestDonut } from "../../answers/Largest";
+import { type KernelsTable, type Result, tables, useTable } from "../../api";
+import { TopNControl } from "../../charts";
 import { kernelColor } from "../../draw/parts";
-import { duration, fraction, inSentence } from "../../format";
-import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
+import { duration } from "../../format";
+import { compareTexts, noteText, kernelsTexts as text } from "../../i18n";
 import { BaselineNote, useCompared } from "../../shell";
-import { useAddress, useBaseline, usePicked, useTableParams, useTrace } from "../../state";
-import {
-  byName,
-  DataTable,
-  notHere,
-  numberAt,
-  rowCount,
-  textAt,
-  useLargest,
-  useRemoteTable,
-  useWhole,
-} from "../../table";
-import { Empty, Flow, Panel, QueryPanel, Segmented, Skeleton } from "../../ui";
+import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
+import { DataTable, type Rows, rowCount, textAt, useRemoteTable } from "../../table";
+import { Empty, Flow, Panel, QueryPanel, Segmented } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
@@ -81,87 +72,33 @@ function LargestPanel({ query }: { query: Result<KernelsTable> }) {
         </>
       }
     >
-      {(answer) => <Largest answer={answer} chart={chart} top={top} />}
+      {(answer) => {
+        const props = {
+          title: text.largest,
+          answer,
+          tableOf: tables.kernels,
+          column: "total_ns",
+          top,
+          kind: "kernel",
+        } as const;
+        return chart === "bars" ? (
+          <LargestBars
+            {...props}
+            color={color}
+            whole={answer.meta.kernel_ns}
+            sentence={text.sentence}
+          />
+        ) : (
+          // Kernels of one kind have one colour, which slices beside each other cannot have.
+          <LargestDonut {...props} />
+        );
+      }}
     </QueryPanel>
   );
 }
 
-interface LargestProps {
-  readonly answer: KernelsTable;
-  readonly chart: "bars" | "donut";
-  readonly top: TopN;
-}
-
-function Largest({ answer, ...props }: LargestProps) {
-  const { sel } = useTrace();
-  const found = useLargest(answer, tables.kernels(sel), "total_ns");
-  const baseline = useBaseline()?.key ?? null;
-  const before = useWhole(tables.kernels(baseline));
-  if (!found) return <Skeleton />;
-  return <LargestChart answer={found} baseline={baseline && settled(before)} {...props} />;
-}
-
-function LargestChart({
-  answer,
-  baseline,
-  chart,
-  top,
-}: LargestProps & { readonly baseline: KernelsTable | null }) {
-  const [, setSelected] = usePicked();
-  const ranked = useMemo(() => {
-    const before = baseline && byName(baseline, "total_ns");
-    return Array.from({ length: rowCount(answer) }, (_, row) => ({
-      label: textAt(answer.rows, "short_name", row),
-      title: textAt(answer.rows, "name", row),
-      value: numberAt(answer.rows, "total_ns", row) ?? 0,
-      color: kernelColor(textAt(answer.rows, "kind", row)),
-      ...(before && { before: before.get(textAt(answer.rows, "name", row)) ?? 0 }),
-    }));
-  }, [answer, baseline]);
-  const items = useMemo(() => largest(ranked, top), [ranked, top]);
-  const slices = useMemo(
-    // Kernels of one kind have one colour, which slices beside each other cannot have.
-    () =>
-      slicesWithRest(
-        ranked.map((item) => ({ ...item, color: undefined })),
-        top,
-        chartsTexts.others,
-        notHere(answer, "total_ns"),
-      ),
-    [ranked, top, answer],
-  );
-  const select = (name: string) => setSelected({ kind: "kernel", name });
-  const [first] = items;
-  return chart === "bars" ? (
-    <>
-      {first && answer.meta.kernel_ns > 0 && (
-        <p>
-          {text.sentence(
-            inSentence(first.label),
-            duration(first.value),
-            fraction(first.value / answer.meta.kernel_ns),
-          )}
-        </p>
-      )}
-      <HBars
-        title={text.largest}
-        unit="ns"
-        items={items}
-        total={answer.meta.kernel_ns}
-        onPick={({ label, title }) => select(title ?? label)}
-      />
-    </>
-  ) : (
-    <Donut
-      title={text.largest}
-      unit="ns"
-      slices={slices}
-      onPick={(index) => {
-        const slice = slices[index];
-        if (slice) select(slice.title ?? slice.label);
-      }}
-    />
-  );
+function color(rows: Rows, row: number) {
+  return kernelColor(textAt(rows, "kind", row));
 }
 
 function TablePanel() {

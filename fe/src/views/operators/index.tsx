@@ -1,18 +1,27 @@
 /** Which operators take the time. */
 import { useMemo } from "react";
+import { LargestBars, LargestDonut } from "../../answers/Largest";
 import { type OperatorsTable, tables, useTable } from "../../api";
 import { TopNControl } from "../../charts";
+import { operatorColor } from "../../draw/parts";
 import { count, duration, fraction } from "../../format";
 import { compareTexts, ownersTexts, operatorsTexts as text } from "../../i18n";
 import { BaselineNote, longestSlice, useCompared } from "../../shell";
 import { goToView, useAddress, usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, hasColumn, rowCount, SimpleTable, textAt, useRemoteTable } from "../../table";
+import {
+  DataTable,
+  hasColumn,
+  type Rows,
+  rowCount,
+  SimpleTable,
+  textAt,
+  useRemoteTable,
+} from "../../table";
 import { Flow, Help, QueryPanel, Segmented } from "../../ui";
 import { ApiCalls } from "./ApiCalls";
 import { BACKWARD_OF, isHostFirst, operatorTable } from "./columns";
 import { Details } from "./Details";
-import { LargestBars, LargestDonut } from "./Largest";
-import { chosenMetric, type Metric, metricsOf } from "./metrics";
+import { chosenMetric, type Metric, metricsOf, wholeOf } from "./metrics";
 import { ownersTable, slicesOf } from "./owners";
 import { params } from "./params";
 import "./operators.css";
@@ -45,14 +54,12 @@ export default function Operators() {
 
 /** Always by name, whatever the table is grouped by. */
 function LargestPanel() {
-  const { sel } = useTrace();
-  const query = useTable(tables.operators(sel));
+  const query = useTable(tables.operators(useTrace().sel));
   const [wanted, setMetric] = useAddress(params.metric);
   const [chart, setChart] = useAddress(params.chart);
   const [top, setTop] = useAddress(params.top);
   const metrics = query.data ? metricsOf(query.data) : [];
   const metric = chosenMetric(wanted, metrics);
-
   return (
     <QueryPanel
       title={text.largest}
@@ -76,17 +83,40 @@ function LargestPanel() {
     >
       {(answer) =>
         chart === "bars" ? (
-          <LargestBars answer={answer} metric={metric} top={top} />
+          <LargestBars
+            {...largestOf(answer, metric)}
+            top={top}
+            whole={wholeOf(answer, metric)}
+            sentence={(name, ...shown) => text.sentence(name, text.metrics[metric], ...shown)}
+          />
         ) : (
           <div className="operators-donuts">
             {metrics.map((each) => (
-              <LargestDonut key={each} answer={answer} metric={each} top={top} />
+              <section key={each}>
+                <h3>{text.metrics[each]}</h3>
+                <LargestDonut {...largestOf(answer, each)} top={top} />
+              </section>
             ))}
           </div>
         )
       }
     </QueryPanel>
   );
+}
+
+function largestOf(answer: OperatorsTable, metric: Metric) {
+  return {
+    title: text.metrics[metric],
+    answer,
+    tableOf: tables.operators,
+    column: `${metric}_ns`,
+    kind: "op",
+    color,
+  } as const;
+}
+
+function color(rows: Rows, row: number) {
+  return operatorColor(rows.is_communication?.[row] === true);
 }
 
 function TablePanel() {

@@ -1,7 +1,5 @@
 import type { OperatorsTable } from "../../api";
-import type { Ranked } from "../../charts";
-import { operatorColor } from "../../draw/parts";
-import { byName, hasColumn, numberAt, rowCount, textAt } from "../../table";
+import { hasColumn } from "../../table";
 import { isHostFirst } from "./columns";
 
 export type Metric = "device_self" | "device_total" | "host_self" | "host_total" | "api_self";
@@ -18,21 +16,6 @@ export function metricsOf(table: OperatorsTable): Metric[] {
 /** The wanted metric if the trace has it. */
 export function chosenMetric(wanted: string, available: readonly Metric[]): Metric {
   return available.find((metric) => metric === wanted) ?? available[0] ?? "host_self";
-}
-
-/** Each operator with its value of a metric, and what that was in a baseline. */
-export function ranked(
-  table: OperatorsTable,
-  metric: Metric,
-  baseline: OperatorsTable | null = null,
-): Ranked[] {
-  const before = baseline && byName(baseline, `${metric}_ns`);
-  return Array.from({ length: rowCount(table) }, (_, row) => ({
-    label: textAt(table.rows, "name", row),
-    value: numberAt(table.rows, `${metric}_ns`, row) ?? 0,
-    color: operatorColor(table.rows.is_communication?.[row] === true),
-    ...(before && { before: before.get(textAt(table.rows, "name", row)) ?? 0 }),
-  }));
 }
 
 /** What a bar is a part of. Total times of nested operators overlap, so they are parts of nothing. */

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { OperatorsTable } from "../../api";
 import { traceMeta } from "../../api/cases";
-import { partColor } from "../../draw/parts";
 import { operatorTable } from "./columns";
 import { parseFrame, parseStack, placeOf } from "./frames";
-import { chosenMetric, metricsOf, ranked, wholeOf } from "./metrics";
+import { chosenMetric, metricsOf, wholeOf } from "./metrics";
 
 describe("frames", () => {
   it("finds file, line and function", () => {
@@ -77,19 +76,7 @@ describe("metrics", () => {
     expect(chosenMetric("host_total", metricsOf(table))).toBe("host_total");
   });
 
-  it("give ranked items and their whole", () => {
-    expect(ranked(table, "host_self")).toEqual([
-      { label: "a", value: 100 },
-      { label: "b", value: 300 },
-    ]);
-    const baseline = { ...table, rows: { ...table.rows, name: ["b", "c"] } };
-    expect(ranked(table, "host_self", baseline)).toEqual([
-      { label: "a", value: 100, before: 0 },
-      { label: "b", value: 300, before: 100 },
-    ]);
-    const communicates = { ...table, rows: { ...table.rows, is_communication: [false, true] } };
-    const colors = ranked(communicates, "host_self").map(({ color }) => color);
-    expect(colors).toEqual([undefined, partColor("communication")]);
+  it("have a whole where they do not overlap", () => {
     expect(wholeOf(table, "host_self")).toBe(400);
     expect(wholeOf(table, "host_total")).toBeNull();
   });
