@@ -17,7 +17,10 @@ export { ListTable } from "./ListTable";
 export {
   byName,
   type Cell,
+  type CellColumn,
   type Column,
+  type Drawing,
+  declaredTable,
   firstRows,
   hasColumn,
   numberAt,
@@ -27,6 +30,7 @@ export {
   rowCount,
   shortNames,
   type Table,
+  tableOf,
   textAt,
   withShortNames,
 } from "./model";
