@@ -104,28 +104,30 @@ export interface Note {
 
 /** The steps and how each is shared out, as parallel lists. */
 export interface StepParts {
+  /** the number of the step from its mark, otherwise counted from 0 */
+  names: string[];
+  /** the annotation that marks the step */
+  labels: string[];
+  /** time since the start of the trace */
+  start_ns: number[];
+  /** the period of the step: from the end of the previous step to its own end, which is that of its mark on the host or, if later, that of the last device work it launched */
+  duration_ns: number[];
   /** by which the steps were found */
   rule: string;
   /** that can be asked for */
   rules: string[];
-  /** annotations that mark the steps */
-  labels: string[];
-  /** of the steps */
-  names: string[];
   /** what the steps of each kind take, where steps run unlike programs: means over all are over several programs; empty where all are of one kind */
   kinds: KindFigures[];
   /** of each step the position of its kind in `kinds`; empty where all are of one kind */
   kind: number[];
-  /** since the start of the trace */
-  start_ns: number[];
-  /** how long each lasts */
-  duration_ns: number[];
   /** that the trace can have, by priority */
   categories: string[];
   /** of each step by category; they add up to duration_ns */
   category_ns: { [key: string]: number[] };
   /** what devices did in each step; null if none ran kernels */
   use: StepUses | null;
+  /** what the columns of names, labels, starts and durations are */
+  columns: Definition[];
 }
 
 /** What the steps of one kind take. */
@@ -174,6 +176,24 @@ export interface StepUses {
   communicating_ns: number[] | null;
   /** a communication kernel ran and no compute kernel; null likewise */
   exposed_communication_ns: number[] | null;
+}
+
+/** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
+export interface Definition {
+  /** its name in answers, with the unit at its end */
+  key: string;
+  /** what a page calls it */
+  label: string;
+  /** of its values */
+  type: "bool" | "number" | "string";
+  /** of its values, null if they have none */
+  unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
+  /** definition and formula */
+  help: string;
+  /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
+  id: string;
+  /** tables of people and agents leave it out until it is asked for */
+  hidden?: boolean;
 }
 
 /** Arithmetic means over the steps; 0 without steps. */
@@ -482,24 +502,6 @@ export interface Unattributed {
   calls: number;
   /** Σ of their durations */
   device_ns: number;
-}
-
-/** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
-export interface Definition {
-  /** its name in answers, with the unit at its end */
-  key: string;
-  /** what a page calls it */
-  label: string;
-  /** of its values */
-  type: "bool" | "number" | "string";
-  /** of its values, null if they have none */
-  unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
-  /** definition and formula */
-  help: string;
-  /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
-  id: string;
-  /** tables of people and agents leave it out until it is asked for */
-  hidden?: boolean;
 }
 
 /** Beside a table of kernels. */

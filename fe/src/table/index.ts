@@ -20,6 +20,7 @@ export {
   type CellColumn,
   type Column,
   type Drawing,
+  declaredCells,
   declaredTable,
   firstRows,
   hasColumn,

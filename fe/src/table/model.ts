@@ -70,20 +70,25 @@ export function tableOf<R>(columns: readonly CellColumn<R>[], rows: readonly R[]
   };
 }
 
+/** The columns that the server declares, with the fields of rows that are objects. */
+export function declaredCells<R>(
+  columns: readonly Column[],
+  drawing: Drawing<R> = {},
+): CellColumn<R>[] {
+  return columns.map((column) => {
+    const { cell, ...more } = drawing[column.key] ?? {};
+    const field = (row: R) => (row as Readonly<Record<string, Cell>>)[column.key];
+    return { column: { ...column, ...more }, cell: cell ?? field };
+  });
+}
+
 /** Rows that are objects, under the columns that the server declares of them. */
 export function declaredTable<R extends object>(
   columns: readonly Column[],
   rows: readonly R[],
-  drawing: Drawing<R> = {},
+  drawing?: Drawing<R>,
 ): Table {
-  return tableOf(
-    columns.map((column) => {
-      const { cell, ...more } = drawing[column.key] ?? {};
-      const field = (row: R) => (row as Readonly<Record<string, Cell>>)[column.key];
-      return { column: { ...column, ...more }, cell: cell ?? field };
-    }),
-    rows,
-  );
+  return tableOf(declaredCells(columns, drawing), rows);
 }
 
 export function rowCount(table: Table): number {
