@@ -228,17 +228,16 @@ def _meta_type(result: type[Result]) -> type[TableMeta]:
     return cast("type[TableMeta]", made)
 
 
-def type_and_unit(name: str, annotation: str) -> tuple[ColumnType, Unit | None]:
-    """Of the values of a column."""
-    if _NUMBERS.search(annotation):
-        return "number", next((unit for end, unit in _UNITS if name.endswith(end)), "count")
-    return "bool" if "ool" in annotation else "string", None
+def type_and_unit(name: str, annotation: str, unit: Unit | UnsetType | None = UNSET) -> tuple[ColumnType, Unit | None]:
+    """Of the values of a column. unit: what is declared."""
+    kind: ColumnType = "number" if _NUMBERS.search(annotation) else "bool" if "ool" in annotation else "string"
+    if not isinstance(unit, UnsetType):
+        return kind, unit
+    return kind, next((unit for end, unit in _UNITS if name.endswith(end)), "count") if kind == "number" else None
 
 
 def _definition(group: str, name: str, annotation: str, known: Mapping[str, Any]) -> Definition:
-    kind, unit = type_and_unit(name, annotation)
-    if known["unit"] is not UNSET:
-        unit = known["unit"]
+    kind, unit = type_and_unit(name, annotation, known["unit"])
     # pages have words of their own for facts
     is_translated = group and known["column"] and not known["api_only"]
     id_ = known["id"] or (f"{group}.{name}" if is_translated else "")

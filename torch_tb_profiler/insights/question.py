@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_f
 from torch_tb_profiler.analysis.overview.overview import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.overview import AverageStep, StepTimes, TopKernel, TopOperator, overview
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.row_columns import Labelled, columns_of
+from torch_tb_profiler.analysis.row_columns import Labelled, columns_field
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.insights.bound import Bound
@@ -74,7 +74,7 @@ class StepParts(NamedSteps, frozen=True, kw_only=True):
     categories: Sequence[str]
     category_ns: Mapping[str, Sequence[Ns]]
     use: StepUses | None
-    columns: Sequence[Definition] = columns_of("steps", NamedSteps)
+    columns: Sequence[Definition] = columns_field("steps", NamedSteps)
 
 
 class OverviewAnswer(Answer, frozen=True, kw_only=True):

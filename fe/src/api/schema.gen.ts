@@ -2888,6 +2888,16 @@ export interface RanksOverview {
   confidence: "high" | "low" | "medium";
   /** what a person should know */
   notes: Note[];
+  /** what the columns of `ranks` are */
+  rank_columns: Definition[];
+  /** what those of `groups` are */
+  group_columns: Definition[];
+  /** what those of `moe` are */
+  moe_columns: Definition[];
+  /** what those of `fsdp` are */
+  fsdp_columns: Definition[];
+  /** what those of `fits` are */
+  fit_columns: Definition[];
 }
 
 /** The run in a few numbers. Times are of a step: means over the ranks and steps that are here; null if unknown. */
@@ -2944,11 +2954,11 @@ export interface RunRanks {
   node: number[];
   /** name of its device */
   device: (string | null)[];
-  /** number of its set of like ranks: the same sequence of collectives */
+  /** number of its set: ranks with the same sequence of collectives have the same */
   peers: number[];
   /** how many steps it recorded */
   steps: number[];
-  /** step time */
+  /** step time, median over its steps */
   step_ns: (number | null)[];
   /** computing */
   compute_ns: (number | null)[];
@@ -2958,11 +2968,11 @@ export interface RunRanks {
   exposed_transfer_ns: (number | null)[];
   /** communication while something was computed */
   hidden_ns: (number | null)[];
-  /** own time between collectives */
+  /** own time between collectives, without waiting */
   own_ns: (number | null)[];
   /** how much more own time than its peers */
   late_ns: (number | null)[];
-  /** how many robust deviations that is */
+  /** how many robust standard deviations of the peers that is */
   z: (number | null)[];
   /** waiting for the next batch */
   input_ns: (number | null)[];
@@ -2974,7 +2984,7 @@ export interface RunRanks {
   collectives: number[];
   /** how many of them no other rank has */
   unmatched: number[];
-  /** whether it is a straggler */
+  /** whether it is named as slow */
   named: boolean[];
 }
 
@@ -2982,30 +2992,30 @@ export interface RunRanks {
 export interface RunGroup {
   /** description and name */
   label: string;
+  /** which dimension of the layout it is */
+  role: "cp" | "dp" | "ep" | "pp" | "tp" | "unknown" | "world";
+  /** how many members it has; empty if the traces do not contain it */
+  size: number | null;
+  /** how many members have a trace that was read */
+  present: number;
+  /** the number of each of its members; empty if the traces do not contain them */
+  ranks: number[];
+  /** whether it stays within a node */
+  link: "between_nodes" | "unknown" | "within_node";
+  /** how many collectives of it were matched */
+  calls: number;
+  /** Σ transfers of these collectives (nanoseconds) */
+  transfer_ns: number;
+  /** Σ waits in these collectives, of all its ranks (nanoseconds) */
+  wait_ns: number;
   /** as the program numbers it */
   name: string;
   /** what it is for, as the program says */
   description: string;
-  /** the number of each of its members; empty if the traces do not contain it */
-  ranks: number[];
-  /** how many members it has; null if the traces do not contain it */
-  size: number | null;
-  /** how many of them are here */
-  present: number;
-  /** which dimension of the layout it is */
-  role: "cp" | "dp" | "ep" | "pp" | "tp" | "unknown" | "world";
   /** what says so: description, ranks, or nothing */
   role_from: "" | "description" | "ranks";
-  /** whether it stays within a node */
-  link: "between_nodes" | "unknown" | "within_node";
   /** how many nodes it spans, of the ranks that are here */
   hosts: number;
-  /** how many collectives of it were matched */
-  calls: number;
-  /** Σ transfers of them (nanoseconds) */
-  transfer_ns: number;
-  /** Σ over its ranks of the waits in them (nanoseconds) */
-  wait_ns: number;
 }
 
 /** The parallel layout, inferred from the process groups. */
@@ -3080,13 +3090,13 @@ export interface MoeImbalance {
   group: string;
   /** how many of them */
   calls: number;
+  /** how many times the mean part the largest is, mean over the calls; 1 is balanced */
+  worst: number;
   /** mean over ranks and calls of what a rank sends (nanoseconds) */
   mean_bytes: number;
-  /** how many times the mean part the largest is, mean over the calls */
-  worst: number;
   /** number of the rank that has the largest part most often */
   rank: number | null;
-  /** in which part of the calls, 0…1 (0…1) */
+  /** part of the calls in which it has the largest part (0…1) */
   rank_share: number;
   /** mean of what it sends (nanoseconds) */
   rank_bytes: number;
@@ -3102,13 +3112,13 @@ export interface FsdpGathers {
   group: string;
   /** how many all-gathers a step has, median over the ranks */
   gathers: number;
-  /** how many reduce-scatters, likewise */
+  /** how many reduce-scatters a step has, likewise */
   scatters: number;
-  /** true: parameters are gathered again for the backward pass; null if it is not known */
+  /** whether parameters are gathered again for the backward pass; empty if it is not known */
   reshards: boolean | null;
   /** median time from the call to the start of its kernel: how far ahead it is issued (nanoseconds) */
   lead_ns: number;
-  /** part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1 (0…1) */
+  /** part of the gathers whose kernel begins at once after the call: nothing was prefetched (0…1) */
   late_share: number;
   /** trace of the rank with the most of these */
   worker: string;
@@ -3126,17 +3136,17 @@ export interface BandwidthFit {
   link: "between_nodes" | "unknown" | "within_node";
   /** how many ranks a group has */
   size: number;
-  /** how many groups are in it */
+  /** how many process groups are fitted together */
   groups: number;
-  /** by size */
+  /** different sizes that the fit goes through */
   points: FitPoint[];
-  /** latency; null with fewer than two sizes */
+  /** latency: the time of an operation of size 0; empty with fewer than two sizes */
   alpha_ns: number | null;
-  /** bytes/s for very large sizes; null like alpha_ns, and where larger ones are not slower */
+  /** bandwidth of a very large operation, bytes/s; empty like α, and where larger ones are not slower */
   beta: number | null;
-  /** size that reaches half of beta: alpha × beta; null like these */
+  /** size that reaches half of β: α × β; empty like β */
   half_bytes: number | null;
-  /** median of |measured − fitted| ÷ fitted, 0…1; null like these */
+  /** median of |measured − fitted| ÷ fitted; empty like α */
   residual: number | null;
 }
 

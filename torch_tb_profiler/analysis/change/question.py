@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.change.names import How
 from torch_tb_profiler.analysis.change.parts import Kind, StepChange, WorkChange, main_operator, rounded
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import PairQuestion, Subject
-from torch_tb_profiler.analysis.row_columns import Labelled, columns_of
+from torch_tb_profiler.analysis.row_columns import Labelled, columns_field
 
 #: rows of work in one answer, unless asked otherwise
 ROWS = 200
@@ -169,7 +169,7 @@ class ChangeAnswer(Answer, frozen=True, kw_only=True):
     unnamed_ns: Ns
     work_known: bool
     work: Sequence[ChangedWork]
-    columns: Sequence[Definition] = columns_of("changed_work", ChangedWork)
+    columns: Sequence[Definition] = columns_field("changed_work", ChangedWork)
     left_out: Count
     left_out_ns: Ns
     operators: ChangedNames

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOpe
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
 from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
 from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
-from torch_tb_profiler.analysis.row_columns import columns_of
+from torch_tb_profiler.analysis.row_columns import columns_field
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.table import Table, TableMeta
 
@@ -63,7 +63,7 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     unattributed: Sequence[Unattributed]
     unlinked_backward: Fraction | None
     device_busy: Fraction | None
-    unattributed_columns: Sequence[Definition] = columns_of("unattributed", Unattributed)
+    unattributed_columns: Sequence[Definition] = columns_field("unattributed", Unattributed)
 
 
 class LaunchedMeta(TableMeta, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.replay.change_texts import AskedChange
 from torch_tb_profiler.analysis.replay.on_path import OnPath
 from torch_tb_profiler.analysis.replay.refusals import Confidence, Scope
 from torch_tb_profiler.analysis.replay.resources import ResourceId
-from torch_tb_profiler.analysis.row_columns import columns_of
+from torch_tb_profiler.analysis.row_columns import columns_field
 
 SignedNs = Annotated[int, Meta(description="nanoseconds; below 0 where the steps get longer")]
 
@@ -128,7 +128,7 @@ class CriticalPathAnswer(Answer, frozen=True, kw_only=True):
     kernels: Sequence[OnPath]
     functions: Sequence[OnPath]
     modules: Sequence[OnPath]
-    columns: Sequence[Definition] = columns_of("on_path", OnPath)
+    columns: Sequence[Definition] = columns_field("on_path", OnPath)
 
 
 class WhatIfAnswer(Answer, frozen=True, kw_only=True):

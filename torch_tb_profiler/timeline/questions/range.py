@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.row_columns import Labelled, columns_of
+from torch_tb_profiler.analysis.row_columns import Labelled, columns_field
 from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import (
     EXAMPLES,
@@ -93,8 +93,8 @@ class WindowTotals(msgspec.Struct, frozen=True):
     rest: RestTotal
     by_category: Sequence[CategoryTotal]
     devices: Sequence[DeviceTotal]
-    columns: Sequence[Definition] = columns_of("name_total", NameTotal)
-    device_columns: Sequence[Definition] = columns_of("device_total", DeviceTotal)
+    columns: Sequence[Definition] = columns_field("name_total", NameTotal)
+    device_columns: Sequence[Definition] = columns_field("device_total", DeviceTotal)
 
 
 def _range(timeline: Timeline, asked: Window) -> WindowTotals:
