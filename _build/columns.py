@@ -22,8 +22,7 @@ sys.path.insert(0, str(ROOT))
 import torch_tb_profiler  # noqa: E402
 import torch_tb_profiler.questions  # noqa: E402 - all results are loaded
 from torch_tb_profiler.analysis.definition import Definition  # noqa: E402
-from torch_tb_profiler.analysis.result import Result  # noqa: E402
-from torch_tb_profiler.analysis.row_columns import ROWS, row_columns  # noqa: E402
+from torch_tb_profiler.analysis.result import ROWS, Result, definitions_of  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,9 +49,7 @@ def all_definitions() -> dict[str, dict[str, Definition]]:
         sent = {key: each for key, each in defined.items() if not result.declared.get(key, {}).get("api_only")}
         if sent and result.id_prefix:
             found.setdefault(result.id_prefix, {}).update(sent)
-    for group in ROWS:
-        found[group] = {each.key: each for each in row_columns(group)}
-    return found
+    return found | {group: definitions_of(row, group) for group, row in ROWS.items()}
 
 
 def results(kind: type[Result] = Result) -> list[type[Result]]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-import pytest
 
 from torch_tb_profiler.analysis.answer import Ns
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.row_columns import ROWS, Labelled, row_columns
+from torch_tb_profiler.analysis.result import column, definitions_of
 
 
 class Lap(msgspec.Struct, frozen=True):
@@ -21,14 +20,13 @@ class Lap(msgspec.Struct, frozen=True):
     is_last      whether another follows
     """
 
-    duration_ns: Annotated[Ns | None, Labelled("Duration")]
+    duration_ns: Annotated[Ns | None, column("Duration")]
     row: int
-    is_last: Annotated[bool, Labelled("Last", hidden=True)]
+    is_last: Annotated[bool, column("Last", hidden=True)]
 
 
-def test_a_labelled_field_is_a_column_with_the_text_of_the_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ROWS, "lap", Lap)
-    assert row_columns("lap") == (
+def test_a_labelled_field_is_a_column_with_the_text_of_the_docstring() -> None:
+    assert tuple(definitions_of(Lap, "lap").values()) == (
         Definition("duration_ns", "Duration", "number", "ns", "From line to line, without stops.", "lap.duration_ns"),
         Definition("is_last", "Last", "bool", None, "Whether another follows.", "lap.is_last", True),
     )

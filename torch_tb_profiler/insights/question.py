@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_f
 from torch_tb_profiler.analysis.overview.overview import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.overview import AverageStep, StepTimes, TopKernel, TopOperator, overview
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.row_columns import Labelled, columns_field
+from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.insights.bound import Bound
@@ -47,10 +47,10 @@ class NamedSteps(Answer, frozen=True, kw_only=True):
                  the host or, if later, that of the last device work it launched
     """
 
-    names: Annotated[Sequence[str], Labelled("Step")]
-    labels: Annotated[Sequence[str], Labelled("Annotation")]
-    start_ns: Annotated[Sequence[Ns], Labelled("Start")]
-    duration_ns: Annotated[Sequence[Ns], Labelled("Duration")]
+    names: Annotated[Sequence[str], column("Step")]
+    labels: Annotated[Sequence[str], column("Annotation")]
+    start_ns: Annotated[Sequence[Ns], column("Start")]
+    duration_ns: Annotated[Sequence[Ns], column("Duration")]
 
 
 class StepParts(NamedSteps, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, NsMean, Row
-from torch_tb_profiler.analysis.row_columns import Labelled
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.ranks.words import Link, Role
 
 
@@ -98,9 +98,9 @@ class BandwidthFit(Answer, frozen=True, kw_only=True):
     role: Role
     link: Link
     size: Count
-    groups: Annotated[Count, Labelled("Groups")]
-    points: Annotated[Sequence[FitPoint], Labelled("Sizes")]
-    alpha_ns: Annotated[NsMean | None, Labelled("α")]
-    beta: Annotated[float | None, Labelled("β", unit="bytes_per_second")]
-    half_bytes: Annotated[NsMean | None, Labelled("Half of β at")]
-    residual: Annotated[Fraction | None, Labelled("Residual", unit="fraction")]
+    groups: Annotated[Count, column("Groups")]
+    points: Annotated[Sequence[FitPoint], column("Sizes")]
+    alpha_ns: Annotated[NsMean | None, column("α")]
+    beta: Annotated[float | None, column("β", unit="bytes_per_second")]
+    half_bytes: Annotated[NsMean | None, column("Half of β at")]
+    residual: Annotated[Fraction | None, column("Residual", unit="fraction")]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMean, Row
-from torch_tb_profiler.analysis.row_columns import Labelled
+from torch_tb_profiler.analysis.result import column
 
 
 class StageSpan(Answer, frozen=True, kw_only=True):
@@ -73,13 +73,13 @@ class MoeImbalance(Answer, frozen=True, kw_only=True):
     row          event of its largest; null if there is none
     """
 
-    group: Annotated[str, Labelled("Process group")]
-    calls: Annotated[Count, Labelled("All-to-alls")]
-    worst: Annotated[float, Labelled("Largest ÷ mean", unit=None)]
-    mean_bytes: Annotated[NsMean, Labelled("Mean part")]
-    rank: Annotated[int | None, Labelled("Rank with most", unit=None)]
-    rank_share: Annotated[Fraction, Labelled("In")]
-    rank_bytes: Annotated[NsMean, Labelled("Its part")]
+    group: Annotated[str, column("Process group")]
+    calls: Annotated[Count, column("All-to-alls")]
+    worst: Annotated[float, column("Largest ÷ mean", unit=None)]
+    mean_bytes: Annotated[NsMean, column("Mean part")]
+    rank: Annotated[int | None, column("Rank with most", unit=None)]
+    rank_share: Annotated[Fraction, column("In")]
+    rank_bytes: Annotated[NsMean, column("Its part")]
     worker: str
     row: Row | None
 
@@ -97,11 +97,11 @@ class FsdpGathers(Answer, frozen=True, kw_only=True):
     row              event of its gather that was issued latest; null if there is none
     """
 
-    group: Annotated[str, Labelled("Process group")]
-    gathers: Annotated[Count, Labelled("All-gathers")]
-    scatters: Annotated[Count, Labelled("Reduce-scatters")]
-    reshards: Annotated[bool | None, Labelled("Resharded")]
-    lead_ns: Annotated[Ns, Labelled("Lead")]
-    late_share: Annotated[Fraction, Labelled("Not prefetched")]
+    group: Annotated[str, column("Process group")]
+    gathers: Annotated[Count, column("All-gathers")]
+    scatters: Annotated[Count, column("Reduce-scatters")]
+    reshards: Annotated[bool | None, column("Resharded")]
+    lead_ns: Annotated[Ns, column("Lead")]
+    late_share: Annotated[Fraction, column("Not prefetched")]
     worker: str
     row: Row | None

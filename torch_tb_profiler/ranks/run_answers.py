@@ -13,7 +13,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, NsMean
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.row_columns import Labelled, columns_field
+from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
 from torch_tb_profiler.ranks.collective_answers import BandwidthFit
 from torch_tb_profiler.ranks.parallel_answers import FsdpGathers, MoeImbalance, Pipeline
@@ -148,27 +148,27 @@ class RunRanks(Answer, Shown, frozen=True, kw_only=True):
     named                whether it is named as slow
     """
 
-    worker: Annotated[Sequence[str], Labelled("Worker")]
-    rank: Annotated[Sequence[int | None], Labelled("Rank", unit=None)]
-    host: Annotated[Sequence[str | None], Labelled("Host")]
+    worker: Annotated[Sequence[str], column("Worker")]
+    rank: Annotated[Sequence[int | None], column("Rank", unit=None)]
+    host: Annotated[Sequence[str | None], column("Host")]
     node: Sequence[int]
-    device: Annotated[Sequence[str | None], Labelled("Device", hidden=True)]
-    peers: Annotated[Sequence[int], Labelled("Set", unit=None)]
-    steps: Annotated[Sequence[Count], Labelled("Steps")]
-    step_ns: Annotated[Sequence[Ns | None], Labelled("Step time")]
-    compute_ns: Annotated[Sequence[Ns | None], Labelled("Compute")]
-    exposed_wait_ns: Annotated[Sequence[Ns | None], Labelled("Exposed wait")]
-    exposed_transfer_ns: Annotated[Sequence[Ns | None], Labelled("Exposed transfer")]
-    hidden_ns: Annotated[Sequence[Ns | None], Labelled("Hidden")]
-    own_ns: Annotated[Sequence[Ns | None], Labelled("Own time")]
-    late_ns: Annotated[Sequence[Ns | None], Labelled("Late")]
-    z: Annotated[Sequence[float | None], Labelled("z", unit=None)]
-    input_ns: Annotated[Sequence[Ns | None], Labelled("Input")]
-    host_ns: Annotated[Sequence[Ns | None], Labelled("Host time")]
-    memory_bytes: Annotated[Sequence[Bytes | None], Labelled("Memory")]
-    collectives: Annotated[Sequence[Count], Labelled("Collectives")]
-    unmatched: Annotated[Sequence[Count], Labelled("Unmatched")]
-    named: Annotated[Sequence[bool], Labelled("Slow")]
+    device: Annotated[Sequence[str | None], column("Device", hidden=True)]
+    peers: Annotated[Sequence[int], column("Set", unit=None)]
+    steps: Annotated[Sequence[Count], column("Steps")]
+    step_ns: Annotated[Sequence[Ns | None], column("Step time")]
+    compute_ns: Annotated[Sequence[Ns | None], column("Compute")]
+    exposed_wait_ns: Annotated[Sequence[Ns | None], column("Exposed wait")]
+    exposed_transfer_ns: Annotated[Sequence[Ns | None], column("Exposed transfer")]
+    hidden_ns: Annotated[Sequence[Ns | None], column("Hidden")]
+    own_ns: Annotated[Sequence[Ns | None], column("Own time")]
+    late_ns: Annotated[Sequence[Ns | None], column("Late")]
+    z: Annotated[Sequence[float | None], column("z", unit=None)]
+    input_ns: Annotated[Sequence[Ns | None], column("Input")]
+    host_ns: Annotated[Sequence[Ns | None], column("Host time")]
+    memory_bytes: Annotated[Sequence[Bytes | None], column("Memory")]
+    collectives: Annotated[Sequence[Count], column("Collectives")]
+    unmatched: Annotated[Sequence[Count], column("Unmatched")]
+    named: Annotated[Sequence[bool], column("Slow")]
 
     def __len__(self) -> int:
         return len(self.worker)
@@ -216,15 +216,15 @@ class RunGroup(Answer, frozen=True, kw_only=True):
     hosts        how many nodes it spans, of the ranks that are here
     """
 
-    label: Annotated[str, Labelled("Group")]
-    role: Annotated[Role, Labelled("Role")]
-    size: Annotated[Count | None, Labelled("Ranks")]
-    present: Annotated[Count, Labelled("Traces")]
-    ranks: Annotated[Sequence[int], Labelled("Which")]
-    link: Annotated[Link, Labelled("Link")]
-    calls: Annotated[Count, Labelled("Calls")]
-    transfer_ns: Annotated[Ns, Labelled("Σ transfer")]
-    wait_ns: Annotated[Ns, Labelled("Σ wait")]
+    label: Annotated[str, column("Group")]
+    role: Annotated[Role, column("Role")]
+    size: Annotated[Count | None, column("Ranks")]
+    present: Annotated[Count, column("Traces")]
+    ranks: Annotated[Sequence[int], column("Which")]
+    link: Annotated[Link, column("Link")]
+    calls: Annotated[Count, column("Calls")]
+    transfer_ns: Annotated[Ns, column("Σ transfer")]
+    wait_ns: Annotated[Ns, column("Σ wait")]
     name: str
     description: str
     role_from: Literal["description", "ranks", ""]

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.row_columns import Labelled
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
     COMMUNICATING,
@@ -80,13 +80,13 @@ class DeviceTotal(msgspec.Struct, frozen=True):
     memcpy_ns                 time in which a copy ran; fills do not count
     """
 
-    device: Annotated[int, Labelled("Device")]
-    busy_ns: Annotated[int, Labelled("Device busy")]
-    idle_ns: Annotated[int, Labelled("Idle")]
-    computing_ns: Annotated[int, Labelled("Computing")]
-    communicating_ns: Annotated[int, Labelled("Communicating")]
-    exposed_communication_ns: Annotated[int, Labelled("Exposed communication")]
-    memcpy_ns: Annotated[int, Labelled("Copies")]
+    device: Annotated[int, column("Device")]
+    busy_ns: Annotated[int, column("Device busy")]
+    idle_ns: Annotated[int, column("Idle")]
+    computing_ns: Annotated[int, column("Computing")]
+    communicating_ns: Annotated[int, column("Communicating")]
+    exposed_communication_ns: Annotated[int, column("Exposed communication")]
+    memcpy_ns: Annotated[int, column("Copies")]
 
 
 class Totals(msgspec.Struct, frozen=True):

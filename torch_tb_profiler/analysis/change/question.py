@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.change.names import How
 from torch_tb_profiler.analysis.change.parts import Kind, StepChange, WorkChange, main_operator, rounded
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import PairQuestion, Subject
-from torch_tb_profiler.analysis.row_columns import Labelled, columns_field
+from torch_tb_profiler.analysis.result import column, columns_field
 
 #: rows of work in one answer, unless asked otherwise
 ROWS = 200
@@ -108,21 +108,21 @@ class ChangedWork(msgspec.Struct, frozen=True, kw_only=True):
     names          how many names are put together on the side that has more
     """
 
-    label: Annotated[str | None, Labelled("Name")]
-    operator: Annotated[str | None, Labelled("Operator")]
-    kind: Annotated[Kind, Labelled("What happened")]
-    delta_ns: Annotated[Ns, Labelled("Δ")]
-    verdict: Annotated[ListVerdict | None, Labelled("Verdict")]
-    before_ns: Annotated[NsMean, Labelled("Baseline")]
-    exp_ns: Annotated[NsMean, Labelled("Experiment")]
-    calls: Annotated[CallsMean, Labelled("Baseline calls", hidden=True)]
-    exp_calls: Annotated[CallsMean, Labelled("Experiment calls", hidden=True)]
-    calls_ns: Annotated[Ns, Labelled("Δ by calls", hidden=True)]
-    speed_ns: Annotated[Ns, Labelled("Δ by speed", hidden=True)]
-    full_ns: Annotated[NsMean, Labelled("Baseline, hidden or not", hidden=True)]
-    exp_full_ns: Annotated[NsMean, Labelled("Experiment, hidden or not", hidden=True)]
-    how: Annotated[How | None, Labelled("Matched by", hidden=True)]
-    causes: Annotated[Sequence[str], Labelled("Cause", hidden=True)]
+    label: Annotated[str | None, column("Name")]
+    operator: Annotated[str | None, column("Operator")]
+    kind: Annotated[Kind, column("What happened")]
+    delta_ns: Annotated[Ns, column("Δ")]
+    verdict: Annotated[ListVerdict | None, column("Verdict")]
+    before_ns: Annotated[NsMean, column("Baseline")]
+    exp_ns: Annotated[NsMean, column("Experiment")]
+    calls: Annotated[CallsMean, column("Baseline calls", hidden=True)]
+    exp_calls: Annotated[CallsMean, column("Experiment calls", hidden=True)]
+    calls_ns: Annotated[Ns, column("Δ by calls", hidden=True)]
+    speed_ns: Annotated[Ns, column("Δ by speed", hidden=True)]
+    full_ns: Annotated[NsMean, column("Baseline, hidden or not", hidden=True)]
+    exp_full_ns: Annotated[NsMean, column("Experiment, hidden or not", hidden=True)]
+    how: Annotated[How | None, column("Matched by", hidden=True)]
+    causes: Annotated[Sequence[str], column("Cause", hidden=True)]
     exp_operator: str | None
     kernels: Sequence[str]
     exp_kernels: Sequence[str]

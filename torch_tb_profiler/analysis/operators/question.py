@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOpe
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
 from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
 from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
-from torch_tb_profiler.analysis.row_columns import columns_field
+from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.table import Table, TableMeta
 

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.replay.change_texts import AskedChange
 from torch_tb_profiler.analysis.replay.on_path import OnPath
 from torch_tb_profiler.analysis.replay.refusals import Confidence, Scope
 from torch_tb_profiler.analysis.replay.resources import ResourceId
-from torch_tb_profiler.analysis.row_columns import columns_field
+from torch_tb_profiler.analysis.result import columns_field
 
 SignedNs = Annotated[int, Meta(description="nanoseconds; below 0 where the steps get longer")]
 

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.pieces import Pieces
 from torch_tb_profiler.analysis.replay.recorded import recorded_pieces
 from torch_tb_profiler.analysis.replay.slack import slack_of_rows
-from torch_tb_profiler.analysis.row_columns import Labelled
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import each_value, group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
@@ -48,15 +48,15 @@ class OnPath(msgspec.Struct, frozen=True):
                 delaying the end of any step; median over all of them; empty if it is not known
     """
 
-    name: Annotated[str, Labelled("Name")]
+    name: Annotated[str, column("Name")]
     short_name: str
-    what: Annotated[What, Labelled("Kind")]
-    total_ns: Annotated[Ns, Labelled("On the path")]
-    host_ns: Annotated[Ns, Labelled("Host")]
-    device_ns: Annotated[Ns, Labelled("Device")]
-    calls: Annotated[Count, Labelled("Calls on the path")]
-    all_calls: Annotated[Count, Labelled("Calls")]
-    slack_ns: Annotated[Ns | None, Labelled("Slack")]
+    what: Annotated[What, column("Kind")]
+    total_ns: Annotated[Ns, column("On the path")]
+    host_ns: Annotated[Ns, column("Host")]
+    device_ns: Annotated[Ns, column("Device")]
+    calls: Annotated[Count, column("Calls on the path")]
+    all_calls: Annotated[Count, column("Calls")]
+    slack_ns: Annotated[Ns | None, column("Slack")]
 
 
 class Names(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.row_columns import Labelled
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int32
@@ -52,13 +52,13 @@ class Unattributed(msgspec.Struct, frozen=True):
     device_ns  Σ of their durations
     """
 
-    owner: Annotated[str, Labelled("Owner")]
-    how: Annotated[str, Labelled("Known by")]
+    owner: Annotated[str, column("Owner")]
+    how: Annotated[str, column("Known by")]
     name: str | None
     reason: str | None
     launcher: str
-    calls: Annotated[int, Labelled("Calls")]
-    device_ns: Annotated[int, Labelled("Device time")]
+    calls: Annotated[int, column("Calls")]
+    device_ns: Annotated[int, column("Device time")]
 
 
 @remembered

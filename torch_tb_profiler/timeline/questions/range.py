@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.row_columns import Labelled, columns_field
+from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import (
     EXAMPLES,
@@ -50,10 +50,10 @@ class NameTotal(msgspec.Struct, frozen=True):
     """
 
     name_id: Count
-    name: Annotated[str, Labelled("Name")]
-    category: Annotated[str, Labelled("Category")]
-    count: Annotated[Count, Labelled("Count")]
-    total_ns: Annotated[Ns, Labelled("Sum")]
+    name: Annotated[str, column("Name")]
+    category: Annotated[str, column("Category")]
+    count: Annotated[Count, column("Count")]
+    total_ns: Annotated[Ns, column("Sum")]
     longest_row: Row
 
 
