@@ -91,7 +91,7 @@ class BandwidthFit(Answer, frozen=True, kw_only=True):
     alpha_ns     latency: the time of an operation of size 0; empty with fewer than two sizes
     beta         bandwidth of a very large operation, bytes/s; empty like α, and where larger ones are not slower
     half_bytes   size that reaches half of β: α × β; empty like β
-    residual     median of |measured − fitted| ÷ fitted; empty like α
+    residual     median difference of measured and fitted times ÷ fitted; empty like α
     """
 
     kind: str

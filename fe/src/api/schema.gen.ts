@@ -3146,7 +3146,7 @@ export interface BandwidthFit {
   beta: number | null;
   /** size that reaches half of β: α × β; empty like β */
   half_bytes: number | null;
-  /** median of |measured − fitted| ÷ fitted; empty like α */
+  /** median difference of measured and fitted times ÷ fitted; empty like α */
   residual: number | null;
 }
 
