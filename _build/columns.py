@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 import torch_tb_profiler  # noqa: E402
 import torch_tb_profiler.questions  # noqa: E402 - all results are loaded
 from torch_tb_profiler.analysis.definition import Definition  # noqa: E402
-from torch_tb_profiler.analysis.result import Result  # noqa: E402
+from torch_tb_profiler.analysis.result import ROWS, Result, definitions_of  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,14 +42,14 @@ _CELLS: dict[str, Callable[[Definition], str]] = {
 
 
 def all_definitions() -> dict[str, dict[str, Definition]]:
-    """By the group of a result, such as `kernels`."""
+    """By the group of a result or of rows, such as `kernels`."""
     found: dict[str, dict[str, Definition]] = {}
     for result in results():
         defined = {**result.definitions, **result.defined}
         sent = {key: each for key, each in defined.items() if not result.declared.get(key, {}).get("api_only")}
         if sent and result.id_prefix:
             found.setdefault(result.id_prefix, {}).update(sent)
-    return found
+    return found | {group: definitions_of(row, group) for group, row in ROWS.items()}
 
 
 def results(kind: type[Result] = Result) -> list[type[Result]]:

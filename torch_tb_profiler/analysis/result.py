@@ -12,6 +12,7 @@ see `definitions_of`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from inspect import get_annotations
 from typing import Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -20,6 +21,7 @@ from msgspec import UNSET, UnsetType
 
 from torch_tb_profiler.analysis.answer import Columns, plain
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
+from torch_tb_profiler.analysis.field_texts import field_texts
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.analysis.shown.table_html import table_markdown
@@ -46,7 +48,7 @@ _NUMBERS = late_pattern(r"\b(?:U?Int\d+|Float\d+|int|float)\b")
 
 def column(
     label: str,
-    text: str,
+    text: str = "",
     *,
     unit: Unit | UnsetType | None = UNSET,
     total: bool = False,
@@ -59,7 +61,7 @@ def column(
     """Declare a column; its annotation is its type.
 
     label               what a page calls it
-    text                definition and formula
+    text                definition and formula; of a field of a struct, the docstring has it where it is left out
     unit                of numbers, where the end of the name does not say it; None for numbers without
     total               shares of its sum make sense
     average             it makes sense divided by `calls`
@@ -242,17 +244,33 @@ def _definition(group: str, name: str, annotation: str, known: Mapping[str, Any]
 def definitions_of(struct: type[msgspec.Struct], group: str, prefix: str = "") -> dict[str, Definition]:
     """Of the fields of a struct that are annotated so: `busy: Annotated[float | None, column("Device busy", "…")]`.
 
+    Where an annotation has no text, the docstring says what the field is.
+
     group   what their ids begin with; an annotation may also be the definition of another group
     prefix  what their keys begin with
     """
+
+    def defined(name: str, hint: Any, known: Mapping[str, Any]) -> Definition:
+        text = known["text"] or field_texts(struct)[name] + "."
+        text = text[0].upper() + text[1:]
+        return _definition(group, prefix + name, str(hint.__origin__), {**known, "text": text})
+
     return {
-        prefix + name: _definition(group, prefix + name, str(hint.__origin__), told.known)
-        if isinstance(told, Declared)
-        else told
+        prefix + name: defined(name, hint, told.known) if isinstance(told, Declared) else told
         for name, hint in get_type_hints(struct, include_extras=True).items()
         for told in getattr(hint, "__metadata__", ())
         if isinstance(told, Declared | Definition)
     }
+
+
+#: rows that are structs, by what the ids of their columns begin with
+ROWS: dict[str, type[msgspec.Struct]] = {}
+
+
+def columns_field(group: str, row: type[msgspec.Struct]) -> Any:
+    """Declare the field of an answer that says what the columns of its rows are."""
+    ROWS[group] = row
+    return msgspec.field(default_factory=cache(lambda: tuple(definitions_of(row, group).values())))
 
 
 def meta_of(answer: Any) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs, Ns, TraceMeta, plain
+from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, StepUse, device_summary, step_use
 from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
 from torch_tb_profiler.analysis.overview.overview import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.overview import AverageStep, StepTimes, TopKernel, TopOperator, overview
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.insights.bound import Bound
@@ -34,34 +37,44 @@ class StepUses(Answer, frozen=True, kw_only=True):
     exposed_communication_ns: Sequence[MeanNs] | None
 
 
-class StepParts(Answer, frozen=True, kw_only=True):
+class NamedSteps(Answer, frozen=True, kw_only=True):
+    """Which steps there are, as parallel lists.
+
+    names        the number of the step from its mark, otherwise counted from 0
+    labels       the annotation that marks the step
+    start_ns     time since the start of the trace
+    duration_ns  the period of the step: from the end of the previous step to its own end, which is that of its mark on
+                 the host or, if later, that of the last device work it launched
+    """
+
+    names: Annotated[Sequence[str], column("Step")]
+    labels: Annotated[Sequence[str], column("Annotation")]
+    start_ns: Annotated[Sequence[Ns], column("Start")]
+    duration_ns: Annotated[Sequence[Ns], column("Duration")]
+
+
+class StepParts(NamedSteps, frozen=True, kw_only=True):
     """The steps and how each is shared out, as parallel lists.
 
     rule         by which the steps were found
     rules        that can be asked for
-    labels       annotations that mark the steps
-    names        of the steps
     kinds        what the steps of each kind take, where steps run unlike programs: means over all are over several
                  programs; empty where all are of one kind
     kind         of each step the position of its kind in `kinds`; empty where all are of one kind
-    start_ns     since the start of the trace
-    duration_ns  how long each lasts
     categories   that the trace can have, by priority
     category_ns  of each step by category; they add up to duration_ns
     use          what devices did in each step; null if none ran kernels
+    columns      what the columns of names, labels, starts and durations are
     """
 
     rule: str
     rules: Sequence[str]
-    labels: Sequence[str]
-    names: Sequence[str]
     kinds: Sequence[KindFigures]
     kind: Sequence[Count]
-    start_ns: Sequence[Ns]
-    duration_ns: Sequence[Ns]
     categories: Sequence[str]
     category_ns: Mapping[str, Sequence[Ns]]
     use: StepUses | None
+    columns: Sequence[Definition] = columns_field("steps", NamedSteps)
 
 
 class OverviewAnswer(Answer, frozen=True, kw_only=True):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, NsMean, Row
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.ranks.words import Link, Role
 
 
@@ -84,21 +86,21 @@ class BandwidthFit(Answer, frozen=True, kw_only=True):
     role         dimension of the layout
     link         whether the groups stay within a node
     size         how many ranks a group has
-    groups       how many groups are in it
-    points       by size
-    alpha_ns     latency; null with fewer than two sizes
-    beta         bytes/s for very large sizes; null like alpha_ns, and where larger ones are not slower
-    half_bytes   size that reaches half of beta: alpha × beta; null like these
-    residual     median of |measured − fitted| ÷ fitted, 0…1; null like these
+    groups       how many process groups are fitted together
+    points       different sizes that the fit goes through
+    alpha_ns     latency: the time of an operation of size 0; empty with fewer than two sizes
+    beta         bandwidth of a very large operation, bytes/s; empty like α, and where larger ones are not slower
+    half_bytes   size that reaches half of β: α × β; empty like β
+    residual     median difference of measured and fitted times ÷ fitted; empty like α
     """
 
     kind: str
     role: Role
     link: Link
     size: Count
-    groups: Count
-    points: Sequence[FitPoint]
-    alpha_ns: NsMean | None
-    beta: float | None
-    half_bytes: NsMean | None
-    residual: float | None
+    groups: Annotated[Count, column("Groups")]
+    points: Annotated[Sequence[FitPoint], column("Sizes")]
+    alpha_ns: Annotated[NsMean | None, column("α")]
+    beta: Annotated[float | None, column("β", unit="bytes_per_second")]
+    half_bytes: Annotated[NsMean | None, column("Half of β at")]
+    residual: Annotated[Fraction | None, column("Residual", unit="fraction")]

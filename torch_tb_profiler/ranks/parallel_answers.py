@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMean, Row
+from torch_tb_profiler.analysis.result import column
 
 
 class StageSpan(Answer, frozen=True, kw_only=True):
@@ -63,22 +64,22 @@ class MoeImbalance(Answer, frozen=True, kw_only=True):
 
     group        label of the process group
     calls        how many of them
+    worst        how many times the mean part the largest is, mean over the calls; 1 is balanced
     mean_bytes   mean over ranks and calls of what a rank sends
-    worst        how many times the mean part the largest is, mean over the calls
     rank         number of the rank that has the largest part most often
-    rank_share   in which part of the calls, 0…1
+    rank_share   part of the calls in which it has the largest part
     rank_bytes   mean of what it sends
     worker       trace of that rank
     row          event of its largest; null if there is none
     """
 
-    group: str
-    calls: Count
-    mean_bytes: NsMean
-    worst: float
-    rank: int | None
-    rank_share: Fraction
-    rank_bytes: NsMean
+    group: Annotated[str, column("Process group")]
+    calls: Annotated[Count, column("All-to-alls")]
+    worst: Annotated[float, column("Largest ÷ mean", unit=None)]
+    mean_bytes: Annotated[NsMean, column("Mean part")]
+    rank: Annotated[int | None, column("Rank with most", unit=None)]
+    rank_share: Annotated[Fraction, column("In")]
+    rank_bytes: Annotated[NsMean, column("Its part")]
     worker: str
     row: Row | None
 
@@ -88,19 +89,19 @@ class FsdpGathers(Answer, frozen=True, kw_only=True):
 
     group            label of the process group
     gathers          how many all-gathers a step has, median over the ranks
-    scatters         how many reduce-scatters, likewise
-    reshards         true: parameters are gathered again for the backward pass; null if it is not known
+    scatters         how many reduce-scatters a step has, likewise
+    reshards         whether parameters are gathered again for the backward pass; empty if it is not known
     lead_ns          median time from the call to the start of its kernel: how far ahead it is issued
-    late_share       part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1
+    late_share       part of the gathers whose kernel begins at once after the call: nothing was prefetched
     worker           trace of the rank with the most of these
     row              event of its gather that was issued latest; null if there is none
     """
 
-    group: str
-    gathers: Count
-    scatters: Count
-    reshards: bool | None
-    lead_ns: Ns
-    late_share: Fraction
+    group: Annotated[str, column("Process group")]
+    gathers: Annotated[Count, column("All-gathers")]
+    scatters: Annotated[Count, column("Reduce-scatters")]
+    reshards: Annotated[bool | None, column("Resharded")]
+    lead_ns: Annotated[Ns, column("Lead")]
+    late_share: Annotated[Fraction, column("Not prefetched")]
     worker: str
     row: Row | None

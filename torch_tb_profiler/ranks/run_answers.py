@@ -7,11 +7,13 @@ say; `worker` always names its trace.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, NsMean
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.analysis.shown import Grid, Shown, columns_of
 from torch_tb_profiler.ranks.collective_answers import BandwidthFit
 from torch_tb_profiler.ranks.parallel_answers import FsdpGathers, MoeImbalance, Pipeline
@@ -128,45 +130,45 @@ class RunRanks(Answer, Shown, frozen=True, kw_only=True):
     host                 where it ran
     node                 number of its node, from 0, by host
     device               name of its device
-    peers                number of its set of like ranks: the same sequence of collectives
+    peers                number of its set: ranks with the same sequence of collectives have the same
     steps                how many steps it recorded
-    step_ns              step time
+    step_ns              step time, median over its steps
     compute_ns           computing
     exposed_wait_ns      waiting for other ranks while nothing was computed
     exposed_transfer_ns  moving data while nothing was computed
     hidden_ns            communication while something was computed
-    own_ns               own time between collectives
+    own_ns               own time between collectives, without waiting
     late_ns              how much more own time than its peers
-    z                    how many robust deviations that is
+    z                    how many robust standard deviations of the peers that is
     input_ns             waiting for the next batch
     host_ns              time in which the host called operators
     memory_bytes         most memory in use
     collectives          how many it recorded
     unmatched            how many of them no other rank has
-    named                whether it is a straggler
+    named                whether it is named as slow
     """
 
-    worker: Sequence[str]
-    rank: Sequence[int | None]
-    host: Sequence[str | None]
+    worker: Annotated[Sequence[str], column("Worker")]
+    rank: Annotated[Sequence[int | None], column("Rank", unit=None)]
+    host: Annotated[Sequence[str | None], column("Host")]
     node: Sequence[int]
-    device: Sequence[str | None]
-    peers: Sequence[int]
-    steps: Sequence[Count]
-    step_ns: Sequence[Ns | None]
-    compute_ns: Sequence[Ns | None]
-    exposed_wait_ns: Sequence[Ns | None]
-    exposed_transfer_ns: Sequence[Ns | None]
-    hidden_ns: Sequence[Ns | None]
-    own_ns: Sequence[Ns | None]
-    late_ns: Sequence[Ns | None]
-    z: Sequence[float | None]
-    input_ns: Sequence[Ns | None]
-    host_ns: Sequence[Ns | None]
-    memory_bytes: Sequence[Bytes | None]
-    collectives: Sequence[Count]
-    unmatched: Sequence[Count]
-    named: Sequence[bool]
+    device: Annotated[Sequence[str | None], column("Device", hidden=True)]
+    peers: Annotated[Sequence[int], column("Set", unit=None)]
+    steps: Annotated[Sequence[Count], column("Steps")]
+    step_ns: Annotated[Sequence[Ns | None], column("Step time")]
+    compute_ns: Annotated[Sequence[Ns | None], column("Compute")]
+    exposed_wait_ns: Annotated[Sequence[Ns | None], column("Exposed wait")]
+    exposed_transfer_ns: Annotated[Sequence[Ns | None], column("Exposed transfer")]
+    hidden_ns: Annotated[Sequence[Ns | None], column("Hidden")]
+    own_ns: Annotated[Sequence[Ns | None], column("Own time")]
+    late_ns: Annotated[Sequence[Ns | None], column("Late")]
+    z: Annotated[Sequence[float | None], column("z", unit=None)]
+    input_ns: Annotated[Sequence[Ns | None], column("Input")]
+    host_ns: Annotated[Sequence[Ns | None], column("Host time")]
+    memory_bytes: Annotated[Sequence[Bytes | None], column("Memory")]
+    collectives: Annotated[Sequence[Count], column("Collectives")]
+    unmatched: Annotated[Sequence[Count], column("Unmatched")]
+    named: Annotated[Sequence[bool], column("Slow")]
 
     def __len__(self) -> int:
         return len(self.worker)
@@ -200,33 +202,33 @@ class RunGroup(Answer, frozen=True, kw_only=True):
     """A process group.
 
     label        description and name
+    role         which dimension of the layout it is
+    size         how many members it has; empty if the traces do not contain it
+    present      how many members have a trace that was read
+    ranks        the number of each of its members; empty if the traces do not contain them
+    link         whether it stays within a node
+    calls        how many collectives of it were matched
+    transfer_ns  Σ transfers of these collectives
+    wait_ns      Σ waits in these collectives, of all its ranks
     name         as the program numbers it
     description  what it is for, as the program says
-    ranks        the number of each of its members; empty if the traces do not contain it
-    size         how many members it has; null if the traces do not contain it
-    present      how many of them are here
-    role         which dimension of the layout it is
     role_from    what says so: description, ranks, or nothing
-    link         whether it stays within a node
     hosts        how many nodes it spans, of the ranks that are here
-    calls        how many collectives of it were matched
-    transfer_ns  Σ transfers of them
-    wait_ns      Σ over its ranks of the waits in them
     """
 
-    label: str
+    label: Annotated[str, column("Group")]
+    role: Annotated[Role, column("Role")]
+    size: Annotated[Count | None, column("Ranks")]
+    present: Annotated[Count, column("Traces")]
+    ranks: Annotated[Sequence[int], column("Which")]
+    link: Annotated[Link, column("Link")]
+    calls: Annotated[Count, column("Calls")]
+    transfer_ns: Annotated[Ns, column("Σ transfer")]
+    wait_ns: Annotated[Ns, column("Σ wait")]
     name: str
     description: str
-    ranks: Sequence[int]
-    size: Count | None
-    present: Count
-    role: Role
     role_from: Literal["description", "ranks", ""]
-    link: Link
     hosts: Count
-    calls: Count
-    transfer_ns: Ns
-    wait_ns: Ns
 
 
 class LayoutDimension(Answer, frozen=True, kw_only=True):
@@ -338,6 +340,11 @@ class RanksOverview(Answer, frozen=True, kw_only=True):
     moe              all-to-alls of unequal parts
     fsdp             all-gathers of sharded parameters
     fits             size and bandwidth
+    rank_columns     what the columns of `ranks` are
+    group_columns    what those of `groups` are
+    moe_columns      what those of `moe` are
+    fsdp_columns     what those of `fsdp` are
+    fit_columns      what those of `fits` are
     confidence       how far the answer is to be trusted: high with all ranks, four steps and more
     notes            what a person should know
     """
@@ -359,6 +366,11 @@ class RanksOverview(Answer, frozen=True, kw_only=True):
     fits: Sequence[BandwidthFit]
     confidence: Confidence
     notes: Sequence[Note]
+    rank_columns: Sequence[Definition] = columns_field("run_ranks", RunRanks)
+    group_columns: Sequence[Definition] = columns_field("run_group", RunGroup)
+    moe_columns: Sequence[Definition] = columns_field("moe", MoeImbalance)
+    fsdp_columns: Sequence[Definition] = columns_field("fsdp", FsdpGathers)
+    fit_columns: Sequence[Definition] = columns_field("bandwidth_fit", BandwidthFit)
 
 
 class HeatMap(Answer, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 from collections.abc import Iterable, Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
@@ -83,6 +83,8 @@ def of_answer(answer: type[msgspec.Struct], names: Iterable[str] | None = None) 
 
 
 def _of_hint(answer: type, name: str, hint: Any) -> SqlColumn:
+    if get_origin(hint) is Annotated and get_args(hint.__origin__):  # a label beside what has parts
+        hint = hint.__origin__
     if get_origin(hint) in (Sequence, collections.abc.Sequence):
         (hint,) = get_args(hint)
     choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

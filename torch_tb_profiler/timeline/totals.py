@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
     COMMUNICATING,
@@ -70,21 +72,21 @@ class DeviceTotal(msgspec.Struct, frozen=True):
     """What one device did in the window. Definitions: `analysis.shared.quantities`.
 
     device                    number of the device
-    busy_ns                   `BUSY`: a kernel, copy or fill ran
+    busy_ns                   time of the window in which a kernel, copy or fill ran
     idle_ns                   the rest of the window
-    computing_ns              `COMPUTING`: a compute kernel ran
-    communicating_ns          `COMMUNICATING`: a communication kernel ran
-    exposed_communication_ns  `EXPOSED_COMMUNICATION`: one ran and no compute kernel
-    memcpy_ns                 a copy ran; fills do not count
+    computing_ns              time in which a compute kernel ran
+    communicating_ns          time in which a communication kernel ran
+    exposed_communication_ns  time in which a communication kernel ran and no compute kernel did
+    memcpy_ns                 time in which a copy ran; fills do not count
     """
 
-    device: int
-    busy_ns: int
-    idle_ns: int
-    computing_ns: int
-    communicating_ns: int
-    exposed_communication_ns: int
-    memcpy_ns: int
+    device: Annotated[int, column("Device")]
+    busy_ns: Annotated[int, column("Device busy")]
+    idle_ns: Annotated[int, column("Idle")]
+    computing_ns: Annotated[int, column("Computing")]
+    communicating_ns: Annotated[int, column("Communicating")]
+    exposed_communication_ns: Annotated[int, column("Exposed communication")]
+    memcpy_ns: Annotated[int, column("Copies")]
 
 
 class Totals(msgspec.Struct, frozen=True):

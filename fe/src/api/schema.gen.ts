@@ -104,28 +104,30 @@ export interface Note {
 
 /** The steps and how each is shared out, as parallel lists. */
 export interface StepParts {
+  /** the number of the step from its mark, otherwise counted from 0 */
+  names: string[];
+  /** the annotation that marks the step */
+  labels: string[];
+  /** time since the start of the trace */
+  start_ns: number[];
+  /** the period of the step: from the end of the previous step to its own end, which is that of its mark on the host or, if later, that of the last device work it launched */
+  duration_ns: number[];
   /** by which the steps were found */
   rule: string;
   /** that can be asked for */
   rules: string[];
-  /** annotations that mark the steps */
-  labels: string[];
-  /** of the steps */
-  names: string[];
   /** what the steps of each kind take, where steps run unlike programs: means over all are over several programs; empty where all are of one kind */
   kinds: KindFigures[];
   /** of each step the position of its kind in `kinds`; empty where all are of one kind */
   kind: number[];
-  /** since the start of the trace */
-  start_ns: number[];
-  /** how long each lasts */
-  duration_ns: number[];
   /** that the trace can have, by priority */
   categories: string[];
   /** of each step by category; they add up to duration_ns */
   category_ns: { [key: string]: number[] };
   /** what devices did in each step; null if none ran kernels */
   use: StepUses | null;
+  /** what the columns of names, labels, starts and durations are */
+  columns: Definition[];
 }
 
 /** What the steps of one kind take. */
@@ -174,6 +176,24 @@ export interface StepUses {
   communicating_ns: number[] | null;
   /** a communication kernel ran and no compute kernel; null likewise */
   exposed_communication_ns: number[] | null;
+}
+
+/** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
+export interface Definition {
+  /** its name in answers, with the unit at its end */
+  key: string;
+  /** what a page calls it */
+  label: string;
+  /** of its values */
+  type: "bool" | "number" | "string";
+  /** of its values, null if they have none */
+  unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
+  /** definition and formula */
+  help: string;
+  /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
+  id: string;
+  /** tables of people and agents leave it out until it is asked for */
+  hidden?: boolean;
 }
 
 /** Arithmetic means over the steps; 0 without steps. */
@@ -462,13 +482,15 @@ export interface OperatorsMeta {
   unlinked_backward: number | null;
   /** share of step time in which devices were busy, 0…1; null without devices, and in answers about one operator */
   device_busy: number | null;
+  /** what the columns of `unattributed` are */
+  unattributed_columns: Definition[];
 }
 
 /** Device work that no operator launched, by its owner. */
 export interface Unattributed {
-  /** in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none */
+  /** what the work belongs to, such as `graph replay of aten::mm` or `module: Linear_3`, or why that is not known */
   owner: string;
-  /** how the owner is known: compiled, annotated, graph_node, annotation, module, frame, thread, inferred or none */
+  /** how the owner is known: by what ran around the launch (compiled, annotated, annotation, module, frame, thread), the capture of the graph (graph_node), the same work in a recorded step (inferred), or none */
   how: string;
   /** only the owner's name; null for none */
   name: string | null;
@@ -476,7 +498,7 @@ export interface Unattributed {
   reason: string | null;
   /** the API call in parentheses, or that it is not in the trace */
   launcher: string;
-  /** how many pieces of work */
+  /** how many kernels, copies and memsets */
   calls: number;
   /** Σ of their durations */
   device_ns: number;
@@ -1182,24 +1204,6 @@ export interface Columns {
   columns: Definition[];
   /** by column key: a list each, all of the same length */
   rows: { [key: string]: Cell[] };
-}
-
-/** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
-export interface Definition {
-  /** its name in answers, with the unit at its end */
-  key: string;
-  /** what a page calls it */
-  label: string;
-  /** of its values */
-  type: "bool" | "number" | "string";
-  /** of its values, null if they have none */
-  unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
-  /** definition and formula */
-  help: string;
-  /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
-  id: string;
-  /** tables of people and agents leave it out until it is asked for */
-  hidden?: boolean;
 }
 
 /** FLOP of the average step, and which part of the peak that is. */
@@ -2058,6 +2062,8 @@ export interface CriticalPathAnswer {
   functions: OnPath[];
   /** modules (nn.Module) on the path */
   modules: OnPath[];
+  /** what the columns of `operators`, `kernels`, `functions` and `modules` are */
+  columns: Definition[];
 }
 
 /** Which trace was replayed, and how far the answer can be trusted. */
@@ -2138,23 +2144,23 @@ export interface Saved {
 
 /** What the path spends on an operator, a kernel, a function or a module, in all steps together. */
 export interface OnPath {
-  /** its name */
+  /** name of the operator, kernel, function or module */
   name: string;
   /** for a kernel, copy or communication, its short name; otherwise the name */
   short_name: string;
   /** operator, annotation, kernel, copy, communication, function or module */
   what: "annotation" | "communication" | "copy" | "function" | "kernel" | "module" | "operator";
-  /** time of the path: host_ns + device_ns (nanoseconds) */
+  /** time on the path: on the host and on devices (nanoseconds) */
   total_ns: number;
-  /** host time inside it, without what lies deeper and has a row of its own (nanoseconds) */
+  /** its own host time on the path, without what it calls (nanoseconds) */
   host_ns: number;
-  /** work on devices that belongs to it (nanoseconds) */
+  /** device work on the path that belongs to it (nanoseconds) */
   device_ns: number;
-  /** how many of its calls, or pieces of work, are on the path for some time */
+  /** how many of its calls, or pieces of device work, are on the path */
   calls: number;
-  /** how many there are */
+  /** how many calls, or pieces of device work, there are in the steps */
   all_calls: number;
-  /** median over all of them: how much later one could come, or how much longer the host could take for it, without the end of any step moving; null if it is not known */
+  /** how much later a piece of work could run, or how much longer the host could take for a call, without delaying the end of any step; median over all of them; empty if it is not known */
   slack_ns: number | null;
 }
 
@@ -2372,6 +2378,8 @@ export interface ChangeAnswer {
   work_known: boolean;
   /** kernels and operators, the largest change first */
   work: ChangedWork[];
+  /** what the columns of `work` are */
+  columns: Definition[];
   /** how many more there are */
   left_out: number;
   /** Σ of their changes: with those of `work` and unnamed_ns they add up to delta_ns exactly (nanoseconds) */
@@ -2466,46 +2474,46 @@ export interface ChangedCause {
 
 /** A kernel, or host time of an operator, on both sides, of a mean step; a side may have nothing. */
 export interface ChangedWork {
-  /** what most of the change is: calls, speed, new, gone or replaced */
-  kind: "calls" | "gone" | "new" | "replaced" | "speed";
-  /** how both sides were found to belong together: name, place (the same kernel of a call of the same operator), launch (names that differ by configuration alone), renamed, parent; null if one side has nothing */
-  how: "launch" | "name" | "parent" | "place" | "renamed" | null;
-  /** of the waterfall, on either side */
-  causes: string[];
-  /** what launched most of it in the baseline; of host time the operator. Null where there is nothing */
+  /** what to call it in the baseline: short name of the kernel with most time, or the operator; empty if there is nothing */
+  label: string | null;
+  /** the outermost operator that most of the work belongs to, in the baseline; of host time the operator. Empty where there is nothing */
   operator: string | null;
-  /** the same in the experiment */
+  /** the larger part of the change: calls (another number of them), speed (other durations), new, gone (on one side only) or replaced (other work in its place) */
+  kind: "calls" | "gone" | "new" | "replaced" | "speed";
+  /** experiment − baseline, per mean step: only time that nothing else hides (nanoseconds) */
+  delta_ns: number;
+  /** for kernels with one name on both sides and no other row, otherwise empty. Slower, faster: the durations per step changed by more than 2 %, at a false discovery rate of 5 %. Unchanged: the 95 % interval is within ± 2 %. Unclear: neither. Not tested: fewer than four steps */
+  verdict: "faster" | "gone" | "new" | "slower" | "unchanged" | "unclear" | "untested" | null;
+  /** per mean step of the baseline: only time that nothing else hides (nanoseconds) */
+  before_ns: number;
+  /** per mean step of the experiment: only time that nothing else hides (nanoseconds) */
+  exp_ns: number;
+  /** calls per mean step of the baseline (how often in a mean step) */
+  calls: number;
+  /** calls per mean step of the experiment (how often in a mean step) */
+  exp_calls: number;
+  /** the part of the change that comes from more or fewer calls (nanoseconds) */
+  calls_ns: number;
+  /** the part of the change that comes from slower or faster calls (nanoseconds) */
+  speed_ns: number;
+  /** Σ durations in a mean step of the baseline, whether something else ran at the same time or not (nanoseconds) */
+  full_ns: number;
+  /** Σ durations in a mean step of the experiment, whether something else ran at the same time or not (nanoseconds) */
+  exp_full_ns: number;
+  /** how both sides were found to be the same work: name, place (the same kernel of a call of the same operator), launch (names that differ by configuration alone), renamed, parent; empty if one side has nothing */
+  how: "launch" | "name" | "parent" | "place" | "renamed" | null;
+  /** the causes of the waterfall that the work contributes to, on either side */
+  causes: string[];
+  /** `operator` in the experiment */
   exp_operator: string | null;
   /** names in the baseline, at most 20; empty of host time, and where there is nothing */
   kernels: string[];
   /** the same in the experiment */
   exp_kernels: string[];
-  /** what to call it in the baseline: short name of the kernel with most time, or the operator; null if there is nothing */
-  label: string | null;
-  /** the same in the experiment */
+  /** `label` in the experiment */
   exp_label: string | null;
   /** how many names are put together on the side that has more */
   names: number;
-  /** how often in a mean step of the baseline (how often in a mean step) */
-  calls: number;
-  /** how often in a mean step of the experiment (how often in a mean step) */
-  exp_calls: number;
-  /** of the time of the step, in the baseline: what no other kernel hides (nanoseconds) */
-  before_ns: number;
-  /** the same in the experiment (nanoseconds) */
-  exp_ns: number;
-  /** experiment − baseline (nanoseconds) */
-  delta_ns: number;
-  /** what more or fewer calls make of it (nanoseconds) */
-  calls_ns: number;
-  /** what slower or faster calls make of it (nanoseconds) */
-  speed_ns: number;
-  /** durations in the baseline, hidden or not (nanoseconds) */
-  full_ns: number;
-  /** the same in the experiment (nanoseconds) */
-  exp_full_ns: number;
-  /** of the test whether its durations differ by more than 2 %, for a kernel that has one name on both sides and no other row; otherwise null */
-  verdict: "faster" | "gone" | "new" | "slower" | "unchanged" | "unclear" | "untested" | null;
 }
 
 /** Names with 0.2 % of a step on a side, the largest change first. */
@@ -2880,6 +2888,16 @@ export interface RanksOverview {
   confidence: "high" | "low" | "medium";
   /** what a person should know */
   notes: Note[];
+  /** what the columns of `ranks` are */
+  rank_columns: Definition[];
+  /** what those of `groups` are */
+  group_columns: Definition[];
+  /** what those of `moe` are */
+  moe_columns: Definition[];
+  /** what those of `fsdp` are */
+  fsdp_columns: Definition[];
+  /** what those of `fits` are */
+  fit_columns: Definition[];
 }
 
 /** The run in a few numbers. Times are of a step: means over the ranks and steps that are here; null if unknown. */
@@ -2936,11 +2954,11 @@ export interface RunRanks {
   node: number[];
   /** name of its device */
   device: (string | null)[];
-  /** number of its set of like ranks: the same sequence of collectives */
+  /** number of its set: ranks with the same sequence of collectives have the same */
   peers: number[];
   /** how many steps it recorded */
   steps: number[];
-  /** step time */
+  /** step time, median over its steps */
   step_ns: (number | null)[];
   /** computing */
   compute_ns: (number | null)[];
@@ -2950,11 +2968,11 @@ export interface RunRanks {
   exposed_transfer_ns: (number | null)[];
   /** communication while something was computed */
   hidden_ns: (number | null)[];
-  /** own time between collectives */
+  /** own time between collectives, without waiting */
   own_ns: (number | null)[];
   /** how much more own time than its peers */
   late_ns: (number | null)[];
-  /** how many robust deviations that is */
+  /** how many robust standard deviations of the peers that is */
   z: (number | null)[];
   /** waiting for the next batch */
   input_ns: (number | null)[];
@@ -2966,7 +2984,7 @@ export interface RunRanks {
   collectives: number[];
   /** how many of them no other rank has */
   unmatched: number[];
-  /** whether it is a straggler */
+  /** whether it is named as slow */
   named: boolean[];
 }
 
@@ -2974,30 +2992,30 @@ export interface RunRanks {
 export interface RunGroup {
   /** description and name */
   label: string;
+  /** which dimension of the layout it is */
+  role: "cp" | "dp" | "ep" | "pp" | "tp" | "unknown" | "world";
+  /** how many members it has; empty if the traces do not contain it */
+  size: number | null;
+  /** how many members have a trace that was read */
+  present: number;
+  /** the number of each of its members; empty if the traces do not contain them */
+  ranks: number[];
+  /** whether it stays within a node */
+  link: "between_nodes" | "unknown" | "within_node";
+  /** how many collectives of it were matched */
+  calls: number;
+  /** Σ transfers of these collectives (nanoseconds) */
+  transfer_ns: number;
+  /** Σ waits in these collectives, of all its ranks (nanoseconds) */
+  wait_ns: number;
   /** as the program numbers it */
   name: string;
   /** what it is for, as the program says */
   description: string;
-  /** the number of each of its members; empty if the traces do not contain it */
-  ranks: number[];
-  /** how many members it has; null if the traces do not contain it */
-  size: number | null;
-  /** how many of them are here */
-  present: number;
-  /** which dimension of the layout it is */
-  role: "cp" | "dp" | "ep" | "pp" | "tp" | "unknown" | "world";
   /** what says so: description, ranks, or nothing */
   role_from: "" | "description" | "ranks";
-  /** whether it stays within a node */
-  link: "between_nodes" | "unknown" | "within_node";
   /** how many nodes it spans, of the ranks that are here */
   hosts: number;
-  /** how many collectives of it were matched */
-  calls: number;
-  /** Σ transfers of them (nanoseconds) */
-  transfer_ns: number;
-  /** Σ over its ranks of the waits in them (nanoseconds) */
-  wait_ns: number;
 }
 
 /** The parallel layout, inferred from the process groups. */
@@ -3072,13 +3090,13 @@ export interface MoeImbalance {
   group: string;
   /** how many of them */
   calls: number;
+  /** how many times the mean part the largest is, mean over the calls; 1 is balanced */
+  worst: number;
   /** mean over ranks and calls of what a rank sends (nanoseconds) */
   mean_bytes: number;
-  /** how many times the mean part the largest is, mean over the calls */
-  worst: number;
   /** number of the rank that has the largest part most often */
   rank: number | null;
-  /** in which part of the calls, 0…1 (0…1) */
+  /** part of the calls in which it has the largest part (0…1) */
   rank_share: number;
   /** mean of what it sends (nanoseconds) */
   rank_bytes: number;
@@ -3094,13 +3112,13 @@ export interface FsdpGathers {
   group: string;
   /** how many all-gathers a step has, median over the ranks */
   gathers: number;
-  /** how many reduce-scatters, likewise */
+  /** how many reduce-scatters a step has, likewise */
   scatters: number;
-  /** true: parameters are gathered again for the backward pass; null if it is not known */
+  /** whether parameters are gathered again for the backward pass; empty if it is not known */
   reshards: boolean | null;
   /** median time from the call to the start of its kernel: how far ahead it is issued (nanoseconds) */
   lead_ns: number;
-  /** part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1 (0…1) */
+  /** part of the gathers whose kernel begins at once after the call: nothing was prefetched (0…1) */
   late_share: number;
   /** trace of the rank with the most of these */
   worker: string;
@@ -3118,17 +3136,17 @@ export interface BandwidthFit {
   link: "between_nodes" | "unknown" | "within_node";
   /** how many ranks a group has */
   size: number;
-  /** how many groups are in it */
+  /** how many process groups are fitted together */
   groups: number;
-  /** by size */
+  /** different sizes that the fit goes through */
   points: FitPoint[];
-  /** latency; null with fewer than two sizes */
+  /** latency: the time of an operation of size 0; empty with fewer than two sizes */
   alpha_ns: number | null;
-  /** bytes/s for very large sizes; null like alpha_ns, and where larger ones are not slower */
+  /** bandwidth of a very large operation, bytes/s; empty like α, and where larger ones are not slower */
   beta: number | null;
-  /** size that reaches half of beta: alpha × beta; null like these */
+  /** size that reaches half of β: α × β; empty like β */
   half_bytes: number | null;
-  /** median of |measured − fitted| ÷ fitted, 0…1; null like these */
+  /** median difference of measured and fitted times ÷ fitted; empty like α */
   residual: number | null;
 }
 
@@ -4416,15 +4434,19 @@ export interface WindowTotals {
   by_category: CategoryTotal[];
   /** of which a lane was chosen */
   devices: DeviceTotal[];
+  /** what the columns of `by_name` are, and those of `by_category`, which has all but the name */
+  columns: Definition[];
+  /** what the columns of `devices` are */
+  device_columns: Definition[];
 }
 
 /** Slices of one name and category. */
 export interface NameTotal {
   /** number of the name */
   name_id: number;
-  /** of the slices */
+  /** name of the slices */
   name: string;
-  /** name in small letters, as in `trace/schema.py` */
+  /** kind of event, such as kernel or operator */
   category: string;
   /** how many slices touch the window */
   count: number;
@@ -4456,17 +4478,17 @@ export interface CategoryTotal {
 export interface DeviceTotal {
   /** number of the device */
   device: number;
-  /** `BUSY`: a kernel, copy or fill ran */
+  /** time of the window in which a kernel, copy or fill ran */
   busy_ns: number;
   /** the rest of the window */
   idle_ns: number;
-  /** `COMPUTING`: a compute kernel ran */
+  /** time in which a compute kernel ran */
   computing_ns: number;
-  /** `COMMUNICATING`: a communication kernel ran */
+  /** time in which a communication kernel ran */
   communicating_ns: number;
-  /** `EXPOSED_COMMUNICATION`: one ran and no compute kernel */
+  /** time in which a communication kernel ran and no compute kernel did */
   exposed_communication_ns: number;
-  /** a copy ran; fills do not count */
+  /** time in which a copy ran; fills do not count */
   memcpy_ns: number;
 }
 

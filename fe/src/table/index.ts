@@ -17,7 +17,11 @@ export { ListTable } from "./ListTable";
 export {
   byName,
   type Cell,
+  type CellColumn,
   type Column,
+  type Drawing,
+  declaredCells,
+  declaredTable,
   firstRows,
   hasColumn,
   numberAt,
@@ -27,6 +31,7 @@ export {
   rowCount,
   shortNames,
   type Table,
+  tableOf,
   textAt,
   withShortNames,
 } from "./model";

@@ -54,6 +54,43 @@ export interface Table {
   readonly rows: Rows;
 }
 
+/** A column with the cell of a row that is an object. */
+export interface CellColumn<R> {
+  readonly column: Column;
+  readonly cell: (row: R) => Cell;
+}
+
+/** What a page has to say of a column that the server declares: how it is drawn, and its cells where they are not the fields. */
+export type Drawing<R> = Readonly<Record<string, Partial<Column> & { cell?: (row: R) => Cell }>>;
+
+export function tableOf<R>(columns: readonly CellColumn<R>[], rows: readonly R[]): Table {
+  return {
+    columns: columns.map(({ column }) => column),
+    rows: Object.fromEntries(columns.map(({ column, cell }) => [column.key, rows.map(cell)])),
+  };
+}
+
+/** The columns that the server declares, with the fields of rows that are objects. */
+export function declaredCells<R>(
+  columns: readonly Column[],
+  drawing: Drawing<R> = {},
+): CellColumn<R>[] {
+  return columns.map((column) => {
+    const { cell, ...more } = drawing[column.key] ?? {};
+    const field = (row: R) => (row as Readonly<Record<string, Cell>>)[column.key];
+    return { column: { ...column, ...more }, cell: cell ?? field };
+  });
+}
+
+/** Rows that are objects, under the columns that the server declares of them. */
+export function declaredTable<R extends object>(
+  columns: readonly Column[],
+  rows: readonly R[],
+  drawing?: Drawing<R>,
+): Table {
+  return tableOf(declaredCells(columns, drawing), rows);
+}
+
 export function rowCount(table: Table): number {
   const first = table.columns[0];
   return first ? (table.rows[first.key]?.length ?? 0) : 0;

@@ -1,11 +1,14 @@
 /** What the server declares of its columns holds on the page: their order, and that some are hidden. */
 import { describe, expect, it } from "vitest";
 import { declared, derive, type Table } from "../table";
+import { workTable } from "./compare/change";
+import { nameTable } from "./criticalpath/Names";
 import { shown as rangesOfRanks } from "./distributed/RangesOfRanks";
 import { operationTable } from "./distributed/tables";
 import { kernelTable } from "./kernels/columns";
 import { moduleTable } from "./modules/columns";
 import { operatorTable } from "./operators/columns";
+import { ownersTable } from "./operators/owners";
 import { nodeTable } from "./program/ReplayedGraphs";
 import { rooflineTable } from "./roofline/columns";
 import { stackTable } from "./stacks/rows";
@@ -32,9 +35,14 @@ const SHAPES: Readonly<Record<string, (answer: never) => Table>> = {
   moduleTable: (answer) => moduleTable(answer, "host_total_ns"),
   nodeTable: (answer) => nodeTable(answer),
   operationTable: (answer) => operationTable(answer, null, null),
+  namesOnPath: (answer) =>
+    nameTable({ ...(answer as typeof ANSWER), steps: { names: [] }, total_ns: 1 } as never, []),
   operatorTable,
+  ownersTable: ({ columns }: typeof ANSWER) =>
+    ownersTable({ unattributed: [], unattributed_columns: columns as never }).table,
   rangesOfRanks,
   rooflineTable,
+  workTable: ({ columns }: typeof ANSWER) => workTable(columns as never, []),
   stackTable: (answer) => stackTable(answer, (answer as typeof ANSWER).rows as never),
 };
 

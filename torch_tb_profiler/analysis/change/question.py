@@ -25,7 +25,9 @@ from torch_tb_profiler.analysis.change.judged import (
 from torch_tb_profiler.analysis.change.lists import CallsMean, ChangedNames, ListVerdict
 from torch_tb_profiler.analysis.change.names import How
 from torch_tb_profiler.analysis.change.parts import Kind, StepChange, WorkChange, main_operator, rounded
+from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import PairQuestion, Subject
+from torch_tb_profiler.analysis.result import column, columns_field
 
 #: rows of work in one answer, unless asked otherwise
 ROWS = 200
@@ -77,52 +79,55 @@ class ChangedCause(msgspec.Struct, frozen=True, kw_only=True):
 class ChangedWork(msgspec.Struct, frozen=True, kw_only=True):
     """A kernel, or host time of an operator, on both sides, of a mean step; a side may have nothing.
 
-    kind           what most of the change is: calls, speed, new, gone or replaced
-    how            how both sides were found to belong together: name, place (the same kernel of a call of the same
-                   operator), launch (names that differ by configuration alone), renamed, parent; null if one side
+    label          what to call it in the baseline: short name of the kernel with most time, or the operator; empty if
+                   there is nothing
+    operator       the outermost operator that most of the work belongs to, in the baseline; of host time the operator.
+                   Empty where there is nothing
+    kind           the larger part of the change: calls (another number of them), speed (other durations), new, gone (on
+                   one side only) or replaced (other work in its place)
+    delta_ns       experiment − baseline, per mean step: only time that nothing else hides
+    verdict        for kernels with one name on both sides and no other row, otherwise empty. Slower, faster: the
+                   durations per step changed by more than 2 %, at a false discovery rate of 5 %. Unchanged: the 95 %
+                   interval is within ± 2 %. Unclear: neither. Not tested: fewer than four steps
+    before_ns      per mean step of the baseline: only time that nothing else hides
+    exp_ns         per mean step of the experiment: only time that nothing else hides
+    calls          calls per mean step of the baseline
+    exp_calls      calls per mean step of the experiment
+    calls_ns       the part of the change that comes from more or fewer calls
+    speed_ns       the part of the change that comes from slower or faster calls
+    full_ns        Σ durations in a mean step of the baseline, whether something else ran at the same time or not
+    exp_full_ns    Σ durations in a mean step of the experiment, whether something else ran at the same time or not
+    how            how both sides were found to be the same work: name, place (the same kernel of a call of the same
+                   operator), launch (names that differ by configuration alone), renamed, parent; empty if one side
                    has nothing
-    causes         of the waterfall, on either side
-    operator       what launched most of it in the baseline; of host time the operator. Null where there is nothing
-    exp_operator   the same in the experiment
+    causes         the causes of the waterfall that the work contributes to, on either side
+    exp_operator   `operator` in the experiment
     kernels        names in the baseline, at most 20; empty of host time, and where there is nothing
     exp_kernels    the same in the experiment
-    label          what to call it in the baseline: short name of the kernel with most time, or the operator; null if
-                   there is nothing
-    exp_label      the same in the experiment
+    exp_label      `label` in the experiment
     names          how many names are put together on the side that has more
-    calls          how often in a mean step of the baseline
-    exp_calls      how often in a mean step of the experiment
-    before_ns      of the time of the step, in the baseline: what no other kernel hides
-    exp_ns         the same in the experiment
-    delta_ns       experiment − baseline
-    calls_ns       what more or fewer calls make of it
-    speed_ns       what slower or faster calls make of it
-    full_ns        durations in the baseline, hidden or not
-    exp_full_ns    the same in the experiment
-    verdict        of the test whether its durations differ by more than 2 %, for a kernel that has one name on both
-                   sides and no other row; otherwise null
     """
 
-    kind: Kind
-    how: How | None
-    causes: Sequence[str]
-    operator: str | None
+    label: Annotated[str | None, column("Name")]
+    operator: Annotated[str | None, column("Operator")]
+    kind: Annotated[Kind, column("What happened")]
+    delta_ns: Annotated[Ns, column("Δ")]
+    verdict: Annotated[ListVerdict | None, column("Verdict")]
+    before_ns: Annotated[NsMean, column("Baseline")]
+    exp_ns: Annotated[NsMean, column("Experiment")]
+    calls: Annotated[CallsMean, column("Baseline calls", hidden=True)]
+    exp_calls: Annotated[CallsMean, column("Experiment calls", hidden=True)]
+    calls_ns: Annotated[Ns, column("Δ by calls", hidden=True)]
+    speed_ns: Annotated[Ns, column("Δ by speed", hidden=True)]
+    full_ns: Annotated[NsMean, column("Baseline, hidden or not", hidden=True)]
+    exp_full_ns: Annotated[NsMean, column("Experiment, hidden or not", hidden=True)]
+    how: Annotated[How | None, column("Matched by", hidden=True)]
+    causes: Annotated[Sequence[str], column("Cause", hidden=True)]
     exp_operator: str | None
     kernels: Sequence[str]
     exp_kernels: Sequence[str]
-    label: str | None
     exp_label: str | None
     names: Count
-    calls: CallsMean
-    exp_calls: CallsMean
-    before_ns: NsMean
-    exp_ns: NsMean
-    delta_ns: Ns
-    calls_ns: Ns
-    speed_ns: Ns
-    full_ns: NsMean
-    exp_full_ns: NsMean
-    verdict: ListVerdict | None
 
 
 class ChangeAnswer(Answer, frozen=True, kw_only=True):
@@ -143,6 +148,7 @@ class ChangeAnswer(Answer, frozen=True, kw_only=True):
     work_known  false where a recording was saved as a baseline, without what each kernel has of the step: `unnamed_ns`
                 is then the whole change, and `work` is empty
     work        kernels and operators, the largest change first
+    columns     what the columns of `work` are
     left_out    how many more there are
     left_out_ns  Σ of their changes: with those of `work` and unnamed_ns they add up to delta_ns exactly
     operators   each by name
@@ -163,6 +169,7 @@ class ChangeAnswer(Answer, frozen=True, kw_only=True):
     unnamed_ns: Ns
     work_known: bool
     work: Sequence[ChangedWork]
+    columns: Sequence[Definition] = columns_field("changed_work", ChangedWork)
     left_out: Count
     left_out_ns: Ns
     operators: ChangedNames

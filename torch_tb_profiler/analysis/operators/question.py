@@ -9,11 +9,13 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Fraction, Ns, TraceMeta
+from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.device_use import device_use, mean_known
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
 from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
 from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
+from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.table import Table, TableMeta
 
@@ -47,6 +49,7 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     host_ns                 Σ of host time of operators
     unattributed_device_ns  Σ of device work that no operator launched, null if none was recorded
     unattributed            the same by why
+    unattributed_columns    what the columns of `unattributed` are
     unlinked_backward       part of the time of autograd nodes whose forward is not known, 0…1: of their device time,
                             otherwise of their host time; null without any, and in answers about one operator
     device_busy             share of step time in which devices were busy, 0…1; null without devices, and in answers
@@ -60,6 +63,7 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     unattributed: Sequence[Unattributed]
     unlinked_backward: Fraction | None
     device_busy: Fraction | None
+    unattributed_columns: Sequence[Definition] = columns_field("unattributed", Unattributed)
 
 
 class LaunchedMeta(TableMeta, frozen=True, kw_only=True):

@@ -9,10 +9,12 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Fraction, MeanNs, Ns, TraceMeta
+from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.replay.change_texts import AskedChange
 from torch_tb_profiler.analysis.replay.on_path import OnPath
 from torch_tb_profiler.analysis.replay.refusals import Confidence, Scope
 from torch_tb_profiler.analysis.replay.resources import ResourceId
+from torch_tb_profiler.analysis.result import columns_field
 
 SignedNs = Annotated[int, Meta(description="nanoseconds; below 0 where the steps get longer")]
 
@@ -113,6 +115,7 @@ class CriticalPathAnswer(Answer, frozen=True, kw_only=True):
     kernels       kernels, copies and sets on the path
     functions     Python functions on the path: the innermost of the user's own code, else the innermost
     modules       modules (nn.Module) on the path
+    columns       what the columns of `operators`, `kernels`, `functions` and `modules` are
     """
 
     meta: ReplayMeta
@@ -125,6 +128,7 @@ class CriticalPathAnswer(Answer, frozen=True, kw_only=True):
     kernels: Sequence[OnPath]
     functions: Sequence[OnPath]
     modules: Sequence[OnPath]
+    columns: Sequence[Definition] = columns_field("on_path", OnPath)
 
 
 class WhatIfAnswer(Answer, frozen=True, kw_only=True):

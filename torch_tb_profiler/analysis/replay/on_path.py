@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.pieces import Pieces
 from torch_tb_profiler.analysis.replay.recorded import recorded_pieces
 from torch_tb_profiler.analysis.replay.slack import slack_of_rows
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import each_value, group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
@@ -35,27 +36,27 @@ _ON_DEVICES = frozenset({"kernel", "copy", "communication"})
 class OnPath(msgspec.Struct, frozen=True):
     """What the path spends on an operator, a kernel, a function or a module, in all steps together.
 
-    name       its name
+    name        name of the operator, kernel, function or module
     short_name  for a kernel, copy or communication, its short name; otherwise the name
-    what       operator, annotation, kernel, copy, communication, function or module
-    total_ns   time of the path: host_ns + device_ns
-    host_ns    host time inside it, without what lies deeper and has a row of its own
-    device_ns  work on devices that belongs to it
-    calls      how many of its calls, or pieces of work, are on the path for some time
-    all_calls  how many there are
-    slack_ns   median over all of them: how much later one could come, or how much longer the host could take for it,
-               without the end of any step moving; null if it is not known
+    what        operator, annotation, kernel, copy, communication, function or module
+    total_ns    time on the path: on the host and on devices
+    host_ns     its own host time on the path, without what it calls
+    device_ns   device work on the path that belongs to it
+    calls       how many of its calls, or pieces of device work, are on the path
+    all_calls   how many calls, or pieces of device work, there are in the steps
+    slack_ns    how much later a piece of work could run, or how much longer the host could take for a call, without
+                delaying the end of any step; median over all of them; empty if it is not known
     """
 
-    name: str
+    name: Annotated[str, column("Name")]
     short_name: str
-    what: What
-    total_ns: Ns
-    host_ns: Ns
-    device_ns: Ns
-    calls: Count
-    all_calls: Count
-    slack_ns: Ns | None
+    what: Annotated[What, column("Kind")]
+    total_ns: Annotated[Ns, column("On the path")]
+    host_ns: Annotated[Ns, column("Host")]
+    device_ns: Annotated[Ns, column("Device")]
+    calls: Annotated[Count, column("Calls on the path")]
+    all_calls: Annotated[Count, column("Calls")]
+    slack_ns: Annotated[Ns | None, column("Slack")]
 
 
 class Names(msgspec.Struct, frozen=True):

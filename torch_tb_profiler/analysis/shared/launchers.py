@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int32
@@ -37,24 +40,25 @@ class Launchers(msgspec.Struct, frozen=True):
 class Unattributed(msgspec.Struct, frozen=True):
     """Device work that no operator launched, by its owner.
 
-    owner      in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none
-    how        how the owner is known: compiled, annotated, graph_node, annotation, module, frame, thread, inferred or
-               none
+    owner      what the work belongs to, such as `graph replay of aten::mm` or `module: Linear_3`, or why that is not
+               known
+    how        how the owner is known: by what ran around the launch (compiled, annotated, annotation, module, frame,
+               thread), the capture of the graph (graph_node), the same work in a recorded step (inferred), or none
     name       only the owner's name; null for none
     reason     why there is none: host_not_recorded, before_recording, no_correlation, launch_lost or
                ambiguous; null for others
     launcher   the API call in parentheses, or that it is not in the trace
-    calls      how many pieces of work
+    calls      how many kernels, copies and memsets
     device_ns  Σ of their durations
     """
 
-    owner: str
-    how: str
+    owner: Annotated[str, column("Owner")]
+    how: Annotated[str, column("Known by")]
     name: str | None
     reason: str | None
     launcher: str
-    calls: int
-    device_ns: int
+    calls: Annotated[int, column("Calls")]
+    device_ns: Annotated[int, column("Device time")]
 
 
 @remembered

@@ -10,6 +10,8 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import (
     EXAMPLES,
@@ -40,18 +42,18 @@ class NameTotal(msgspec.Struct, frozen=True):
     """Slices of one name and category.
 
     name_id      number of the name
-    name         of the slices
-    category     name in small letters, as in `trace/schema.py`
+    name         name of the slices
+    category     kind of event, such as kernel or operator
     count        how many slices touch the window
     total_ns     Σ of their parts in the window; nested ones count each
     longest_row  row of the one with the largest part in the window
     """
 
     name_id: Count
-    name: str
-    category: str
-    count: Count
-    total_ns: Ns
+    name: Annotated[str, column("Name")]
+    category: Annotated[str, column("Category")]
+    count: Annotated[Count, column("Count")]
+    total_ns: Annotated[Ns, column("Sum")]
     longest_row: Row
 
 
@@ -78,6 +80,8 @@ class WindowTotals(msgspec.Struct, frozen=True):
     rest              of those that `by_name` leaves out
     by_category       by category, in the same order
     devices           of which a lane was chosen
+    columns           what the columns of `by_name` are, and those of `by_category`, which has all but the name
+    device_columns    what the columns of `devices` are
     """
 
     from_ns: Ns
@@ -89,6 +93,8 @@ class WindowTotals(msgspec.Struct, frozen=True):
     rest: RestTotal
     by_category: Sequence[CategoryTotal]
     devices: Sequence[DeviceTotal]
+    columns: Sequence[Definition] = columns_field("name_total", NameTotal)
+    device_columns: Sequence[Definition] = columns_field("device_total", DeviceTotal)
 
 
 def _range(timeline: Timeline, asked: Window) -> WindowTotals:

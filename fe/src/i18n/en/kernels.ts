@@ -76,11 +76,9 @@ export const kernels = area("kernels", {
   memcpy: "Memory copies",
   memset: "Memory sets",
   waits: "Waits",
-  columns: { name: "Name", calls: "Calls", total: "Total", bytes: "Bytes", bandwidth: "GB/s" },
+  columns: { name: "Name", bytes: "Bytes", bandwidth: "GB/s" },
 
   columnHelp: {
-    calls: "How often it ran.",
-    total: "Σ durations of its calls.",
     bytes: "Σ bytes that the calls moved or set, as recorded.",
     bandwidth: "Bytes ÷ total, in 10⁹ bytes per second.",
   },

@@ -15,14 +15,6 @@ export interface OwnerWords {
 export const owners = area("owners", {
   title: "Device work that no operator launched",
   owner: "Owner",
-  ownerHelp: "What the work belongs to, or why that is not known.",
-  known: "Known by",
-  knownHelp:
-    "How the owner is known: what ran around the launch, the capture of the graph, or the same work in a recorded step.",
-  calls: "Calls",
-  callsHelp: "How many kernels, copies and memsets.",
-  total: "Device time",
-  totalHelp: "Sum of their durations.",
   more: (n: string, time: string) => `${counted(n, "more owner")}: ${time}`,
   evidence: { graph_node: "captured by", inferred: "like" } as Record<string, string>,
   how: {

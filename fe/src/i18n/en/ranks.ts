@@ -260,18 +260,6 @@ export const ranks = area("ranks", {
     calls: "Calls",
     which: "Collective",
     fit: "Fits",
-    alpha: "α",
-    alphaHelp: "Latency: the time of an operation of size 0.",
-    beta: "β",
-    betaHelp: "Bandwidth of a very large operation.",
-    half: "Half of β at",
-    halfHelp: "α × β: the size that reaches half of β.",
-    residual: "Residual",
-    residualHelp: "Median of |measured − fitted| ÷ fitted.",
-    groups: "Groups",
-    groupsHelp: "Process groups whose collectives are fitted together.",
-    sizes: "Sizes",
-    sizesHelp: "Different sizes that the fit goes through.",
   },
 
   layout: {
@@ -293,17 +281,6 @@ export const ranks = area("ranks", {
     oneNode: (ranks: string) => `1 node of ${counted(ranks, "rank")}`,
     none: "The traces name no process groups of several ranks.",
     groups: "Process groups",
-    columns: {
-      label: ["Group", "Description and name."],
-      role: ["Role", "Dimension of the layout."],
-      size: ["Ranks", "Members of the group."],
-      present: ["Traces", "Members whose traces were read."],
-      ranks: ["Which", "Numbers of the members."],
-      link: ["Link", "Whether it stays within a node."],
-      calls: ["Calls", "Collectives that were matched."],
-      transfer_ns: ["Σ transfer", "Over these calls."],
-      wait_ns: ["Σ wait", "Over these calls and all ranks."],
-    },
   },
 
   pipeline: {
@@ -324,15 +301,6 @@ export const ranks = area("ranks", {
   moe: {
     title: "Expert balance",
     help: "All-to-alls of unequal parts: how much more the rank with the largest part sends than the mean. 1 is balanced. Click a group to see the largest part of that rank.",
-    columns: {
-      group: ["Process group", ""],
-      calls: ["All-to-alls", "How many of them."],
-      worst: ["Largest ÷ mean", "Mean over the calls; 1 is balanced."],
-      mean_bytes: ["Mean part", "What a rank sends in a call."],
-      rank: ["Rank with most", "The rank that has the largest part most often."],
-      rank_share: ["In", "Part of the calls in which it has the largest part."],
-      rank_bytes: ["Its part", "Mean of what it sends."],
-    },
   },
 
   fsdp: {
@@ -340,44 +308,11 @@ export const ranks = area("ranks", {
     help: "All-gathers of parameters and reduce-scatters of gradients (FSDP, ZeRO): whether they are issued early enough to be hidden. Click a group to see the gather that was issued latest.",
     yes: "yes",
     no: "no",
-    columns: {
-      group: ["Process group", ""],
-      gathers: ["All-gathers", "Of a step."],
-      scatters: ["Reduce-scatters", "Of a step."],
-      reshards: ["Resharded", "Parameters are gathered again for the backward pass."],
-      lead_ns: [
-        "Lead",
-        "Median time from the call to the start of its kernel: how far ahead it is issued.",
-      ],
-      late_share: ["Not prefetched", "Gathers whose kernel begins right after the call."],
-    },
   },
 
   table: {
     title: "Ranks",
     help: "Medians over the steps of each rank. Click a row to choose the rank for all views.",
-    columns: {
-      worker: ["Worker", "Name of the trace."],
-      rank: ["Rank", "Number of the rank."],
-      host: ["Host", "Where it ran."],
-      device: ["Device", "Of the rank."],
-      peers: ["Set", "Ranks with the same sequence of collectives have the same number."],
-      steps: ["Steps", "How many were recorded."],
-      step_ns: ["Step time", "Median over its steps."],
-      compute_ns: ["Compute", "Computing."],
-      exposed_wait_ns: ["Exposed wait", "Waiting for other ranks while nothing was computed."],
-      exposed_transfer_ns: ["Exposed transfer", "Moving data while nothing was computed."],
-      hidden_ns: ["Hidden", "Communication while something was computed."],
-      own_ns: ["Own time", "Between collectives, without waiting."],
-      late_ns: ["Late", "How much more own time than its peers."],
-      z: ["z", "The same in robust standard deviations of the peers."],
-      input_ns: ["Input", "Waiting for the next batch."],
-      host_ns: ["Host time", "Time in which the host called operators."],
-      memory_bytes: ["Memory", "Most memory in use."],
-      collectives: ["Collectives", "How many it recorded."],
-      unmatched: ["Unmatched", "Collectives that no other rank has."],
-      named: ["Slow", "Whether it is named as slow."],
-    },
   },
 
   details: {

@@ -53,16 +53,7 @@ export const steps = area("steps", {
   tableShown: (n: string, all: string) =>
     `The ${n} of ${all} steps that the chart shows. Show all steps again with “Show all” there.`,
   columns: {
-    step: "Step",
-    stepHelp: "The number of the step from its mark, otherwise counted from 0.",
-    label: "Annotation",
-    labelHelp: "The annotation that marks the step.",
     kind: "Kind",
-    start: "Start",
-    startHelp: "Time since the start of the trace.",
-    duration: "Duration",
-    durationHelp:
-      "The period of the step: from the end of the previous step to its own end, which is that of its mark on the host or, if later, that of the last device work it launched.",
     delta: "Δ to median",
     deltaHelp: "Duration − median duration of all steps.",
     deltaPercent: "Δ %",

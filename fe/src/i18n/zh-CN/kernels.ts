@@ -74,11 +74,9 @@ export const kernels: typeof en = {
   memcpy: "内存拷贝（memcpy）",
   memset: "内存置位（memset）",
   waits: "等待",
-  columns: { name: "名称", calls: "调用次数", total: "总耗时", bytes: "字节数", bandwidth: "GB/s" },
+  columns: { name: "名称", bytes: "字节数", bandwidth: "GB/s" },
 
   columnHelp: {
-    calls: "运行的次数。",
-    total: "各次调用的耗时之和（Σ）。",
     bytes: "各次调用拷贝或置位的字节数之和（Σ），取自记录。",
     bandwidth: "字节数 ÷ 总耗时，以每秒 10⁹ 字节计。",
   },

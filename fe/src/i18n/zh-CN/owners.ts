@@ -24,13 +24,6 @@ function words({ how, name, reason, launcher, english }: OwnerWords): string {
 export const owners: typeof en = {
   title: "不是由算子启动的设备工作",
   owner: "归属",
-  ownerHelp: "这些工作属于谁，或者为何无从得知。",
-  known: "依据",
-  knownHelp: "如何得知归属：启动时正在运行的内容、图的捕获，或已采集的步中相同的工作。",
-  calls: "次数",
-  callsHelp: "内核、内存拷贝和内存置位的个数。",
-  total: "设备时间",
-  totalHelp: "它们的时长之和。",
   more: (n, time) => `另有 ${n} 个归属：${time}`,
   evidence: { graph_node: "捕获自", inferred: "类同" },
   how: {

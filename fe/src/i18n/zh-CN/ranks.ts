@@ -228,18 +228,6 @@ export const ranks: typeof en = {
     calls: "调用",
     which: "集合通信",
     fit: "拟合",
-    alpha: "α",
-    alphaHelp: "延迟：大小为零的操作用时。",
-    beta: "β",
-    betaHelp: "很大的操作的带宽。",
-    half: "达到 β 一半的大小",
-    halfHelp: "α × β：达到 β 一半的大小。",
-    residual: "残差",
-    residualHelp: "|测量 − 拟合| ÷ 拟合 的中位数。",
-    groups: "进程组",
-    groupsHelp: "一起拟合集合通信的进程组。",
-    sizes: "大小数",
-    sizesHelp: "拟合所用的不同大小的个数。",
   },
 
   layout: {
@@ -260,17 +248,6 @@ export const ranks: typeof en = {
     oneNode: (ranks) => `1 个节点，${ranks} 个 rank`,
     none: "跟踪中没有多个 rank 的进程组。",
     groups: "进程组",
-    columns: {
-      label: ["进程组", "描述和名称。"],
-      role: ["作用", "布局中的维度。"],
-      size: ["Rank 数", "进程组的成员。"],
-      present: ["跟踪", "有跟踪的成员。"],
-      ranks: ["成员", "成员的编号。"],
-      link: ["链路", "是否在一个节点之内。"],
-      calls: ["调用", "已匹配的集合通信。"],
-      transfer_ns: ["Σ 传输", "对这些调用求和。"],
-      wait_ns: ["Σ 等待", "对这些调用和所有 rank 求和。"],
-    },
   },
 
   pipeline: {
@@ -290,15 +267,6 @@ export const ranks: typeof en = {
   moe: {
     title: "专家均衡",
     help: "各部分不等的 all-to-all：部分最大的 rank 发送的数据是平均值的多少倍。1 表示均衡。单击进程组，显示该 rank 最大的一次。",
-    columns: {
-      group: ["进程组", ""],
-      calls: ["All-to-all 次数", "共有多少次。"],
-      worst: ["最大 ÷ 平均", "对调用求平均；1 表示均衡。"],
-      mean_bytes: ["平均部分", "一个 rank 在一次调用中发送的数据。"],
-      rank: ["最多的 rank", "最常拥有最大部分的 rank。"],
-      rank_share: ["比例", "它拥有最大部分的调用所占的比例。"],
-      rank_bytes: ["它的部分", "它发送的数据的平均值。"],
-    },
   },
 
   fsdp: {
@@ -306,41 +274,11 @@ export const ranks: typeof en = {
     help: "参数的 all-gather 与梯度的 reduce-scatter（FSDP、ZeRO）：是否足够早地发起而被掩盖。单击进程组，显示发起最晚的那次 all-gather。",
     yes: "是",
     no: "否",
-    columns: {
-      group: ["进程组", ""],
-      gathers: ["All-gather 次数", "每步。"],
-      scatters: ["Reduce-scatter 次数", "每步。"],
-      reshards: ["重新分片", "反向传播时再次收集参数。"],
-      lead_ns: ["提前量", "从调用到内核开始的时间的中位数：提前多久发起。"],
-      late_share: ["未预取", "调用之后内核立即开始的收集所占的比例。"],
-    },
   },
 
   table: {
     title: "所有 rank",
     help: "每个 rank 各步的中位数。单击一行，为所有视图选择该 rank。",
-    columns: {
-      worker: ["Worker", "跟踪的名称。"],
-      rank: ["Rank", "rank 的编号。"],
-      host: ["主机", "运行的位置。"],
-      device: ["设备", "该 rank 的设备。"],
-      peers: ["组", "集合通信序列相同的 rank 编号相同。"],
-      steps: ["步数", "记录了多少步。"],
-      step_ns: ["每步时间", "各步的中位数。"],
-      compute_ns: ["计算", "进行计算的时间。"],
-      exposed_wait_ns: ["暴露的等待", "没有计算时等待其他 rank 的时间。"],
-      exposed_transfer_ns: ["暴露的传输", "没有计算时传输数据的时间。"],
-      hidden_ns: ["被掩盖", "一边计算一边通信的时间。"],
-      own_ns: ["自身时间", "集合通信之间的时间：其中没有等待。"],
-      late_ns: ["多用", "比同类多用的自身时间。"],
-      z: ["z", "以同类的稳健标准差为单位。"],
-      input_ns: ["输入", "等待下一批数据。"],
-      host_ns: ["主机时间", "主机调用算子的时间。"],
-      memory_bytes: ["内存", "使用的最大内存。"],
-      collectives: ["集合通信", "记录了多少次。"],
-      unmatched: ["未匹配", "其他 rank 没有的集合通信。"],
-      named: ["慢", "是否被点名为慢。"],
-    },
   },
 
   details: {

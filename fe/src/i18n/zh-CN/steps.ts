@@ -51,16 +51,7 @@ export const steps: typeof en = {
   tableShown: (n, all) =>
     `图表中显示的 ${n} 步，共 ${all} 步。在图表处选“显示全部”可恢复显示所有步。`,
   columns: {
-    step: "步",
-    stepHelp: "步的标记中的编号；没有编号时从 0 开始计数。",
-    label: "标注",
-    labelHelp: "标记该步的标注。",
     kind: "种类",
-    start: "开始时刻",
-    startHelp: "距跟踪开始的时间。",
-    duration: "耗时",
-    durationHelp:
-      "该步的周期：从上一步结束到该步结束。该步的结束是其标记在主机上的结束；若它启动的最后一项设备工作结束得更晚，则到那时为止。",
     delta: "Δ 中位数",
     deltaHelp: "耗时 − 所有步的耗时中位数。",
     deltaPercent: "Δ %",

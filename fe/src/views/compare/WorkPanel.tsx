@@ -33,7 +33,7 @@ function Work({ answer }: { answer: Change }) {
   const [selected, select] = usePicked();
   const state = useTableParams(params.workFilter, params.workSort);
   const rows = useMemo(() => workRows(answer, cause), [answer, cause]);
-  const table = useMemo(() => workTable(rows), [rows]);
+  const table = useMemo(() => workTable(answer.columns, rows), [answer.columns, rows]);
   const picked = rows.find((row) => isPicked(row, selected?.name ?? null));
   return (
     <>

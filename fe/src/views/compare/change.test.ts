@@ -10,6 +10,18 @@ import {
   workTitle,
 } from "./change";
 
+const column = (key: string): Change["columns"][number] => ({
+  key,
+  id: "",
+  label: key,
+  type: "number",
+  unit: null,
+  help: "",
+});
+const COLUMNS = ["label", "operator", "delta_ns", "verdict", "before_ns", "exp_ns", "calls"].map(
+  column,
+);
+
 const cause = (name: string, delta: number, bounds: [number, number] | null = null) => ({
   cause: name,
   before_ns: 100,
@@ -109,7 +121,7 @@ describe("the work that changed", () => {
   });
 
   it("has a change in percent, but for what is new", () => {
-    const { columns, rows } = workTable([
+    const { columns, rows } = workTable(COLUMNS, [
       work({}),
       work({ before_ns: 0, kind: "new", label: null, kernels: [], operator: null }),
     ]);
@@ -118,7 +130,8 @@ describe("the work that changed", () => {
     expect(new Set([...columns.map(({ key }) => key), "noise"])).toEqual(
       new Set(Object.keys(rows)),
     );
-    const [, unsure] = workTable([work({}), work({ verdict: "unclear" })]).rows.noise ?? [];
+    const [, unsure] =
+      workTable(COLUMNS, [work({}), work({ verdict: "unclear" })]).rows.noise ?? [];
     expect(unsure).toBe(true);
     expect(columns.find(({ key }) => key === "verdict")?.words?.slower).toBe("slower");
   });

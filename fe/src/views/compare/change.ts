@@ -2,9 +2,8 @@
 import type { Change, ChangedWork } from "../../api";
 import { partName } from "../../draw/parts";
 import { count, fraction, percentChange } from "../../format";
-import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
-import type { Cell, Table } from "../../table";
+import { type Drawing, declaredTable, derive, numberAt, type Table } from "../../table";
 
 const text = changeTexts;
 
@@ -124,32 +123,29 @@ function callsText(calls: number): string {
   return Number.isInteger(calls) ? count(calls) : calls.toFixed(1);
 }
 
-export function workTable(work: readonly ChangedWork[]): Table {
-  const number = (key: string, label: string, help: string) =>
-    ({ key, label, type: "number", unit: "ns", help }) as const;
-  const calls = (key: string, label: string) =>
-    ({ key, label, type: "number", unit: "count", help: text.columns.callsHelp }) as const;
-  const column = (of: (row: ChangedWork) => Cell) => work.map(of);
-  return {
-    columns: [
-      { key: "name", label: text.columns.name, type: "string", unit: null, grow: true },
-      {
-        key: "operator",
-        label: text.columns.operator,
-        type: "string",
-        unit: null,
-        help: text.columns.operatorHelp,
-      },
-      {
-        key: "kind",
-        label: text.columns.kind,
-        type: "string",
-        unit: null,
-        help: text.columns.kindHelp,
-        words: text.kinds,
-      },
-      { ...number("delta_ns", "Δ", text.columns.deltaHelp), change: "cost", noise: "noise" },
-      {
+function isNoise({ verdict }: ChangedWork): boolean {
+  return verdict === "unchanged" || verdict === "unclear";
+}
+
+const DRAWING: Drawing<ChangedWork> = {
+  label: { key: "name", grow: true, cell: workTitle },
+  operator: { cell: (row) => row.exp_operator ?? row.operator },
+  kind: { words: text.kinds, cell: kindOfRow },
+  delta_ns: { change: "cost", noise: "noise" },
+  verdict: { words: VERDICTS },
+  before_ns: { family: "step" },
+  exp_ns: { family: "step" },
+  calls_ns: { change: "cost" },
+  speed_ns: { change: "cost" },
+  how: { words: text.hows },
+  causes: { key: "cause", cell: ({ causes }) => causes.map(partName).join(", ") },
+};
+
+export function workTable(columns: Change["columns"], work: readonly ChangedWork[]): Table {
+  const table = declaredTable(columns, work, DRAWING);
+  return derive({ ...table, rows: { ...table.rows, noise: work.map(isNoise) } }, [
+    {
+      column: {
         key: "delta_percent",
         label: "Δ %",
         type: "number",
@@ -158,78 +154,27 @@ export function workTable(work: readonly ChangedWork[]): Table {
         change: "cost",
         noise: "noise",
       },
-      {
-        key: "verdict",
-        label: text.columns.verdict,
-        type: "string",
-        unit: null,
-        help: text.columns.verdictHelp,
-        words: VERDICTS,
-      },
-      { ...number("before_ns", compareTexts.baseline, text.columns.exposedHelp), family: "step" },
-      { ...number("exp_ns", compareTexts.experiment, text.columns.exposedHelp), family: "step" },
-      {
+      after: "delta_ns",
+      value: ({ rows }, row) =>
+        percentChange(numberAt(rows, "before_ns", row) ?? 0, numberAt(rows, "exp_ns", row) ?? 0),
+    },
+    {
+      column: {
         key: "both_calls",
         label: text.columns.bothCalls,
         type: "string",
         unit: null,
         help: text.columns.callsHelp,
       },
-      { ...calls("calls", text.columns.calls), hidden: true },
-      { ...calls("exp_calls", text.columns.expCalls), hidden: true },
-      {
-        ...number("calls_ns", text.columns.byCalls, text.columns.byCallsHelp),
-        change: "cost",
-        hidden: true,
+      after: "exp_ns",
+      value: ({ rows }, row) => {
+        const [before, after] = ["calls", "exp_calls"].map((key) =>
+          callsText(numberAt(rows, key, row) ?? 0),
+        );
+        return before === after ? before : `${before} → ${after}`;
       },
-      {
-        ...number("speed_ns", text.columns.bySpeed, text.columns.bySpeedHelp),
-        change: "cost",
-        hidden: true,
-      },
-      { ...number("full_ns", text.columns.full, text.columns.fullHelp), hidden: true },
-      { ...number("exp_full_ns", text.columns.expFull, text.columns.fullHelp), hidden: true },
-      {
-        key: "how",
-        label: text.columns.how,
-        type: "string",
-        unit: null,
-        help: text.columns.howHelp,
-        words: text.hows,
-        hidden: true,
-      },
-      {
-        key: "cause",
-        label: text.columns.cause,
-        type: "string",
-        unit: null,
-        help: text.columns.causeHelp,
-        hidden: true,
-      },
-    ],
-    rows: {
-      name: column(workTitle),
-      operator: column((row) => row.exp_operator ?? row.operator),
-      kind: column(kindOfRow),
-      delta_ns: column((row) => row.delta_ns),
-      delta_percent: column((row) => percentChange(row.before_ns, row.exp_ns)),
-      verdict: column(({ verdict }) => verdict),
-      before_ns: column((row) => row.before_ns),
-      exp_ns: column((row) => row.exp_ns),
-      both_calls: column(({ calls: before, exp_calls: after }) =>
-        before === after ? callsText(before) : `${callsText(before)} → ${callsText(after)}`,
-      ),
-      calls: column((row) => row.calls),
-      exp_calls: column((row) => row.exp_calls),
-      calls_ns: column((row) => row.calls_ns),
-      speed_ns: column((row) => row.speed_ns),
-      full_ns: column((row) => row.full_ns),
-      exp_full_ns: column((row) => row.exp_full_ns),
-      how: column(({ how }) => how),
-      noise: column(({ verdict }) => verdict === "unchanged" || verdict === "unclear"),
-      cause: column(({ causes }) => causes.map(partName).join(", ")),
     },
-  };
+  ]);
 }
 
 /** The interval of a relative change in words: `a typical step takes 27.8 to 52.4 % less`. */

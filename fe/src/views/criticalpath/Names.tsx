@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { CriticalPath, NameOnPath } from "../../api";
 import { criticalpath } from "../../i18n/en/criticalpath";
 import { type Picked, useAddress, usePicked, useTableParams } from "../../state";
-import { DataTable, type Table, textAt } from "../../table";
+import { DataTable, declaredTable, derive, shareOf, type Table, textAt } from "../../table";
 import { Empty, Panel, Segmented } from "../../ui";
 import { params } from "./params";
 
@@ -12,16 +12,16 @@ const LISTS = (["operators", "kernels", "functions", "modules"] as const).map((v
   label: text[value],
 }));
 const TIMES = "times of a name";
+const DEVICE_WORK = ["kernel", "copy", "communication"] as const;
+/** What the host has is no slack of work; the id of the column says that. */
+const HOST_SLACK = { id: "", label: text.hostSlack, help: text.hostSlackHelp };
 
 /** The operators, kernels, functions and modules that the path runs through. */
 export function Names({ answer }: { answer: CriticalPath }) {
   const [list, setList] = useAddress(params.names);
   const [picked, setPicked] = usePicked();
   const state = useTableParams(params.filter, params.sort);
-  const table = useMemo(
-    () => nameTable(answer[list], answer.steps.names.length, answer.total_ns),
-    [answer, list],
-  );
+  const table = useMemo(() => nameTable(answer, answer[list]), [answer, list]);
   return (
     <Panel
       title={text.title}
@@ -58,73 +58,27 @@ function pickedOf(what: string, name: string): Picked | null {
   return null;
 }
 
-export function nameTable(names: readonly NameOnPath[], steps: number, total: number): Table {
-  const n = Math.max(1, steps);
-  const time = { type: "number" as const, unit: "ns" as const, family: TIMES };
-  const count = { type: "number" as const, unit: "count" as const };
-  const isHost = names.some(({ host_ns }) => host_ns > 0);
-  const isDevice = names.some(({ device_ns }) => device_ns > 0);
+/** The mean step; what the answer has is of all steps together. */
+export function nameTable(
+  { columns, steps, total_ns: whole }: Pick<CriticalPath, "columns" | "steps" | "total_ns">,
+  names: readonly NameOnPath[],
+): Table {
+  const n = Math.max(1, steps.names.length);
   const short = new Map(names.map(({ name, short_name }) => [name, short_name]));
-  const brief = (name: string) => short.get(name) ?? name;
   const kinds = new Set(names.map(({ what }) => what));
-  const ofDevice = ["kernel", "copy", "communication"].some((kind) =>
-    kinds.has(kind as NameOnPath["what"]),
-  );
-  return {
-    columns: [
-      { key: "name", label: text.name, type: "string", unit: null, grow: true, brief },
-      {
-        key: "what",
-        label: text.what,
-        help: text.whatHelp,
-        type: "string",
-        unit: null,
-        words: text.whats,
-        hidden: kinds.size < 2,
-      },
-      { key: "total_ns", label: text.total, help: text.totalHelp, ...time },
-      {
-        key: "share",
-        label: text.share,
-        help: text.shareHelp,
-        type: "number",
-        unit: "percent",
-        bar: true,
-      },
-      {
-        key: "host_ns",
-        label: text.host,
-        help: text.hostHelp,
-        hidden: !(isHost && isDevice),
-        ...time,
-      },
-      {
-        key: "device_ns",
-        label: text.device,
-        help: text.deviceHelp,
-        hidden: !(isHost && isDevice),
-        ...time,
-      },
-      { key: "calls", label: text.calls, help: text.callsHelp, ...count },
-      { key: "all_calls", label: text.allCalls, help: text.allCallsHelp, ...count },
-      {
-        key: "slack_ns",
-        label: ofDevice ? text.slack : text.hostSlack,
-        help: ofDevice ? text.slackHelp : text.hostSlackHelp,
-        type: "number",
-        unit: "ns",
-      },
-    ],
-    rows: {
-      name: names.map(({ name }) => name),
-      what: names.map(({ what }) => what),
-      total_ns: names.map(({ total_ns }) => total_ns / n),
-      share: names.map(({ total_ns }) => (total > 0 ? (100 * total_ns) / total : null)),
-      host_ns: names.map(({ host_ns }) => host_ns / n),
-      device_ns: names.map(({ device_ns }) => device_ns / n),
-      calls: names.map(({ calls }) => calls),
-      all_calls: names.map(({ all_calls }) => all_calls),
-      slack_ns: names.map(({ slack_ns }) => slack_ns),
-    },
-  };
+  const [isHost, isDevice] = [
+    names.some(({ host_ns }) => host_ns > 0),
+    names.some(({ device_ns }) => device_ns > 0),
+  ];
+  const parts = { family: TIMES, hidden: !(isHost && isDevice) };
+  const table = declaredTable(columns, names, {
+    name: { grow: true, brief: (name) => short.get(name) ?? name },
+    what: { words: text.whats, hidden: kinds.size < 2 },
+    total_ns: { family: TIMES, cell: ({ total_ns }) => total_ns / n },
+    host_ns: { ...parts, cell: ({ host_ns }) => host_ns / n },
+    device_ns: { ...parts, cell: ({ device_ns }) => device_ns / n },
+    slack_ns: DEVICE_WORK.some((kind) => kinds.has(kind)) ? {} : HOST_SLACK,
+  });
+  const share = { key: "share", label: text.share, help: text.shareHelp };
+  return derive(table, [shareOf("total_ns", whole / n, share)]);
 }

@@ -92,6 +92,7 @@ const PATH: CriticalPath = {
   kernels: [],
   functions: [],
   modules: [],
+  columns: [],
 };
 
 const WHAT_IF: WhatIf = {

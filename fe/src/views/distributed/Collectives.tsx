@@ -57,14 +57,19 @@ function Rows({ rows }: { rows: readonly CollectiveRow[] }) {
   );
 }
 
-export function SizeAndBandwidth({ fits, groups }: Pick<RanksOverview, "fits" | "groups">) {
+export function SizeAndBandwidth({ answer }: { answer: RanksOverview }) {
+  const { fits, fit_columns: columns, groups } = answer;
   const { sel } = useTrace();
   const collectives = useRanksQuery("ranks/collectives", sel?.run ?? null, sel?.span ?? null).data;
   const shown = useMemo(() => fits.filter(({ points }) => points.some(hasSpeed)), [fits]);
   const series = useMemo(() => shown.map(seriesOf), [shown]);
   const table = useMemo(
-    () => fitsTable(shown.filter(({ alpha_ns: alpha }) => alpha !== null)),
-    [shown],
+    () =>
+      fitsTable(
+        columns,
+        shown.filter(({ alpha_ns: alpha }) => alpha !== null),
+      ),
+    [columns, shown],
   );
   if (shown.length === 0) return null;
   const pointOf = (at: number, point: number) => shown[at]?.points.filter(hasSpeed)[point];

@@ -1,6 +1,6 @@
 /** A row for each rank. */
 import { useMemo } from "react";
-import type { RunRanks } from "../../api";
+import type { RanksOverview } from "../../api";
 import { ranksTexts } from "../../i18n";
 import { useTableParams, useTrace } from "../../state";
 import { DataTable } from "../../table";
@@ -12,14 +12,14 @@ import { ranksTable } from "./runTables";
 const text = ranksTexts.table;
 
 interface Props {
-  readonly ranks: RunRanks;
+  readonly answer: RanksOverview;
   readonly onPick: (worker: string) => void;
 }
 
-export function RanksTable({ ranks, onPick }: Props) {
+export function RanksTable({ answer, onPick }: Props) {
   const { sel } = useTrace();
   const state = useTableParams(params.ranksFilter, params.ranksSort);
-  const table = useMemo(() => ranksTable(ranks), [ranks]);
+  const table = useMemo(() => ranksTable(answer), [answer]);
   return (
     <div id={RANKS.id}>
       <Panel title={text.title} help={text.help}>
@@ -31,7 +31,7 @@ export function RanksTable({ ranks, onPick }: Props) {
           nameKey="worker"
           selected={sel?.worker ?? null}
           onSelect={(row) => {
-            const worker = ranks.worker[row];
+            const worker = answer.ranks.worker[row];
             if (worker !== undefined) onPick(worker);
           }}
         />

@@ -13,8 +13,9 @@ import { rankName } from "./sentence";
 
 const words = ranksTexts.layout;
 
-export function Layout({ answer: { layout, groups } }: { answer: RanksOverview }) {
-  const table = useMemo(() => groupsTable(groups), [groups]);
+export function Layout({ answer }: { answer: RanksOverview }) {
+  const { layout, groups } = answer;
+  const table = useMemo(() => groupsTable(answer), [answer]);
   const confidence = ranksTexts.answer.confidence[layout.confidence];
   return (
     <Panel title={words.title} help={words.help}>
@@ -155,8 +156,9 @@ function doorTo(found: { worker: string; row: number | null } | undefined): (() 
   return found ? () => showEvent(found.worker, found.row) : null;
 }
 
-export function Experts({ moe }: Pick<RanksOverview, "moe">) {
-  const table = useMemo(() => moeTable(moe), [moe]);
+export function Experts({ answer }: { answer: RanksOverview }) {
+  const { moe } = answer;
+  const table = useMemo(() => moeTable(answer), [answer]);
   const { title, help } = ranksTexts.moe;
   if (moe.length === 0) return null;
   return (
@@ -166,8 +168,9 @@ export function Experts({ moe }: Pick<RanksOverview, "moe">) {
   );
 }
 
-export function Shards({ fsdp }: Pick<RanksOverview, "fsdp">) {
-  const table = useMemo(() => fsdpTable(fsdp), [fsdp]);
+export function Shards({ answer }: { answer: RanksOverview }) {
+  const { fsdp } = answer;
+  const table = useMemo(() => fsdpTable(answer), [answer]);
   const { title, help } = ranksTexts.fsdp;
   if (fsdp.length === 0) return null;
   return (

@@ -77,14 +77,14 @@ function Content({ answer }: { answer: RanksOverview }) {
       {answer.representatives.length * 2 <= tiles.present && (
         <Representatives representatives={answer.representatives} selected={worker} onPick={pick} />
       )}
-      <RanksTable ranks={ranks} onPick={pick} />
+      <RanksTable answer={answer} onPick={pick} />
       <Collectives />
       {tiles.present > 1 && <RangesOfRanks step={shown} onPick={pick} />}
-      <SizeAndBandwidth fits={answer.fits} groups={answer.groups} />
+      <SizeAndBandwidth answer={answer} />
       <Layout answer={answer} />
       {pipeline && <Pipeline pipeline={pipeline} />}
-      <Experts moe={answer.moe} />
-      <Shards fsdp={answer.fsdp} />
+      <Experts answer={answer} />
+      <Shards answer={answer} />
       <Details ranks={tiles.present} slow={slow} onPick={pick} />
     </Flow>
   );

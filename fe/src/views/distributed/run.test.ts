@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { BandwidthFit, CollectiveRow, RunGroup } from "../../api";
+import type { BandwidthFit, CollectiveRow, RunGroup, RunRanks } from "../../api";
 import { heatMapOf, overviewOf, ranksOf, slow } from "./cases";
 import { curveOf } from "./curve";
 import { cellsOf, heatGrid, heatOf, heatPixels, orderOf } from "./heat";
@@ -168,10 +168,20 @@ describe("tables", () => {
   it("hide columns that say the same of all ranks", () => {
     const hidden = (of: ReturnType<typeof ranksTable>) =>
       of.columns.filter((column) => column.hidden).map(({ key }) => key);
-    expect(hidden(ranksTable(ranksOf(8)))).toEqual([
+    const table = (ranks: RunRanks) => {
+      const rank_columns = Object.keys(ranks).map((key) => ({
+        key,
+        id: "",
+        label: key,
+        type: "number" as const,
+        unit: null,
+        help: "",
+      }));
+      return ranksTable({ ranks, rank_columns });
+    };
+    expect(hidden(table(ranksOf(8)))).toEqual([
       "rank",
       "host",
-      "device",
       "peers",
       "steps",
       "memory_bytes",
@@ -179,7 +189,7 @@ describe("tables", () => {
       "unmatched",
       "named",
     ]);
-    expect(hidden(ranksTable(ranksOf(16)))).not.toContain("host");
+    expect(hidden(table(ranksOf(16)))).not.toContain("host");
   });
 
   it("leave unknown waiting empty, never 0", () => {

@@ -1,15 +1,16 @@
 /** The tables of the run page, made of its answers. Pure. */
-import type {
-  BandwidthFit,
-  CollectiveRow,
-  FsdpGathers,
-  MoeImbalance,
-  RunGroup,
-  RunRanks,
-} from "../../api";
+import type { BandwidthFit, CollectiveRow, RanksOverview, RunGroup } from "../../api";
 import type { Unit } from "../../format";
 import { ranksTexts as text } from "../../i18n";
-import type { Cell, Column, Table } from "../../table";
+import {
+  type Cell,
+  type Column,
+  declaredCells,
+  declaredTable,
+  type Rows,
+  type Table,
+  tableOf,
+} from "../../table";
 import { rangesOf } from "./ranks";
 
 type Words = readonly string[];
@@ -25,60 +26,37 @@ function column(
   return { key, label, type, unit, ...(help ? { help } : {}), ...more };
 }
 
-function tableOf<R>(
-  rows: readonly R[],
-  columns: readonly (readonly [Column, (row: R) => Cell])[],
-): Table {
-  return {
-    columns: columns.map(([declared]) => declared),
-    rows: Object.fromEntries(columns.map(([{ key }, cell]) => [key, rows.map(cell)])),
-  };
-}
-
 /** Fractions as percents, which are drawn as bars. */
 const percent = (share: number | null): Cell => (share === null ? null : share * 100);
 const BAR = { bar: true } as const;
+const SHARE = { ...BAR, unit: "percent" } as const;
 
-export function ranksTable(ranks: RunRanks): Table {
-  const words = text.table.columns;
-  const ns = (key: keyof typeof words) => column(key, words[key], "number", "ns");
-  const only = (values: readonly unknown[]) => ({ hidden: new Set(values).size < 2 });
-  const columns: Column[] = [
-    column("worker", words.worker, "string"),
-    column("rank", words.rank, "number", null, {
-      hidden: ranks.worker.every((worker, at) => worker === `rank${ranks.rank[at]}`),
-    }),
-    column("host", words.host, "string", null, only(ranks.host)),
-    column("device", words.device, "string", null, { hidden: true }),
-    column("peers", words.peers, "number", null, only(ranks.peers)),
-    column("steps", words.steps, "number", "count", only(ranks.steps)),
-    ns("step_ns"),
-    ns("compute_ns"),
-    ns("exposed_wait_ns"),
-    ns("exposed_transfer_ns"),
-    ns("hidden_ns"),
-    ns("own_ns"),
-    ns("late_ns"),
-    column("z", words.z, "number"),
-    ns("input_ns"),
-    ns("host_ns"),
-    column("memory_bytes", words.memory_bytes, "number", "bytes", only(ranks.memory_bytes)),
-    column("collectives", words.collectives, "number", "count", only(ranks.collectives)),
-    column("unmatched", words.unmatched, "number", "count", only(ranks.unmatched)),
-    column("named", words.named, "bool", null, only(ranks.named)),
-  ];
-  return {
-    columns,
-    rows: Object.fromEntries(
-      columns.map(({ key }) => [key, ranks[key as keyof RunRanks] as readonly Cell[]]),
-    ),
-  };
+/** Hidden where all ranks have the same. */
+const ALIKE: ReadonlySet<string> = new Set([
+  "host",
+  "peers",
+  "steps",
+  "memory_bytes",
+  "collectives",
+  "unmatched",
+  "named",
+]);
+
+export function ranksTable({
+  ranks,
+  rank_columns: columns,
+}: Pick<RanksOverview, "ranks" | "rank_columns">): Table {
+  const rows = ranks as unknown as Rows;
+  const isNumbered = ranks.worker.every((worker, at) => worker === `rank${ranks.rank[at]}`);
+  const isHidden = ({ key, hidden }: Column) =>
+    key === "rank" ? isNumbered : hidden || (ALIKE.has(key) && new Set(rows[key]).size < 2);
+  return { columns: columns.map((each) => ({ ...each, hidden: isHidden(each) })), rows };
 }
 
 export function collectivesTable(rows: readonly CollectiveRow[]): Table {
   const { columns: words, link } = text.collectives;
   const some = (known: (row: CollectiveRow) => boolean) => ({ hidden: !rows.some(known) });
-  return tableOf(rows, [
+  const cells: readonly (readonly [Column, (row: CollectiveRow) => Cell])[] = [
     [column("name", words.name, "string"), (row) => row.name],
     [column("group", words.group, "string", null, { brief: briefGroup }), (row) => row.group],
     [column("link", words.link, "string"), (row) => link[row.link]],
@@ -130,7 +108,11 @@ export function collectivesTable(rows: readonly CollectiveRow[]): Table {
       ),
       (row) => row.algorithm || null,
     ],
-  ]);
+  ];
+  return tableOf(
+    cells.map(([column, cell]) => ({ column, cell })),
+    rows,
+  );
 }
 
 /** Whether a row of the collectives is one that a fit was made of, with so many bytes. */
@@ -153,23 +135,17 @@ function nameOf(rank: number | null, worker: string | null): string | null {
   return rank === null ? worker : text.rank(String(rank));
 }
 
-export function groupsTable(groups: readonly RunGroup[]): Table {
-  const { columns: words, roles } = text.layout;
-  const links = text.collectives.link;
-  return tableOf(groups, [
-    [column("label", words.label, "string"), (group) => group.label],
-    [column("role", words.role, "string"), (group) => roles[group.role]],
-    [column("size", words.size, "number", "count"), (group) => group.size],
-    [column("present", words.present, "number", "count"), (group) => group.present],
-    [column("ranks", words.ranks, "string"), (group) => membersOf(group)],
-    [column("link", words.link, "string"), (group) => links[group.link]],
-    [column("calls", words.calls, "number", "count"), (group) => group.calls],
-    [
-      column("transfer_ns", words.transfer_ns, "number", "ns"),
-      (group) => timeOf(group, group.transfer_ns),
-    ],
-    [column("wait_ns", words.wait_ns, "number", "ns"), (group) => timeOf(group, group.wait_ns)],
-  ]);
+export function groupsTable({
+  groups,
+  group_columns: columns,
+}: Pick<RanksOverview, "groups" | "group_columns">): Table {
+  return declaredTable(columns, groups, {
+    role: { cell: ({ role }) => text.layout.roles[role] },
+    ranks: { type: "string", unit: null, cell: membersOf },
+    link: { cell: ({ link }) => text.collectives.link[link] },
+    transfer_ns: { cell: (group) => timeOf(group, group.transfer_ns) },
+    wait_ns: { cell: (group) => timeOf(group, group.wait_ns) },
+  });
 }
 
 /** Unknown where nothing was matched, not 0. */
@@ -184,23 +160,17 @@ export function membersOf({ ranks }: Pick<RunGroup, "ranks">): string {
   return rangesOf(ranks);
 }
 
-export function fitsTable(fits: readonly BandwidthFit[]): Table {
-  const words = text.scatter;
-  return tableOf(fits, [
-    [column("which", [words.which], "string"), fitName],
-    [column("groups", [words.groups, words.groupsHelp], "number", "count"), (fit) => fit.groups],
+export function fitsTable(columns: readonly Column[], fits: readonly BandwidthFit[]): Table {
+  return tableOf(
     [
-      column("sizes", [words.sizes, words.sizesHelp], "number", "count"),
-      (fit) => fit.points.length,
+      { column: column("which", [text.scatter.which], "string"), cell: fitName },
+      ...declaredCells<BandwidthFit>(columns, {
+        points: { type: "number", unit: "count", cell: ({ points }) => points.length },
+        residual: { unit: "percent", cell: ({ residual }) => percent(residual) },
+      }),
     ],
-    [column("alpha", [words.alpha, words.alphaHelp], "number", "ns"), (fit) => fit.alpha_ns],
-    [column("beta", [words.beta, words.betaHelp], "number", "bytes_per_second"), (fit) => fit.beta],
-    [column("half", [words.half, words.halfHelp], "number", "bytes"), (fit) => fit.half_bytes],
-    [
-      column("residual", [words.residual, words.residualHelp], "number", "percent"),
-      (fit) => percent(fit.residual),
-    ],
-  ]);
+    fits,
+  );
 }
 
 export function fitName({ kind, role, size, link }: BandwidthFit): string {
@@ -212,34 +182,24 @@ export function fitName({ kind, role, size, link }: BandwidthFit): string {
   );
 }
 
-export function moeTable(rows: readonly MoeImbalance[]): Table {
-  const { columns: words } = text.moe;
-  return tableOf(rows, [
-    [column("group", words.group, "string"), (row) => row.group],
-    [column("calls", words.calls, "number", "count"), (row) => row.calls],
-    [column("worst", words.worst, "number"), (row) => row.worst],
-    [column("mean_bytes", words.mean_bytes, "number", "bytes"), (row) => row.mean_bytes],
-    [column("rank", words.rank, "string"), (row) => nameOf(row.rank, null)],
-    [
-      column("rank_share", words.rank_share, "number", "percent", BAR),
-      (row) => percent(row.rank_share),
-    ],
-    [column("rank_bytes", words.rank_bytes, "number", "bytes"), (row) => row.rank_bytes],
-  ]);
+export function moeTable({
+  moe,
+  moe_columns: columns,
+}: Pick<RanksOverview, "moe" | "moe_columns">): Table {
+  return declaredTable(columns, moe, {
+    rank: { type: "string", cell: ({ rank }) => nameOf(rank, null) },
+    rank_share: { ...SHARE, cell: (row) => percent(row.rank_share) },
+  });
 }
 
-export function fsdpTable(rows: readonly FsdpGathers[]): Table {
-  const { columns: words, yes, no } = text.fsdp;
+export function fsdpTable({
+  fsdp,
+  fsdp_columns: columns,
+}: Pick<RanksOverview, "fsdp" | "fsdp_columns">): Table {
+  const { yes, no } = text.fsdp;
   const said = (answer: boolean | null) => (answer === null ? null : answer ? yes : no);
-  return tableOf(rows, [
-    [column("group", words.group, "string"), (row) => row.group],
-    [column("gathers", words.gathers, "number", "count"), (row) => row.gathers],
-    [column("scatters", words.scatters, "number", "count"), (row) => row.scatters],
-    [column("reshards", words.reshards, "string"), (row) => said(row.reshards)],
-    [column("lead_ns", words.lead_ns, "number", "ns"), (row) => row.lead_ns],
-    [
-      column("late_share", words.late_share, "number", "percent", BAR),
-      (row) => percent(row.late_share),
-    ],
-  ]);
+  return declaredTable(columns, fsdp, {
+    reshards: { type: "string", cell: ({ reshards }) => said(reshards) },
+    late_share: { ...SHARE, cell: (row) => percent(row.late_share) },
+  });
 }

@@ -1,7 +1,7 @@
 /** The tables of the view. Pure. */
 import type { Distributed, RankDevice, RankWorker } from "../../api";
 import { distributedTexts as text } from "../../i18n";
-import type { Cell, Column, Table } from "../../table";
+import { type Cell, type Column, type Table, tableOf } from "../../table";
 import { groupsOf } from "./ranks";
 
 interface DeviceRow {
@@ -96,14 +96,4 @@ export function operationTable(
     ]),
     chosen,
   );
-}
-
-function tableOf<R>(
-  columns: readonly { column: Column; cell: (row: R) => Cell }[],
-  rows: readonly R[],
-): Table {
-  return {
-    columns: columns.map(({ column }) => column),
-    rows: Object.fromEntries(columns.map(({ column, cell }) => [column.key, rows.map(cell)])),
-  };
 }

@@ -36,12 +36,13 @@ export default function Kernels() {
         </QueryPanel>
       </div>
       <TablePanel />
-      {query.data && <CopiesPanel meta={query.data.meta} />}
+      {query.data && <CopiesPanel {...query.data} />}
     </Flow>
   );
 }
 
-function NoKernels({ answer: { meta } }: { answer: KernelsTable }) {
+function NoKernels({ answer }: { answer: KernelsTable }) {
+  const { meta } = answer;
   const note = meta.notes[0];
   return (
     <>
@@ -52,7 +53,7 @@ function NoKernels({ answer: { meta } }: { answer: KernelsTable }) {
           remedy={note?.remedy ?? text.emptyRemedy}
         />
       </Panel>
-      <CopiesPanel meta={meta} />
+      <CopiesPanel {...answer} />
     </>
   );
 }

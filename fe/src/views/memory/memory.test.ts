@@ -149,6 +149,7 @@ describe("steps", () => {
     use: null,
     categories: [],
     category_ns: {},
+    columns: [],
   };
 
   it("are stretches of the axis", () => {

@@ -227,7 +227,7 @@ function Totals({ answer: { meta } }: { answer: OperatorsTable }) {
 
 /** What no operator launched, by whom it belongs to instead. */
 function Owners({ answer: { meta } }: { answer: OperatorsTable }) {
-  const { table, left, leftNs } = useMemo(() => ownersTable(meta.unattributed), [meta]);
+  const { table, left, leftNs } = useMemo(() => ownersTable(meta), [meta]);
   if (rowCount(table) === 0) return null;
   const door = (row: number) => {
     const owner = meta.unattributed[row];

@@ -37,6 +37,7 @@ const table: OperatorsTable = {
     matched: 2,
     offset: 0,
     unattributed: [],
+    unattributed_columns: [],
     group_by: "name",
     device_ns: null,
     host_ns: 400,

@@ -46,6 +46,7 @@ function stepsOf(kinds: StepKind[], kind: number[]): Overview["steps"] {
     duration_ns: [2_000_000, 500_000, 2_000_000],
     categories: ["kernel", "memcpy", "other"],
     category_ns: {},
+    columns: [],
     use: null,
   };
 }

@@ -1,7 +1,7 @@
 /** The steps as a table. Pure. */
 import type { Definitions, Steps } from "../../api";
 import { categoryName, definitionText, stepKindName, stepsTexts } from "../../i18n";
-import type { Cell, Column, Table } from "../../table";
+import { type CellColumn, declaredCells, type Table, tableOf } from "../../table";
 
 import { cause, type Usual } from "./outliers";
 
@@ -21,66 +21,35 @@ export function stepTable(
   rows: readonly number[],
   remark: (step: number) => string,
 ): Table {
-  const labels = steps.labels;
-  const telling = rows.some((step) => !isPlain(labels[step], steps.names[step]));
+  const { labels, names } = steps;
+  const telling = rows.some((step) => !isPlain(labels[step], names[step]));
   const uses = USES.flatMap((key) => {
     const ns = steps.use?.[`${key}_ns`];
     return ns ? [{ key, ns }] : [];
   });
-  const columns: { column: Column; cell: (step: number) => Cell }[] = [
-    {
-      column: { key: "name", label: text.step, type: "string", unit: null, help: text.stepHelp },
-      cell: (step) => steps.names[step],
+  const marks = declaredCells<number>(steps.columns, {
+    names: { key: "name", cell: (step) => names[step] },
+    labels: { key: "label", hidden: !telling, cell: (step) => labels[step] ?? null },
+    start_ns: { cell: (step) => steps.start_ns[step] },
+    duration_ns: { family: PARTS, cell: (step) => steps.duration_ns[step] },
+  });
+  const kind: CellColumn<number> = {
+    column: {
+      key: "kind",
+      label: text.kind,
+      type: "string",
+      unit: null,
+      help: definitionText(definitions ?? {}, "kind"),
     },
-    {
-      column: {
-        key: "label",
-        label: text.label,
-        type: "string",
-        unit: null,
-        help: text.labelHelp,
-        hidden: !telling,
-      },
-      cell: (step) => labels[step] ?? null,
+    cell: (step) => {
+      const found = steps.kinds[steps.kind[step] ?? -1];
+      return found ? stepKindName(found) : null;
     },
-    ...(steps.kinds.length === 0
-      ? []
-      : [
-          {
-            column: {
-              key: "kind",
-              label: text.kind,
-              type: "string" as const,
-              unit: null,
-              help: definitionText(definitions ?? {}, "kind"),
-            },
-            cell: (step: number) => {
-              const kind = steps.kinds[steps.kind[step] ?? -1];
-              return kind ? stepKindName(kind) : null;
-            },
-          },
-        ]),
-    {
-      column: {
-        key: "start_ns",
-        label: text.start,
-        type: "number",
-        unit: "ns",
-        help: text.startHelp,
-      },
-      cell: (step) => steps.start_ns[step],
-    },
-    {
-      column: {
-        key: "duration_ns",
-        label: text.duration,
-        type: "number",
-        unit: "ns",
-        family: PARTS,
-        help: text.durationHelp,
-      },
-      cell: (step) => steps.duration_ns[step],
-    },
+  };
+  const columns: CellColumn<number>[] = [
+    ...marks.slice(0, 2),
+    ...(steps.kinds.length === 0 ? [] : [kind]),
+    ...marks.slice(2),
     {
       column: {
         key: "delta_ns",
@@ -162,10 +131,7 @@ export function stepTable(
       cell: (step: number) => share(ns[step], steps.duration_ns[step]),
     })),
   ];
-  return {
-    columns: columns.map(({ column }) => column),
-    rows: Object.fromEntries(columns.map(({ column, cell }) => [column.key, rows.map(cell)])),
-  };
+  return tableOf(columns, rows);
 }
 
 /** `ProfilerStep#5` says no more than 5. */

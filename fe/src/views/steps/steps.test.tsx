@@ -18,6 +18,14 @@ function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}):
     duration_ns: kernel.map((ns, i) => ns + (loader[i] ?? 0)),
     categories: ["kernel", "dataloader"],
     category_ns: { kernel, dataloader: loader },
+    columns: ["names", "labels", "start_ns", "duration_ns"].map((key) => ({
+      key,
+      id: "",
+      label: key,
+      type: "number",
+      unit: null,
+      help: "",
+    })),
     ...more,
   };
 }

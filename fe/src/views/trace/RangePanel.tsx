@@ -5,7 +5,16 @@ import { momentIn } from "../../draw";
 import { count, duration } from "../../format";
 import { traceTexts as text } from "../../i18n";
 import { useTableParams } from "../../state";
-import { DataTable, SimpleTable, type Table, textAt } from "../../table";
+import {
+  DataTable,
+  type Drawing,
+  declaredTable,
+  derive,
+  SimpleTable,
+  shareOf,
+  type Table,
+  textAt,
+} from "../../table";
 import type { Mark, PickedSlice, RankTiles, TrackRows } from "../../timeline";
 import { QueryPanel, Segmented } from "../../ui";
 import { params } from "./params";
@@ -130,66 +139,40 @@ function Sums({ sums, mark: { window }, several, onPick }: SumsProps) {
   );
 }
 
-function nameTable({ by_name: names }: AllSums): Table {
-  return {
-    columns: [
-      { key: "name", label: text.sliceName, type: "string", unit: null },
-      { key: "category", label: text.category, type: "string", unit: null },
-      { key: "count", label: text.count, type: "number", unit: "count" },
-      { key: "total_ns", label: text.sum, type: "number", unit: "ns" },
-      { key: "mean_ns", label: text.mean, type: "number", unit: "ns" },
-    ],
-    rows: {
-      name: names.map(({ name }) => name),
-      category: names.map(({ category }) => text.categories[category] ?? category),
-      count: names.map(({ count: n }) => n),
-      total_ns: names.map(({ total_ns }) => total_ns),
-      mean_ns: names.map(({ count: n, total_ns }) => (n > 0 ? total_ns / n : null)),
+const CATEGORY: Drawing<{ category: string }> = {
+  category: { cell: ({ category }) => text.categories[category] ?? category },
+};
+
+function nameTable({ columns, by_name: names }: AllSums): Table {
+  return derive(declaredTable(columns, names, CATEGORY), [
+    {
+      column: { key: "mean_ns", label: text.mean, type: "number", unit: "ns" },
+      after: "total_ns",
+      value: (_, row) => {
+        const { count: n, total_ns } = names[row] ?? { count: 0, total_ns: 0 };
+        return n > 0 ? total_ns / n : null;
+      },
     },
-  };
+  ]);
 }
 
-function categoryTable({ by_category: categories }: AllSums): Table {
-  return {
-    columns: [
-      { key: "category", label: text.category, type: "string", unit: null },
-      { key: "count", label: text.count, type: "number", unit: "count" },
-      { key: "total_ns", label: text.sum, type: "number", unit: "ns" },
-    ],
-    rows: {
-      category: categories.map(({ category }) => text.categories[category] ?? category),
-      count: categories.map(({ count: n }) => n),
-      total_ns: categories.map(({ total_ns }) => total_ns),
-    },
-  };
+function categoryTable({ columns, by_category: categories }: AllSums): Table {
+  const shown = columns.filter(({ key }) => key !== "name");
+  return declaredTable(shown, categories, CATEGORY);
 }
 
-function deviceTable({ devices }: AllSums, length: number, several: boolean): Table {
-  const whole = Math.max(1, length);
-  return {
-    columns: [
-      { key: "device", label: text.device, type: "string", unit: null },
-      { key: "busy_ns", label: text.busy, type: "number", unit: "ns" },
-      { key: "busy", label: text.busyShare, type: "number", unit: "percent" },
-      { key: "idle_ns", label: text.idle, type: "number", unit: "ns" },
-      { key: "computing_ns", label: text.computing, type: "number", unit: "ns" },
-      { key: "communicating_ns", label: text.communicating, type: "number", unit: "ns" },
-      { key: "exposed_communication_ns", label: text.exposedTime, type: "number", unit: "ns" },
-      { key: "memcpy_ns", label: text.memcpyTime, type: "number", unit: "ns" },
-    ],
-    rows: {
-      device: devices.map(({ worker, device }) =>
-        several ? `${worker}: GPU ${device}` : `GPU ${device}`,
-      ),
-      busy_ns: devices.map(({ busy_ns }) => busy_ns),
-      busy: devices.map(({ busy_ns }) => (busy_ns / whole) * 100),
-      idle_ns: devices.map(({ idle_ns }) => idle_ns),
-      computing_ns: devices.map(({ computing_ns }) => computing_ns),
-      communicating_ns: devices.map(({ communicating_ns }) => communicating_ns),
-      exposed_communication_ns: devices.map(
-        ({ exposed_communication_ns }) => exposed_communication_ns,
-      ),
-      memcpy_ns: devices.map(({ memcpy_ns }) => memcpy_ns),
+function deviceTable(
+  { device_columns: columns, devices }: AllSums,
+  length: number,
+  several: boolean,
+): Table {
+  const table = declaredTable(columns, devices, {
+    device: {
+      type: "string",
+      unit: null,
+      cell: ({ worker, device }) => (several ? `${worker}: GPU ${device}` : `GPU ${device}`),
     },
-  };
+  });
+  const busy = { key: "busy", label: text.busyShare, bar: false };
+  return derive(table, [shareOf("busy_ns", length, busy)]);
 }

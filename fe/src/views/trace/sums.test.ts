@@ -30,6 +30,8 @@ function sums(names: [string, number, number, number][], more: Partial<RangeSums
     rest: { count: 2, total_ns: 4 },
     by_category: [{ category: "kernel", count: 3, total_ns: 30 }],
     devices: [device],
+    columns: [],
+    device_columns: [],
     ...more,
   };
 }

@@ -17,7 +17,9 @@ interface NameSums {
   readonly longest_row: number;
 }
 
-export interface AllSums extends Pick<RangeSums, "slices" | "instants" | "rest" | "by_category"> {
+type Shared = "slices" | "instants" | "rest" | "by_category" | "columns" | "device_columns";
+
+export interface AllSums extends Pick<RangeSums, Shared> {
   readonly by_name: readonly NameSums[];
   readonly devices: readonly (RangeSums["devices"][number] & { readonly worker: string })[];
 }
@@ -63,6 +65,8 @@ export function mergeSums(ranks: readonly RankSums[]): AllSums {
     devices: ranks.flatMap(({ worker, sums }) =>
       sums.devices.map((device) => ({ ...device, worker })),
     ),
+    columns: ranks[0]?.sums.columns ?? [],
+    device_columns: ranks[0]?.sums.device_columns ?? [],
   };
 }
 
