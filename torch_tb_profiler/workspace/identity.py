@@ -28,8 +28,10 @@ COLUMNS = (
     "other_formats.py",
     "reason.py",
     "regular_file.py",
+    "toml_text.py",
     "trace",
     "typed.py",
+    "words",
 )
 CONTENTS = (*COLUMNS, "discovery", "workspace/heads.py", "workspace/head_cache.py")
 #: what does not determine answers: the doors, and where bytes come from
