@@ -8,9 +8,10 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from torch_tb_profiler.trace import TraceError, read_trace
-from torch_tb_profiler.trace.raw_event import raw_args
+from torch_tb_profiler.trace.raw_event import place_of, raw_args, raw_args_at
 
 BIG = 2**63 + 1
 
@@ -54,3 +55,13 @@ def test_what_cannot_be_told_is_said() -> None:
     for changed, row in ((stored.replace(b"op2000", b"po2000"), 2000), (stored[:-20_000], 5990)):
         with pytest.raises(TraceError, match="damaged around this event"):
             raw_args(trace, row, io.BytesIO(changed))
+
+
+@pytest.mark.parametrize(
+    "place", [{"offset": -(2**40)}, {"offset": 2**60}, {"length": -5}, {"offset": -1, "length": 2**60}]
+)
+def test_a_place_that_columns_made_up_is_refused(place: dict[str, int]) -> None:
+    stored = gzip.compress(text_of(60))
+    made_up = replace(place_of(read_trace(io.BytesIO(stored)), 7), **place)
+    with pytest.raises(TraceError, match="damaged around this event"):
+        raw_args_at(made_up, io.BytesIO(stored))

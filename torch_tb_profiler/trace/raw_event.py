@@ -92,7 +92,7 @@ def _is_called(event: _Event, name: str) -> bool:
 def _at(text: Readable, offset: int, length: int) -> bytes:
     """`length` bytes of a text from `offset` on; the text can only be read from its start."""
     buffer = memoryview(bytearray(_BLOCK_BYTES))
-    while offset and (count := text.readinto(buffer[: min(offset, _BLOCK_BYTES)])):
+    while offset > 0 and (count := text.readinto(buffer[: min(offset, _BLOCK_BYTES)])):
         offset -= count
     found = bytearray()
     while len(found) < length and (count := text.readinto(buffer[: min(length - len(found), _BLOCK_BYTES)])):
