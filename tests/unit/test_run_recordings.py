@@ -103,5 +103,5 @@ def test_a_rank_with_steps_of_its_own_is_told() -> None:
     head = msgspec.structs.replace(ranks[3].head, steps=("110", "111", "112", "113"))
     ranks[3] = RankSummary(head, ranks[3].tables)
     (note,) = (note for note in reduce(ranks).overview.notes if note.kind == "unequal_steps")
-    assert note.values == {"names": "rank3", "more": 0, "fewest": 4, "most": 4, "common": 0}
+    assert note.values == {"names": "rank3", "more": 0, "fewest": 4, "most": 4, "common": 0, "alike": True}
     assert note.severity == "warning"
