@@ -147,7 +147,8 @@ def check_communication_of_steps(model: Model) -> None:
     assert category.tolist() == UNCOVERED_COMMUNICATION.between(spans, steps.start, steps.end).tolist()
     assert (category <= EXPOSED_COMMUNICATION.between(spans, steps.start, steps.end)).all()
     use = step_use(model)
-    shown = {"Exposed communication": use and use.exposed_communication_ns, "Communication": category}
+    exposed = None if use is None else use.exposed_communication_ns
+    shown = {"Exposed communication": exposed, "Communication": category}
     for finding in findings(model):
         for evidence in finding.evidence:
             name, per_step, _ = evidence.label.partition(", average per step")

@@ -138,6 +138,9 @@ class StepUse(Result, group="step_use"):
         id="ranks.exposed_communication_ns",
     )
 
+    def __len__(self) -> int:
+        return len(self.busy_ns)
+
 
 class DeviceSummary(msgspec.Struct, frozen=True):
     """The devices of a trace together. Fractions 0…1, None if the trace does not contain it enough.
