@@ -205,3 +205,14 @@ def test_advice_about_a_store_has_a_key() -> None:
     assert sent["advice_of"] == "s3.missing"
     assert "advice_of" not in Trouble("failed").told(Attempt("unreadable"), "s3").reason.values
     assert "advice_of" not in Trouble("missing", advice="Look").told(Attempt("unreadable"), "s3").reason.values
+
+
+@pytest.mark.parametrize("area", AREAS)
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_every_format_exists(language: str, area: str) -> None:
+    text = (ROOM / language / area).read_text("utf-8")
+    formats = set(re.findall(r"\{\w+:([^{}]*)\}", text))
+    for how in formats:
+        assert formatted(1, how, {"steps": 1}), how
+    # these have words of English
+    assert language == "en" or not [how for how in formats if "|" in how or how.startswith(("many ", "each "))]

@@ -6,10 +6,9 @@ r"""How a value is written in a sentence, by what stands behind the colon; for t
 | `.1f` `.3g` `,` | a number, as Python's `format` writes it | `1.5`, `1,234` |
 | `%` `%0` | a share, 0…1, with one decimal or as many as the digit says | `12.5 %` |
 | `time` | ns, in the unit that fits, with three digits | `1.23 ms` |
-| `us` `us0` `ms1` `s1` | ns in one unit, with one decimal or as many as the digit says | `4.2 µs` |
+| `us` `us0` `ms1` | ns in one unit, with one decimal or as many as the digit says | `4.2 µs` |
 | `KiB` `MiB4` `GiB` | bytes, with three digits (GiB: two) or as many as the digit says | `73.5 MiB` |
-| `GiB.1` `MB.0` `GB.1` | bytes in one unit, with as many decimals | `79.2 GiB` |
-| `bytes` | bytes in the unit that fits | `1.5 KiB` |
+| `GiB.1` `MiB.0` | bytes in one unit, with as many decimals | `79.2 GiB` |
 | `part` | a part of a step, by its id | `Computing: matrix products` |
 | `each GPU` | names with commas between them, each behind what it names | `GPU 0, GPU 1 and GPU 2` |
 | `times` | how many times as much, with a decimal where it tells anything | `2.7`, `44,556` |
@@ -25,18 +24,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Value
-from torch_tb_profiler.words.numbers import BYTES_PER, by_count, how_many, how_often, ms, short, size, times
+from torch_tb_profiler.words.numbers import BYTES_PER, by_count, how_many, how_often, ms, short, times
 from torch_tb_profiler.words.parts import part_name
 
-_NS_PER = {"us": 1e3, "ms": 1e6, "s": 1e9}
+_NS_PER = {"us": 1e3, "ms": 1e6}
 _SIGNS = {"us": "µs"}
-_BYTES_PER = {**BYTES_PER, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _DIGITS = {"KiB": 3, "MiB": 3, "GiB": 2}
-_WITH_DIGITS = late_pattern(r"(%|us|ms|s|KiB|MiB|GiB)(\d*)")
-_WITH_DECIMALS = late_pattern(r"([KMGT]i?B)\.(\d)")
+_WITH_DIGITS = late_pattern(r"(%|us|ms|KiB|MiB|GiB)(\d*)")
+_WITH_DECIMALS = late_pattern(r"([KMG]iB)\.(\d)")
 _NUMBER = late_pattern(r",|(\.\d[fg])")
 
-_NAMED: Mapping[str, Callable[[float], str]] = {"time": ms, "bytes": size, "times": times}
+_NAMED: Mapping[str, Callable[[float], str]] = {"time": ms, "times": times}
 
 
 def formatted(value: Value, how: str, values: Mapping[str, Value]) -> str:
@@ -62,7 +60,7 @@ def formatted(value: Value, how: str, values: Mapping[str, Value]) -> str:
     if _NUMBER.fullmatch(how):
         return format(number, how)
     if match := _WITH_DECIMALS.fullmatch(how):
-        return f"{number / _BYTES_PER[match[1]]:.{match[2]}f} {match[1]}"
+        return f"{number / BYTES_PER[match[1]]:.{match[2]}f} {match[1]}"
     if match := _WITH_DIGITS.fullmatch(how):
         return _with_digits(number, match[1], match[2])
     raise ValueError(f"there is no format {how!r} of a value in a sentence")
@@ -77,5 +75,5 @@ def _with_digits(number: float, unit: str, digits: str) -> str:
     if unit == "%":
         return f"{100 * number:.{digits or 1}f} %"
     if unit in _DIGITS:
-        return f"{short(number / _BYTES_PER[unit], int(digits or _DIGITS[unit]))} {unit}"
+        return f"{short(number / BYTES_PER[unit], int(digits or _DIGITS[unit]))} {unit}"
     return f"{number / _NS_PER[unit]:.{digits or 1}f} {_SIGNS.get(unit, unit)}"

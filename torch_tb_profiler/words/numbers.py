@@ -60,24 +60,6 @@ def size(count: float) -> str:
     return f"{text} {name}"
 
 
-def mebibytes(size: float, digits: int = 3) -> str:
-    """Bytes in MiB.
-
-    >>> mebibytes(77_070_336), mebibytes(1 << 30), mebibytes(1024), mebibytes(10_240 << 20, 4)
-    ('73.5 MiB', '1024 MiB', '0.000977 MiB', '10240 MiB')
-    """
-    return f"{short(size / BYTES_PER['MiB'], digits)} MiB"
-
-
-def gibibytes(size: float, digits: int = 2) -> str:
-    """Bytes in GiB.
-
-    >>> gibibytes(130 << 30), gibibytes(1 << 28)
-    ('130 GiB', '0.25 GiB')
-    """
-    return f"{short(size / BYTES_PER['GiB'], digits)} GiB"
-
-
 def times(ratio: float) -> str:
     """How many times as much: one decimal where it tells anything.
 

@@ -31,10 +31,6 @@ const BYTES_PER: Readonly<Record<string, number>> = {
   KiB: 2 ** 10,
   MiB: 2 ** 20,
   GiB: 2 ** 30,
-  TiB: 2 ** 40,
-  KB: 1e3,
-  MB: 1e6,
-  GB: 1e9,
 };
 
 /** Bytes in a unit with so many decimals; undefined of a unit that does not exist. */

@@ -67,7 +67,7 @@ function formatted(value: Values[string], format: string, values: Values): strin
   if (unit === "KiB") return kibibytes(value, given);
   if (unit === "MiB") return mebibytes(value, given);
   if (unit === "GiB") return gibibytes(value, given);
-  const per = { us: 1e3, ms: 1e6, s: 1e9 }[unit];
+  const per = { us: 1e3, ms: 1e6 }[unit];
   return per === undefined
     ? undefined
     : `${(Number(value) / per).toFixed(given ?? 1)} ${unit === "us" ? "µs" : unit}`;
