@@ -10,10 +10,10 @@ import pytest
 from tests.events import US, annotation, frame, kernel, launch, memory, model_of, op
 from tests.served import client_of, everything_read, get
 from tests.tracegen import Config, write_run
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operator_kernels, operator_stacks, operators
 from torch_tb_profiler.analysis.overview.overview import step_times
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.slices.table import slice_categories, slices
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.selection import Numbering
@@ -137,7 +137,7 @@ def test_steps_found_another_way_have_ranges_of_their_own() -> None:
 def test_answers_about_some_steps_and_about_all_stay_apart() -> None:
     asked: list[Model] = []
 
-    @remembered
+    @cached
     def question(model: Model) -> int:
         asked.append(model)
         return len(model.tree)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Phase
@@ -104,7 +104,7 @@ class Capture(msgspec.Struct, frozen=True):
     devices: tuple[RecordedDevice, ...]
 
 
-@remembered
+@cached
 def capture(model: Model) -> Capture:
     trace = model.trace
     header, events = trace.header, trace.events

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.device_roles import device_spans, work_by_device
 from torch_tb_profiler.analysis.shared.quantities import (
@@ -122,7 +122,7 @@ def device_time(model: Model, window: Window = "work") -> DeviceTime:
     return _device_time(model, window)
 
 
-@remembered_by
+@cached
 def _device_time(model: Model, window: Window) -> DeviceTime:
     work, events = model.device_work, model.trace.events
     rows: list[list[Int64]] = []

@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
-from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.result import Result, column, definitions_of, fact
 from torch_tb_profiler.analysis.shared.device_roles import communication_spans, kernels_by_device, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores, is_compute, occupancy, tensor_cores
@@ -162,7 +162,7 @@ class DeviceSummary(msgspec.Struct, frozen=True):
     occupancy: Occupancy
 
 
-@pinned
+@cached(for_good=True)
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
     time = device_time(model, "steps")
@@ -171,7 +171,7 @@ def device_use(model: Model) -> tuple[DeviceUse, ...]:
     return tuple(_use(model, device, time, rows[device], on_devices) for device in kernel_devices(model))
 
 
-@pinned
+@cached(for_good=True)
 def step_use(model: Model) -> StepUse | None:
     """What devices did in each step; None if no device ran kernels."""
     devices = kernel_devices(model)

@@ -149,4 +149,5 @@ def _causes(model: Model, per: Lanes, idle_since: Int64, after: Int64, kernel_wa
 def _waiting_rows(model: Model) -> Int32:
     """Rows of work whose stream waited for work of another."""
     _, waiting = stream_waits(model)
-    return items_of(model).row[waiting]
+    rows: Int32 = items_of(model).row[waiting]
+    return rows

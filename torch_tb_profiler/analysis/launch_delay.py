@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -71,7 +71,7 @@ class LaunchStats(Result):
     group_by: LaunchGrouping = fact("what makes a row")
 
 
-@remembered
+@cached
 def launched(model: Model) -> Launched:
     """Join calls with the work they started, whatever the call is named."""
     work, events = model.device_work, model.trace.events

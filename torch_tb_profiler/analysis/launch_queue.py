@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.grouping import group
@@ -52,7 +52,7 @@ class QueueLengths(Result):
     full_ns: Int64 = column("Full", f"Time with {FULL_QUEUE:,} or more waiting: the host could not launch more.")
 
 
-@remembered
+@cached
 def stream_queues(model: Model) -> tuple[StreamQueue, ...]:
     """The queue of every stream that was launched to, by device and stream; work without a known launch is left out."""
     work, events = model.device_work, model.trace.events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.device_roles import rank_spans
 from torch_tb_profiler.analysis.shared.quantities import COMMUNICATING, COMPUTING_ALONE, EXPOSED_COMMUNICATION
@@ -39,7 +39,7 @@ class StepOverlap(Result, group="overlap"):
     )
 
 
-@remembered
+@cached
 def step_overlap(model: Model) -> StepOverlap:
     """Computation is kernels other than communication's; without any, what computes on the host (`host_computing`)."""
     return _between(model)

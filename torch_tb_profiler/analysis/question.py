@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.remember import Kept
+from torch_tb_profiler.analysis.cached import CachedOnDisk
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import ErrorWithReason
@@ -130,7 +130,7 @@ class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
     passing: bool = False
     first: Sequence[P] | Callable[[Model], Sequence[P]] = ()
     bundle: Bundle = "calls"
-    alone: Kept[Any] | None = None
+    alone: CachedOnDisk[Any] | None = None
     report: Sequence[Mapping[str, str]] = ()
     ranks: RunQuestion[P, A, Any] | None = None
 

@@ -8,8 +8,8 @@ from functools import cache
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached_on_disk
 from torch_tb_profiler.analysis.explained import unknown_time
-from torch_tb_profiler.analysis.remember import kept
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, is_bound
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
@@ -75,7 +75,7 @@ def findings(model: Model) -> tuple[Finding, ...]:
     return diagnosis(model).findings
 
 
-@kept("diagnosis", Diagnosis)
+@cached_on_disk("diagnosis", Diagnosis)
 def diagnosis(model: Model) -> Diagnosis:
     """Apply all rules, and replay what each finding would save."""
     # many modules, which a server that gives prepared answers does not need

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -52,7 +52,7 @@ class _Telling(msgspec.Struct, frozen=True):
     module: Bool
 
 
-@remembered
+@cached
 def _telling(model: Model) -> _Telling:
     strings, tree, frames = model.trace.strings, model.structure.tree, model.structure.frames
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.cached import CachedOnDisk
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import (
     AnyQuestion,
@@ -26,7 +27,6 @@ from torch_tb_profiler.analysis.question import (
     TraceQuestion,
     TracesQuestion,
 )
-from torch_tb_profiler.analysis.remember import Kept
 from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.aside import put_aside, watched
@@ -107,7 +107,7 @@ def first_of_trace(
     return list(found.items())
 
 
-def _alone(part: Kept[Any], model: Model) -> StoredAnswer:
+def _alone(part: CachedOnDisk[Any], model: Model) -> StoredAnswer:
     content = part.content(model)
     model.answers.clear()
     return pack(content)

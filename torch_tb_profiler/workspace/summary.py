@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.cached import put_cached
 from torch_tb_profiler.analysis.health import health, troubles
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.remember import remember
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import identity_of, is_distributed
 from torch_tb_profiler.snapshot.schema import Records
@@ -23,7 +23,7 @@ def open_model(trace: Trace, summary: Summary | None, answers: AnswerFolder | No
     if answers is not None:
         model.kept = answers.content
     if summary is not None:
-        remember(model, troubles, summary.troubles)
+        put_cached(model, troubles, summary.troubles)
     return model
 
 

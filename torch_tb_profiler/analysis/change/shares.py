@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.analysis.waterfall.causes import BUSY
 from torch_tb_profiler.analysis.waterfall.waterfall import Waterfall, busy_sets, first_set, waterfall, works_of
@@ -81,7 +81,7 @@ def step_shares(model: Model, kept: tuple[int, ...] | None = None) -> StepShares
     return _step_shares(model, kept)
 
 
-@remembered_by
+@cached
 def _step_shares(model: Model, kept: tuple[int, ...] | None) -> StepShares:
     found = waterfall(model)
     chosen = np.arange(len(found.step_ns)) if kept is None else np.array(kept, np.int64)

@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.bandwidth import OF_PARTS
 from torch_tb_profiler.analysis.flops.derived import derived, repeats
 from torch_tb_profiler.analysis.flops.generated import with_recorded
 from torch_tb_profiler.analysis.flops.lists import LISTS
 from torch_tb_profiler.analysis.flops.operators import reader, work_of
 from torch_tb_profiler.analysis.flops.work import Unknown, Work, not_known
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
@@ -127,7 +127,7 @@ class Counted(msgspec.Struct, frozen=True):
     on_host: bool
 
 
-@remembered
+@cached
 def counted(model: Model) -> Counted:
     """What the selected events compute and move."""
     on_host = not model.has_device_work

@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.by_grid import moved_by_grid
 from torch_tb_profiler.analysis.flops.calls import UNKNOWNS, counted
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
@@ -48,7 +48,7 @@ class Known(msgspec.Struct, frozen=True):
     bytes: Bool
 
 
-@remembered
+@cached
 def known_pieces(model: Model) -> Known:
     """What is known of what took time."""
     found = counted(model)

@@ -7,9 +7,9 @@ import re
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.work import Product
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
 from torch_tb_profiler.arrays.distinct import distinct_places
@@ -78,7 +78,7 @@ class ProductCalls(msgspec.Struct, frozen=True):
         return len(self.row)
 
 
-@remembered
+@cached
 def product_kernels(model: Model) -> ProductKernels:
     """The kernels of a trace that multiply matrices or convolve."""
     trace, strings = model.trace, model.trace.strings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import Groups
 from torch_tb_profiler.arrays.lookup import take_known
@@ -26,7 +26,7 @@ class PieceWork(msgspec.Struct, frozen=True):
     bytes: Float64
 
 
-@remembered
+@cached
 def piece_work(model: Model) -> PieceWork:
     """What each piece computes and moves."""
     found = counted(model)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.health import devices, profiler, recording, times
 from torch_tb_profiler.analysis.health.kernels import no_kernels, nothing_shown
-from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.trace import Note, Notes
@@ -18,7 +18,7 @@ from torch_tb_profiler.trace import Note, Notes
 __all__ = ["health", "troubles"]
 
 
-@pinned
+@cached(for_good=True)
 def health(model: Model) -> tuple[Note, ...]:
     """All notes: what was repaired, what the structure shows, what looks wrong, and what was not recorded."""
     if is_snapshot(model.trace) or model.foreign_program is not None:
@@ -27,7 +27,7 @@ def health(model: Model) -> tuple[Note, ...]:
     return tuple(Notes([*troubles(model), *not_recorded]))
 
 
-@pinned
+@cached(for_good=True)
 def troubles(model: Model) -> tuple[Note, ...]:
     """The same without what was not recorded."""
     if is_snapshot(model.trace):

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Ns
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
 from torch_tb_profiler.analysis.health.kernels import no_kernels, nothing_shown
-from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.result import Result, column, fact, result_question
 from torch_tb_profiler.analysis.shared.kernel_use import (
     Occupancy,
@@ -159,7 +159,7 @@ def kernels_by_call(model: Model) -> KernelTable:
     return _kernels(model, "name_call_launch")
 
 
-@remembered_by
+@cached
 def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     trace, strings = model.trace, model.trace.strings
     chosen = np.flatnonzero(model.device_category == Category.KERNEL)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.memory.records import (
     MemoryRecords,
@@ -16,7 +17,6 @@ from torch_tb_profiler.analysis.memory.records import (
     operator_codes,
     operator_names,
 )
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.arrays.distinct import among, distinct, distinct_places
@@ -137,7 +137,7 @@ class AliveTable(Shown, msgspec.Struct, frozen=True):
     missing_below_zero = BlockTable.missing_below_zero
 
 
-@remembered
+@cached
 def memory_blocks(model: Model) -> MemoryBlocks:
     """Every allocation with its release, allocations never released, releases of what was never allocated."""
     records = memory_records(model)

@@ -12,10 +12,10 @@ from typing import Literal, get_args
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.blocks import MemoryBlocks, memory_blocks
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.records import memory_records
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
@@ -114,7 +114,7 @@ class MemoryCategories(msgspec.Struct, frozen=True):
         return found
 
 
-@remembered
+@cached
 def memory_phases(model: Model) -> Int64:
     """The phase of each record of `memory_records`; shape (records,)."""
     records, trace, tree = memory_records(model), model.trace, model.tree
@@ -138,7 +138,7 @@ def _alive(blocks: MemoryBlocks, device: int, curve: MemoryCurve) -> Int64:
     return np.flatnonzero((blocks.device == device) & born & (blocks.gone > last))
 
 
-@remembered
+@cached
 def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
     """Of each device with totals."""
     records, blocks, phases = memory_records(model), memory_blocks(model), memory_phases(model)

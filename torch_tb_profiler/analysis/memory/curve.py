@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.records import (
     CPU,
     MemoryDevice,
@@ -13,7 +14,6 @@ from torch_tb_profiler.analysis.memory.records import (
     memory_records,
     missing,
 )
-from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -114,7 +114,7 @@ class MemoryBins(msgspec.Struct, frozen=True):
     records: Int64
 
 
-@pinned
+@cached(for_good=True)
 def memory_curves(model: Model) -> MemoryCurves:
     """The memory in use on each device, as the allocators counted it."""
     records = memory_records(model)

@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Ns, Row
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.records import CPU
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
@@ -92,7 +92,7 @@ def reason_of(
     return "outside" if outside >= max(requested - device_free, OUTSIDE_SHARE * device_total) else "full"
 
 
-@remembered
+@cached
 def failures(model: Model) -> tuple[Failure, ...]:
     """Of a trace, by time; device_total is that of its properties."""
     trace = model.trace

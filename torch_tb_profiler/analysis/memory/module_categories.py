@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.blocks import memory_blocks
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES, memory_categories
 from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.program_times import lightning_program, nn_program
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -84,7 +84,7 @@ class MemoryModules(Result, group="memory.modules"):
     unknown_bytes: int = fact("of what was allocated before the recording began")
 
 
-@remembered
+@cached
 def record_modules(model: Model) -> RecordModules:
     """Of each record the module that it happened in."""
     records = memory_records(model)
@@ -113,7 +113,7 @@ def record_modules(model: Model) -> RecordModules:
     return RecordModules(none, tuple(number), sources[0])
 
 
-@remembered
+@cached
 def memory_modules(model: Model) -> tuple[MemoryModules, ...]:
     """Of each device with totals."""
     blocks, modules = memory_blocks(model), record_modules(model)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.memory.records import MemoryDevice, MemoryRecords, memory_records
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
 from torch_tb_profiler.analysis.shared.operator_times import OperatorNodes, operator_nodes
@@ -101,7 +101,7 @@ def memory_operators(
     return _tables(model, start_ns, end_ns)
 
 
-@remembered
+@cached
 def _of_everything(model: Model) -> tuple[MemoryOperators, ...]:
     return _tables(model, None, None)
 
@@ -180,7 +180,7 @@ def _touching(model: Model, start_ns: int | None, end_ns: int | None) -> Bool:
     return touching
 
 
-@remembered
+@cached
 def _outermost(model: Model) -> Bool:
     """Which calls are not inside another call of the same operator: what happens in them is counted there."""
     calls: OperatorNodes = operator_nodes(model)

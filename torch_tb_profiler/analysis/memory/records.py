@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import inverse
@@ -85,7 +85,7 @@ class MemoryRecords(msgspec.Struct, frozen=True):
         return next((i for i, device in enumerate(self.devices) if device.name == name), None)
 
 
-@remembered
+@cached
 def memory_records(model: Model) -> MemoryRecords:
     """All allocations and releases of a trace."""
     trace = model.trace

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.module_sources import module_sources
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.arrays.forest import Forest
@@ -99,7 +99,7 @@ def modules(model: Model, source: Source) -> ModuleTable:
     return _nn(model) if source == "nn" else _lightning(model)
 
 
-@remembered
+@cached
 def _nn(model: Model) -> ModuleTable:
     timed = nn_program(model)
     frames = nn_modules(model)
@@ -110,7 +110,7 @@ def _nn(model: Model) -> ModuleTable:
     return _table("nn", model, timed, calls, path, parent, id_of_row)
 
 
-@remembered
+@cached
 def _lightning(model: Model) -> ModuleTable:
     timed = lightning_program(model)
     calls = _Calls.of(timed)
@@ -208,7 +208,7 @@ def _table(
     )
 
 
-@remembered
+@cached
 def hook_calls(model: Model) -> NestedRanges:
     """Lightning's hooks as they called each other."""
     events = model.trace.events

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
 from torch_tb_profiler.analysis.shared.tensor_cores import (
@@ -52,7 +52,7 @@ class OperatorCalls(msgspec.Struct, frozen=True):
     unattributed_device_ns: int
 
 
-@remembered
+@cached
 def operator_calls(model: Model) -> OperatorCalls:
     """Every call of an operator with its times, its kernels, and what used tensor cores; exact in ns."""
     tree, trace = model.tree, model.trace

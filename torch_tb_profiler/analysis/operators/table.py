@@ -8,12 +8,12 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.operators.with_forward import keys_of
-from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.result import Result, column, column_of, fact
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks, call_stacks
 from torch_tb_profiler.arrays.distinct import distinct
@@ -309,7 +309,7 @@ def operators(model: Model, group_by: OperatorGrouping = "name", with_forward: b
     return _operators(model, (group_by, with_forward))
 
 
-@remembered_by
+@cached
 def _operators(model: Model, how: tuple[OperatorGrouping, bool]) -> OperatorTable:
     return (_details(model, True) if how[1] else operator_details(model)).table(how[0])
 
@@ -324,7 +324,7 @@ def operator_kernels(model: Model, name: str, input_shape: str | None = None) ->
     return operator_details(model).kernels_of(name, input_shape)
 
 
-@remembered
+@cached
 def operator_details(model: Model) -> OperatorDetails:
     return _details(model, False)
 

@@ -6,10 +6,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.device_use import DEVICE_SHARES, DeviceUse, device_use
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans, device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role
@@ -226,7 +226,7 @@ def overview(model: Model) -> Overview:
     )
 
 
-@pinned
+@cached(for_good=True)
 def step_times(model: Model) -> StepTimes:
     """Share out every step among the categories."""
     steps = model.steps
@@ -245,7 +245,7 @@ def step_times(model: Model) -> StepTimes:
     )
 
 
-@remembered
+@cached
 def average_step(model: Model) -> AverageStep:
     """Means over the steps."""
     times = step_times(model)
@@ -285,7 +285,7 @@ def category_rows(model: Model) -> dict[str, Int32]:
     }
 
 
-@remembered
+@cached
 def category_spans(model: Model) -> dict[str, Spans]:
     """When something of each category (except other) was going on anywhere, overlaps between categories included."""
     events = model.trace.events

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.intervals import Coverage, union
 from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -39,7 +39,7 @@ class Capturing(msgspec.Struct, frozen=True):
         return Coverage(union(self.start, self.end)).between(start, end)
 
 
-@remembered
+@cached
 def capturing(model: Model) -> Capturing:
     """From a call that begins a capture to the next that ends one, on one thread."""
     events, row = model.trace.events, model.trace.launches.row

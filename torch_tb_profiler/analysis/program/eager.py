@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.regions import COMPILING, compiled_nodes, named_nodes, work_in
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward import evaluates
 from torch_tb_profiler.arrays.distinct import distinct
@@ -30,7 +30,7 @@ class EagerOperators(Result, group="eager"):
     )
 
 
-@remembered
+@cached
 def eager_operators(model: Model) -> EagerOperators:
     """Of the steps that are chosen; nothing where nothing compiled runs. Device time adds up to the remainder."""
     inside = model.in_steps

@@ -8,12 +8,12 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.capturing import capturing
 from torch_tb_profiler.analysis.program.engine_names import EngineStep, engine_step
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.lookups import lookups
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward import evaluates
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
@@ -101,7 +101,7 @@ class _Found(msgspec.Struct, frozen=True):
     said: Sequence[EngineStep]
 
 
-@remembered
+@cached
 def engine(model: Model) -> Engine | None:
     """Of what is selected; None if nothing says that the program infers."""
     for find in (_by_names, _by_ranges, _by_stages, _by_modules, _by_embedding):

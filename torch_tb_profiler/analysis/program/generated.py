@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -39,7 +39,7 @@ class GeneratedKernels(Result, group="generated"):
     row: Int64 = column("First call", "Event of its first run.", unit=None, hidden=True)
 
 
-@remembered
+@cached
 def generated_kernels(model: Model) -> GeneratedKernels:
     """Kernels of Inductor: on devices, and C++ ones where they are recorded on the host."""
     inside = model.in_steps

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.replay_nodes import replayed_nodes
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, least_at
@@ -36,7 +36,7 @@ class GraphGaps(msgspec.Struct, frozen=True):
     before: Int64
 
 
-@remembered
+@cached
 def graph_gaps(model: Model) -> GraphGaps:
     found, work = replayed_nodes(model), model.trace.device_work
     events, replays = model.trace.events, len(found.graph_of)

@@ -7,7 +7,7 @@ import json
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -35,7 +35,7 @@ class Lookups(msgspec.Struct, frozen=True):
         return None
 
 
-@remembered
+@cached
 def lookups(model: Model) -> Lookups:
     tree, strings = model.tree, model.trace.strings
     code = strings.code("aten::embedding")

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.capturing import Capturing, capturing
 from torch_tb_profiler.analysis.program.engine import engine, phase_codes
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.known_names import known_names
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes, recomputed
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
@@ -74,7 +74,7 @@ class _Ranges(msgspec.Struct, frozen=True):
     row: Int64
 
 
-@remembered
+@cached
 def marks(model: Model) -> Marks:
     """All marks of the trace, whatever steps were chosen."""
     tree, frames = model.structure.tree, model.structure.frames

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.phases import device_phase, phases
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import one_of
@@ -56,7 +56,7 @@ class Optimizers(Result, group="optimizers"):
     device_ns: Int64 = column("Device", "Σ durations of device work launched in them.")
 
 
-@remembered
+@cached
 def micro_batches(model: Model) -> MicroBatches:
     """The backward passes that begin in the steps, on the host."""
     found, steps = phases(model), model.steps
@@ -114,7 +114,7 @@ class _Steps(msgspec.Struct, frozen=True):
     kinds: tuple[str, ...]
 
 
-@remembered
+@cached
 def _steps_of_optimizers(model: Model) -> _Steps:
     """By the ranges that torch writes around them."""
     tree, strings = model.in_steps.tree, model.trace.strings
@@ -135,7 +135,7 @@ def _steps_of_optimizers(model: Model) -> _Steps:
     return _Steps(calls, np.maximum(tree.end[calls], recorded), np.array(place, np.int64), tuple(kinds))
 
 
-@remembered
+@cached
 def optimizers(model: Model) -> Optimizers:
     """What an optimizer calls, another one too, is in its time."""
     inside, found = model.in_steps, _steps_of_optimizers(model)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.replayed import replayed_rows
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Int64
@@ -27,7 +27,7 @@ class OutsideGraphs(Result, group="outside_graphs"):
     row: Int64 = column("First run", "Event of the first of these.", unit=None, hidden=True)
 
 
-@remembered
+@cached
 def outside_graphs(model: Model) -> OutsideGraphs:
     """Of the steps that are chosen; nothing where nothing is replayed in them."""
     inside, events = model.in_steps, model.trace.events

@@ -6,12 +6,12 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Ns
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.analysis.program.kinds import CODE, INFERRED, PHASES, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import Phases, device_phase, event_phase, phases
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
 from torch_tb_profiler.analysis.shared.per_step import steps_of_work
 from torch_tb_profiler.analysis.shared.quantities import EXPOSED_COMMUNICATION
@@ -51,7 +51,7 @@ class PhaseTimes(msgspec.Struct, frozen=True):
         return int(column[:, self.phases.index(phase)].sum()) if phase in self.phases else 0
 
 
-@remembered
+@cached
 def phase_times(model: Model) -> PhaseTimes:
     """Of the steps that are chosen."""
     found, steps = phases(model), model.steps
@@ -81,7 +81,7 @@ class PhaseAmounts(msgspec.Struct, frozen=True):
     flops: dict[Phase, int] | None
 
 
-@remembered
+@cached
 def phase_amounts(model: Model) -> PhaseAmounts:
     found = phases(model)
     return PhaseAmounts(_allocated(model, found), _flops(model, found))
@@ -104,7 +104,7 @@ class PhaseAtPeak(msgspec.Struct, frozen=True):
     bytes: Bytes
 
 
-@remembered
+@cached
 def phases_at_peak(model: Model) -> tuple[PhaseAtPeak, ...]:
     """One for each device of which memory was recorded."""
     whole, found = model.whole, phases(model)
@@ -131,7 +131,7 @@ def _host(found: Phases, chosen: Bool | None = None) -> list[Spans]:
     return spans
 
 
-@remembered
+@cached
 def foremost_work(model: Model) -> tuple[Int64, Pieces, Spans]:
     """Device work, of all that runs at a moment what was launched first; what has no launch comes before all else.
 

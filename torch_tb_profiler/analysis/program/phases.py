@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.backward_runs import Runs, backward_runs
 from torch_tb_profiler.analysis.program.hulls import Hulls, hulls
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase
 from torch_tb_profiler.analysis.program.marks import Marks, marks
-from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
@@ -52,7 +52,7 @@ class Phases(msgspec.Struct, frozen=True):
         return _at(self.main, self.marks, self.hulls, track, time)
 
 
-@pinned
+@cached(for_good=True)
 def _phases(model: Model) -> Phases:
     main = main_lane(model)
     marked = marks(model)

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Fraction, Ns, NsMean, TraceMeta
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.kinds import CODE, Evidence, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.micro_batches import micro_batches, optimizers
 from torch_tb_profiler.analysis.program.phase_times import (
@@ -21,7 +22,6 @@ from torch_tb_profiler.analysis.program.phase_times import (
 )
 from torch_tb_profiler.analysis.program.phases import phases
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.backward_links import LINKS, Link, backward_times
 from torch_tb_profiler.analysis.shared.quantities import share
 from torch_tb_profiler.arrays.apportioned import apportioned
@@ -206,7 +206,7 @@ def _phases(subject: Subject, asked: WhichPhase) -> PhasesAnswer:
     )
 
 
-@remembered
+@cached
 def phase_means(model: Model) -> tuple[PhaseMean, ...]:
     """The phases of the average step; exposed times in whole ns but for the largest, which has the rest of the mean."""
     times, steps = phase_times(model), model.steps

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.known_names import known_names
 from torch_tb_profiler.analysis.program.phase_times import foremost_work
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.backward_callers import UNKNOWN, backward_callers, possible_callers
 from torch_tb_profiler.analysis.shared.distribution import distribution
@@ -135,7 +135,7 @@ def template(name: str) -> str:
     return _VARYING.sub("…", name)
 
 
-@remembered
+@cached
 def ranges(model: Model) -> RangeTable:
     """Of the steps that are chosen; of the whole trace without steps."""
     calls = named_calls(model)
@@ -203,7 +203,7 @@ def calls_of_range(model: Model, entry: int) -> RangeCalls | None:
     )
 
 
-@remembered
+@cached
 def named_calls(model: Model) -> NamedCalls:
     tree, nested = model.in_steps.tree, _nested(model)
     node, nesting = nested.node, nested.nesting
@@ -253,7 +253,7 @@ class _Nested(msgspec.Struct, frozen=True):
         return Forest(self.nesting.parent).below(own)
 
 
-@remembered
+@cached
 def _nested(model: Model) -> _Nested:
     """As recorded: a mark of a step that crosses other ranges is around none of them, and cuts none."""
     tree, events = model.in_steps.tree, model.trace.events

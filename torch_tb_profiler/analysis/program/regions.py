@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.kinds import CODE, Phase
 from torch_tb_profiler.analysis.program.marks import marks
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.compiled import BODY, REGION, compiled
 from torch_tb_profiler.arrays import intervals
@@ -91,7 +91,7 @@ class RegionTotals(msgspec.Struct, frozen=True, kw_only=True):
     restarts: Count
 
 
-@remembered
+@cached
 def regions(model: Model) -> RegionTable:
     inside = model.in_steps
     tree, strings = inside.tree, model.trace.strings
@@ -140,7 +140,7 @@ def regions(model: Model) -> RegionTable:
     )
 
 
-@remembered
+@cached
 def region_totals(model: Model) -> RegionTotals:
     inside = model.in_steps
     tree = inside.tree
@@ -176,7 +176,7 @@ def region_totals(model: Model) -> RegionTotals:
     )
 
 
-@remembered
+@cached
 def compilations(model: Model) -> CompilationTable:
     """Those that begin in the steps that are chosen; the frame and its code where torch wrote them beside it."""
     inside = model.in_steps

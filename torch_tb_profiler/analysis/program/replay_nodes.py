@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -29,7 +29,7 @@ class ReplayedNodes(msgspec.Struct, frozen=True):
         return self.graph_of[self.replay]
 
 
-@remembered
+@cached
 def replayed_nodes(model: Model) -> ReplayedNodes:
     """Of the steps that are chosen: replays that were launched in them."""
     inside = model.in_steps

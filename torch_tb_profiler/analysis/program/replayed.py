@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.graph_gaps import graph_gaps
 from torch_tb_profiler.analysis.program.replay_nodes import replayed_nodes
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import descending, greatest_at, least_at, sums_at
@@ -62,7 +62,7 @@ class CaptureTable(Result, group="captures"):
     row: Int64 = column("First call", "Event of that.", unit=None, hidden=True)
 
 
-@remembered
+@cached
 def graphs(model: Model) -> GraphTable:
     found = replayed_nodes(model)
     events = model.trace.events
@@ -137,7 +137,7 @@ def graph_nodes(model: Model, graph: int) -> GraphNodes | None:
     )
 
 
-@remembered
+@cached
 def captures(model: Model) -> CaptureTable:
     """Captures of the whole trace: graphs are captured before the steps."""
     trace, structure = model.trace, model.structure

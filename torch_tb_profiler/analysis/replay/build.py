@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.calibrate import calibrate
 from torch_tb_profiler.analysis.replay.edges import Edge, Edges, edges, joined
 from torch_tb_profiler.analysis.replay.facts import Facts, facts_of
@@ -21,7 +21,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps.launched import launched_in
 
 
-@remembered
+@cached
 def graph_of(model: Model) -> Graph:
     """The graph of the whole trace, whichever steps are selected."""
     whole = model if model.selected is None else Model(model.trace, model.step_choice, model.structure)

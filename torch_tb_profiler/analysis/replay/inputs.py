@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import group, least_at
@@ -81,7 +81,7 @@ class Calls(msgspec.Struct, frozen=True):
         return len(self.row)
 
 
-@remembered
+@cached
 def items_of(model: Model) -> Items:
     """All pieces of work of the whole trace."""
     trace = model.trace
@@ -122,7 +122,7 @@ def _host_collectives(model: Model) -> Int32:
     return rows[trace.strings.where(HOST_COLLECTIVE.match, names)[names]].astype(np.int32)
 
 
-@remembered
+@cached
 def calls_of(model: Model) -> Calls:
     """All calls; those that started something release it when they return, or when it had begun before that."""
     trace, items = model.trace, items_of(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.host_time import HostTime
 from torch_tb_profiler.analysis.replay.inputs import Calls, calls_of
 from torch_tb_profiler.analysis.replay.lags import LONGEST_LATENCY_NS
@@ -55,7 +55,7 @@ class Shown(msgspec.Struct, frozen=True):
         return subtraction(Spans(alive.start, alive.end), Spans(self.unknown.start[mine], self.unknown.end[mine]))
 
 
-@remembered
+@cached
 def shown(model: Model) -> Shown:
     """Of all threads, in the whole trace."""
     tree, frames, calls, main = model.structure.tree, model.structure.frames, calls_of(model), main_lane(model)

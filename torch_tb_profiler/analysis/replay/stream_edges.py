@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first
 from torch_tb_profiler.arrays.grouping import each_value, group
@@ -59,7 +59,7 @@ class Launched(msgspec.Struct, frozen=True):
         return np.append(self.item[low:high], -1)[np.searchsorted(self.release[low:high], time, side="right")]
 
 
-@remembered
+@cached
 def stream_waits(model: Model) -> tuple[Int64, Int64]:
     """Pairs of items of the model: the second's stream waited for the first, as `cudaStreamWaitEvent` asked.
 

@@ -11,9 +11,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
 from torch_tb_profiler.analysis.flops.work import Product
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.pieces import BOUNDS, call_roofs
 from torch_tb_profiler.analysis.shared.residency import resident_blocks, threads_of
 from torch_tb_profiler.arrays.distinct import begins_run
@@ -48,7 +48,7 @@ _TILE = late_pattern(
 _SPLIT = late_pattern(r"(?i)split_?k|stream_?k|GSU(?!1_)\d|_SK\d")
 
 
-@remembered
+@cached
 def call_advice(model: Model) -> Int8:
     """Shape (calls,): index into ADVICES, -1 for none."""
     found, of_calls = counted(model), call_roofs(model)

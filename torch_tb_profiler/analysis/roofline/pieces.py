@@ -11,11 +11,11 @@ from typing import Literal, get_args
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
 from torch_tb_profiler.analysis.flops.products import ELEMENTS, FIRST_WITH_TF32, product_kernels
 from torch_tb_profiler.analysis.flops.rates import piece_work, shared
 from torch_tb_profiler.analysis.flops.work import Work
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
 from torch_tb_profiler.analysis.shared.residency import blocks_per_sm
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
@@ -96,7 +96,7 @@ class CallRoofs(msgspec.Struct, frozen=True):
     bound: Int8
 
 
-@remembered
+@cached
 def call_roofs(model: Model) -> CallRoofs:
     """The least time of each call on its device."""
     found = counted(model)
@@ -165,7 +165,7 @@ def _may_be_tf32(model: Model, found: Counted, element: Int8, device: Int64) -> 
     return wide & one_of(device, [number for number, able in capable.items() if able])
 
 
-@remembered
+@cached
 def roof_pieces(model: Model) -> RoofPieces:
     """What took time beside the roof."""
     found, of_calls = counted(model), call_roofs(model)

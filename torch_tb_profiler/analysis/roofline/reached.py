@@ -10,10 +10,10 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import counted
 from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.pieces import ABOVE, FLOOR_NS, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roof_table, roofs
 from torch_tb_profiler.arrays.grouping import each_value
@@ -39,7 +39,7 @@ class Reached(msgspec.Struct, frozen=True):
     flops: Mapping[str, float]
 
 
-@remembered
+@cached
 def reached(model: Model) -> Mapping[int, Reached]:
     """By number of the device."""
     found, of_calls = counted(model), call_roofs(model)

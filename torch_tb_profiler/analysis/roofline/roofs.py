@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.peaks import (
     SPREAD,
     ElementType,
@@ -56,7 +56,7 @@ class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
         return rate_of(self.flops, element)
 
 
-@remembered
+@cached
 def roofs(model: Model) -> Sequence[DeviceRoofs]:
     """Of the devices that did some work, by number. What the trace reaches is not in it: see `device_roofs`."""
     return tuple(_of(model, number) for number in model.used_devices)
@@ -92,7 +92,7 @@ class RoofTable(msgspec.Struct, frozen=True):
         return np.array(rows, np.float64)
 
 
-@remembered
+@cached
 def roof_table(model: Model) -> RoofTable:
     """Of the devices that did some work."""
     found = roofs(model)

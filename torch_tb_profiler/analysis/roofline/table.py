@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
@@ -14,7 +15,6 @@ from torch_tb_profiler.analysis.flops.rates import shared, shared_whole
 from torch_tb_profiler.analysis.flops.work import Sure
 from torch_tb_profiler.analysis.kernels.table import by_owner
 from torch_tb_profiler.analysis.program.kinds import PHASES
-from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.result import Result, column, fact
 from torch_tb_profiler.analysis.roofline.advice import ADVICES, call_advice
 from torch_tb_profiler.analysis.roofline.phases import piece_phase
@@ -168,7 +168,7 @@ class RooflineTable(Result, group="roofline"):
     total_ns: int = fact("Σ of `time_ns`")
 
 
-@remembered_by
+@cached
 def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
     """All that took time on devices, or on the host where nothing ran on one."""
     found, roof = counted(model), roof_pieces(model)

@@ -13,12 +13,12 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.analysis.program.kinds import PHASES, PhaseName, name_of
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.roofline.phases import call_phase, piece_phase, tells_phases
 from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
 from torch_tb_profiler.analysis.roofline.roofs import roofs
@@ -126,7 +126,7 @@ class StepFlops(msgspec.Struct, frozen=True):
     coverage: Coverage | None
 
 
-@remembered
+@cached
 def step_flops(model: Model) -> StepFlops:
     """FLOP and utilizations of the steps that are chosen."""
     found, of_calls = counted(model), call_roofs(model)
@@ -229,7 +229,7 @@ def at_peak_ns(model: Model, which: Literal["mfu", "hfu"]) -> Float64:
     return np.where(flops == 0, 0.0, 1e9 * flops / rate)
 
 
-@remembered
+@cached
 def computed_again(model: Model) -> Bool:
     """Shape (calls,): computed a second time in the backward pass."""
     found, nodes = counted(model), recomputed(model)

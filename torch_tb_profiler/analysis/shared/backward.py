@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import pinned, remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -21,7 +21,7 @@ LEAST = 5
 _OLD_NODE = late_pattern(r"\w*Backward\d*$|torch::autograd::AccumulateGrad$")
 
 
-@remembered
+@cached
 def autograd_nodes(model: Model) -> Bool:
     """Shape (call tree of the whole trace,): whether a node of it is a node of the autograd engine.
 
@@ -38,7 +38,7 @@ def autograd_nodes(model: Model) -> Bool:
     return tree.is_operator & (by_name | by_thread)
 
 
-@remembered
+@cached
 def evaluates(model: Model) -> Bool:
     """Shape (call tree,): the calls of the autograd engine that the backward pass is made of."""
     tree = model.tree
@@ -47,7 +47,7 @@ def evaluates(model: Model) -> Bool:
     return found
 
 
-@pinned
+@cached(for_good=True)
 def recomputed(model: Model) -> Int64:
     """Positions in the call tree of the operators that run again, outermost ones.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
 from torch_tb_profiler.analysis.shared.innermost import innermost
@@ -105,7 +105,7 @@ class BackwardCallers(msgspec.Struct, frozen=True):
         caller[at[~self.waiting.at(caller[at], time[at])]] = ITSELF
 
 
-@remembered
+@cached
 def backward_callers(model: Model) -> BackwardCallers:
     """Of the whole trace."""
     whole, trace = model.whole, model.trace

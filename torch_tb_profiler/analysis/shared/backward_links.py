@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import pinned, remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.backward import autograd_nodes
 from torch_tb_profiler.arrays.distinct import distinct, distinct_counts, distinct_places
 from torch_tb_profiler.arrays.grouping import first_at, sums_at
@@ -42,7 +42,7 @@ class BackwardLinks(msgspec.Struct, frozen=True):
     link: Int8
 
 
-@pinned
+@cached(for_good=True)
 def backward_links(model: Model) -> BackwardLinks:
     """Nodes inside others are nodes of their own; AccumulateGrad goes with the node before it."""
     whole = model.whole
@@ -74,7 +74,7 @@ class BackwardTimes(msgspec.Struct, frozen=True):
     device: Int64
 
 
-@remembered
+@cached
 def backward_times(model: Model) -> BackwardTimes:
     inside, links = model.in_steps, backward_links(model.whole)
     tree = inside.tree

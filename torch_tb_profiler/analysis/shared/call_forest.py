@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.model import Model
 
 
-@remembered
+@cached
 def call_forest(model: Model) -> Forest:
     """Sums over the call tree."""
     return Forest(model.tree.parent)

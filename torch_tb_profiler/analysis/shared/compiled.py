@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import last_started, nearest
 from torch_tb_profiler.arrays.types import Int64
@@ -42,7 +42,7 @@ class Compiled(msgspec.Struct, frozen=True):
     resumed: tuple[str, ...]
 
 
-@remembered
+@cached
 def compiled(model: Model) -> Compiled:
     """What of it is selected."""
     tree, strings = model.tree, model.trace.strings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.host_computing import host_computing
 from torch_tb_profiler.analysis.shared.quantities import NO_ROLE, Role, roles_of, spans_by_role
 from torch_tb_profiler.arrays import intervals
@@ -15,20 +15,20 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 
-@remembered
+@cached
 def device_roles(model: Model) -> UInt8:
     """Shape (device work,): the `Role` of each piece, `NO_ROLE` for annotations and synchronization."""
     return roles_of(model.device_category, model.device_links.is_communication)
 
 
-@remembered
+@cached
 def work_by_device(model: Model) -> dict[int, Int64]:
     """The kernels, copies and fills of each device, by number: positions in Model.device_work, ascending."""
     work = np.flatnonzero(device_roles(model) != NO_ROLE)
     return {device: work[at] for device, at in each_value(model.device_work.device[work])}
 
 
-@remembered
+@cached
 def kernels_by_device(model: Model) -> dict[int, Int64]:
     """The same of kernels alone, of devices that ran any and have a number."""
     found = {device: at[model.device_category[at] == Category.KERNEL] for device, at in work_by_device(model).items()}
@@ -46,13 +46,13 @@ def device_spans(model: Model, chosen: Bool | Int64 | None = None) -> tuple[Span
     return spans_by_role(events.start[row], events.end[row], role)
 
 
-@remembered
+@cached
 def all_device_spans(model: Model) -> tuple[Spans, ...]:
     """When work of each role ran on any device of the rank."""
     return device_spans(model)
 
 
-@remembered
+@cached
 def communication_spans(model: Model) -> Spans:
     """When the rank communicated: kernels of collectives; the calls on the host where a library has no kernels."""
     ranges = model.communications.ranges

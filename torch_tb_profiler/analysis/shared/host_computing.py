@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.innermost import innermost
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Spans
@@ -19,7 +19,7 @@ _DISPATCHED = late_pattern(r"[A-Za-z_]\w*::\w[\w.]*$")
 _CPP = late_pattern(r"(?:graph_\d{1,9}_)?cpp_")
 
 
-@remembered
+@cached
 def host_computing(model: Model) -> Spans:
     """While the innermost operator of a thread is one of the dispatcher, or compiled code, outside of communication.
 

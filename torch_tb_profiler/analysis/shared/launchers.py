@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -61,7 +61,7 @@ class Unattributed(msgspec.Struct, frozen=True):
     device_ns: Annotated[int, column("Device time")]
 
 
-@remembered
+@cached
 def launchers(model: Model) -> Launchers:
     trace = model.trace
     node, launch = model.device_links.operator_node, model.device_links.launch

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import pinned
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 AUTOGRAD_PREFIX = "autograd::engine::"
 
 
-@pinned
+@cached(for_good=True)
 def main_lane(model: Model) -> int:
     """The thread that runs the steps: of their marks, else the one with most operators; -1 without host events.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of
@@ -53,7 +53,7 @@ class OperatorNodes(msgspec.Struct, frozen=True):
     of_node: Int64
 
 
-@remembered
+@cached
 def operator_nodes(model: Model) -> OperatorNodes:
     """One entry per call of an operator, for those that need none of its times."""
     tree, head = model.tree, model.call_heads
@@ -62,7 +62,7 @@ def operator_nodes(model: Model) -> OperatorNodes:
     return OperatorNodes(kept, places_of(kept, nodes + 1)[head])
 
 
-@remembered
+@cached
 def operator_times(model: Model) -> OperatorTimes:
     """Self and total times of every call of an operator, exact."""
     tree, durations = model.tree, model.trace.events.duration

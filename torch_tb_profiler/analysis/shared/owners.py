@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
@@ -78,7 +78,7 @@ class OwnerShares(msgspec.Struct, frozen=True):
     by_link: dict[str, float]
 
 
-@remembered
+@cached
 def owner_shares(model: Model) -> OwnerShares | None:
     """None without device time."""
     owners = model.owners
@@ -99,7 +99,7 @@ def owner_shares(model: Model) -> OwnerShares | None:
     )
 
 
-@remembered
+@cached
 def owner_names(model: Model) -> OwnerNames:
     """The owner of each piece of device work."""
     owners, events = model.owners, model.trace.events

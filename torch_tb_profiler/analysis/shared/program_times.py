@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.forest import Forest
@@ -58,19 +58,19 @@ class TimedProgram(msgspec.Struct, frozen=True):
         return [text + ".backward" if kind == _BACKWARD else text for text, kind in of]
 
 
-@remembered
+@cached
 def nn_program(model: Model) -> TimedProgram:
     """With calls of nn.Module, as the old plugin chose its nodes."""
     return _timed(model, program_tree(model, "nn"))
 
 
-@remembered
+@cached
 def lightning_program(model: Model) -> TimedProgram:
     """With Lightning's modules instead."""
     return _timed(model, program_tree(model, "lightning"))
 
 
-@remembered
+@cached
 def full_program(model: Model) -> TimedProgram:
     """With calls of nn.Module, all annotations, and backward threads inside the steps."""
     return _timed(model, program_tree(model, "nn", full=True))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
@@ -114,7 +114,7 @@ def is_product(kernel: str) -> bool:
     return family is not None and family.kind in PRODUCTS
 
 
-@remembered
+@cached
 def use_of_device_work(model: Model) -> Int8:
     """`Use` of every row of `model.device_work`, shape (device_work,); meaningful for kernels only.
 
@@ -127,7 +127,7 @@ def use_of_device_work(model: Model) -> Int8:
     return use
 
 
-@remembered
+@cached
 def eligible_device_work(model: Model) -> Bool:
     """Compute kernels whose work tensor cores could do, shape (device_work,): by their own kind, or by their operator.
 

@@ -7,7 +7,7 @@ import heapq
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import NO_TIME, Annotations
@@ -30,7 +30,7 @@ class Held(msgspec.Struct, frozen=True):
         return np.where(place >= 0, self.code[np.maximum(place, 0)], -1) if len(self.since) else np.full(len(time), -1)
 
 
-@remembered
+@cached
 def held(model: Model) -> Held:
     """Of all threads of the process together: the file does not say whose an annotation is.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.annotations import Held, held
 from torch_tb_profiler.analysis.snapshot.blocks import BlockBytes, block_bytes
 from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot, device_snapshots
@@ -57,7 +57,7 @@ class History(msgspec.Struct, frozen=True):
         return len(self.device.records) - 1
 
 
-@remembered
+@cached
 def histories(model: Model) -> tuple[History, ...]:
     """Of each device of `device_snapshots`."""
     return tuple(

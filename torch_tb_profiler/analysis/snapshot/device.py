@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.schema import Action, Blocks, BlockState, Contexts, Records, Segments
@@ -52,7 +52,7 @@ def about(model: Model) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-@remembered
+@cached
 def device_snapshots(model: Model) -> tuple[DeviceSnapshot, ...]:
     """The devices that have a segment or a record, by number; the first has most of both."""
     trace, told = model.trace, about(model)

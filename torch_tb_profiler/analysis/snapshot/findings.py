@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.thresholds import thresholds
 from torch_tb_profiler.analysis.snapshot.alive import alive_rows
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
@@ -59,7 +59,7 @@ class SnapshotFinding(msgspec.Struct, frozen=True):
 _Rule = Callable[[History, StackNames, Growth], SnapshotFinding | None]
 
 
-@remembered
+@cached
 def snapshot_findings(model: Model) -> tuple[SnapshotFinding, ...]:
     """Of all devices, in the order of the rules."""
     names, mute = stack_names(model), thresholds().mute

@@ -7,7 +7,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.late_pattern import late_pattern
@@ -79,7 +79,7 @@ class StackNames(msgspec.Struct, frozen=True):
         return [self.labels[frame] for frame in self.frame[begin : begin + int(self.depth[stack])].tolist()]
 
 
-@remembered
+@cached
 def stack_names(model: Model) -> StackNames:
     strings = model.trace.strings
     frames, stacks = model.trace.table(Frames), model.trace.table(Stacks)

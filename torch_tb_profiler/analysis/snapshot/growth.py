@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, BytesMean, Count
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
@@ -66,7 +66,7 @@ class Growth(msgspec.Struct, frozen=True):
     stacks: tuple[Growing, ...]
 
 
-@remembered
+@cached
 def step_ends(model: Model) -> StepEnds:
     """By ProfilerStep annotations, else by the ends of Optimizer.step."""
     table = model.trace.table(Annotations)
@@ -78,7 +78,7 @@ def step_ends(model: Model) -> StepEnds:
     return StepEnds("none", np.empty(0, np.int64))
 
 
-@remembered
+@cached
 def growth(model: Model) -> tuple[Growth, ...]:
     """Of each device."""
     ends = step_ends(model)

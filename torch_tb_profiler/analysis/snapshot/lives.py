@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot, device_snapshots
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.lookup import find, take_known
@@ -68,7 +68,7 @@ class Lives(msgspec.Struct, frozen=True):
         return (self.born <= position) & (self.released > position)
 
 
-@remembered
+@cached
 def lives(model: Model) -> tuple[Lives, ...]:
     """Of each device of `device_snapshots`."""
     return tuple(map(lives_of, device_snapshots(model)))

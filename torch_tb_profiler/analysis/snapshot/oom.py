@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Bytes, Count, Ns
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.blocks import SMALL_REQUEST, segment_for
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.frames import StackNames, stack_names
@@ -99,7 +99,7 @@ class Oom(msgspec.Struct, frozen=True):
 MOST_OOMS = 100
 
 
-@remembered
+@cached
 def ooms(model: Model) -> tuple[Oom, ...]:
     """All failed allocations of a snapshot, in the order of their devices and records."""
     names = stack_names(model)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Bytes, Count, Fraction, Ns
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.device import about
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding, snapshot_findings
@@ -91,7 +91,7 @@ class MemorySnapshot(msgspec.Struct, frozen=True):
     origin_ns: Ns
 
 
-@remembered
+@cached
 def memory_snapshot(model: Model) -> MemorySnapshot:
     """All of a snapshot in a few numbers. A trace has no devices."""
     told = about(model)

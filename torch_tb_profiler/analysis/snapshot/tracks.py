@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, plain
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.snapshot.alive import BEFORE_RECORDING, lines_of
 from torch_tb_profiler.analysis.snapshot.curves import History, histories
 from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, stack_names
@@ -124,7 +124,7 @@ class SnapshotTracksTileAnswer(Answer, frozen=True, kw_only=True):
     calls: TrackCallColumns
 
 
-@remembered
+@cached
 def tracks(model: Model) -> tuple[Tracks, ...]:
     """Of each device of `histories`."""
     return tuple(_tracks(model, history) for history in histories(model))

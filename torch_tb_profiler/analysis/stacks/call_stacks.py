@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places
 from torch_tb_profiler.arrays.nesting import by_depth
 from torch_tb_profiler.arrays.types import Int32
@@ -63,7 +63,7 @@ class CallStacks(msgspec.Struct, frozen=True):
     stacks: Stacks
 
 
-@remembered
+@cached
 def call_stacks(model: Model) -> CallStacks:
     """The stack of every node: `Call stack` of its operator when the trace has any, else the enclosing frames.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.remember import remembered, remembered_by
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.shared.backward_links import selected_links
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
@@ -47,13 +47,13 @@ def all_stacks(model: Model, with_forward: bool = False, thread: int = -1) -> St
     return _all_stacks(model, (with_forward, thread))
 
 
-@remembered
+@cached
 def contexts(model: Model) -> StackContexts:
     """Every stack that ran, and which API calls it made."""
     return stack_contexts(model)
 
 
-@remembered_by
+@cached
 def _all_stacks(model: Model, which: tuple[bool, int]) -> StackEntries:
     with_forward, thread = which
     trace, labels, calls = model.trace, Labels(), model.tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.stacks.recorded import contexts, tracks_of
 from torch_tb_profiler.arrays.types import Bool, Int64, Ints
 from torch_tb_profiler.model import Model
@@ -26,7 +26,7 @@ class StackThreads(msgspec.Struct, frozen=True):
     idle: Bool
 
 
-@remembered
+@cached
 def stack_threads(model: Model) -> StackThreads:
     found, size = contexts(model), len(model.trace.tracks)
     track, events = tracks_of(model), model.trace.events

@@ -16,9 +16,9 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase
 from torch_tb_profiler.analysis.program.phases import Phases, event_phase, phases
-from torch_tb_profiler.analysis.remember import pinned
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -137,7 +137,7 @@ class _Words(msgspec.Struct, frozen=True):
         return sums_at(self.step, self.count, steps)
 
 
-@pinned
+@cached(for_good=True)
 def _kinds(model: Model) -> Kinds:
     steps = len(model.steps)
     if steps < 2:

@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import NsMean
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.device_use import kernel_devices
-from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.shared.device_roles import device_roles, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import durations
@@ -134,7 +134,7 @@ def is_below(cause: str, wanted: str) -> bool:
     return cause == wanted or cause.startswith(f"{wanted}.")
 
 
-@pinned
+@cached(for_good=True)
 def waterfall(model: Model) -> Waterfall:
     """Share out the period of every step, for every device that ran kernels.
 
@@ -242,7 +242,7 @@ def works_of(model: Model, device: int, code: int) -> tuple[Int64, Int64, Int64]
     return chosen, model.trace.events.start[row], model.trace.events.end[row]
 
 
-@remembered
+@cached
 def _busy_codes(model: Model) -> Int64:
     """Shape (device work,): which thing of `BUSY` each piece is, -1 for what is no work."""
     role = device_roles(model)

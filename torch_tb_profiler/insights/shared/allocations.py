@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.lookup import take_known
@@ -84,7 +84,7 @@ def in_steady_state(facts: Facts, found: Allocations, released: bool = True) -> 
     return is_usual(~found.releases) and (not released or is_usual(found.releases))
 
 
-@remembered
+@cached
 def freeing_waits(model: Model) -> Int32:
     """Calls that wait for the device and are followed by one that gives its memory back: the allocator may do so only
     when nothing uses it any more.
@@ -100,7 +100,7 @@ def freeing_waits(model: Model) -> Int32:
     return found
 
 
-@remembered
+@cached
 def _allocations(model: Model) -> Allocations:
     events, strings = model.trace.events, model.trace.strings
     calls = model.launches.row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import pinned
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -35,7 +35,7 @@ class Checks(msgspec.Struct, frozen=True):
         return len(self.checked) / len(self.nodes) if len(self.nodes) else 0.0
 
 
-@pinned
+@cached(for_good=True)
 def anomaly_checks(model: Model) -> Checks:
     """All of the trace, also where few nodes have one: then it is the program's own test."""
     tree, strings = model.structure.tree, model.trace.strings

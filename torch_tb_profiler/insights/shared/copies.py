@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Direction as PinnedDirection
 from torch_tb_profiler.analysis.replay.edges import Edge
@@ -107,7 +107,7 @@ def heavy_places(facts: Facts, found: Copies, what: Literal["row", "call"], leas
     return [of for of in each if facts.share(float(getattr(of, ns).sum())) >= least_share]
 
 
-@remembered
+@cached
 def _copies(model: Model) -> Copies:
     trace, work, events = model.trace, model.device_work, model.trace.events
     index = np.flatnonzero(model.device_category == Category.MEMCPY)

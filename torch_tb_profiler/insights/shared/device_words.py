@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.insights.rule import Link
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
@@ -40,7 +40,7 @@ _OF_NAME = {name: late_pattern(text) for name, text in _NAMES.items()}
 _OF_NVIDIA, _OF_CUDA = late_pattern(r"docs\.nvidia\.com"), late_pattern(r"notes/cuda\.html|torch\.cuda\.")
 
 
-@remembered
+@cached
 def platform(model: Model) -> Platform:
     """Whose devices work in a trace: by the calls of their API, else by their names. `cuda` where no device does."""
     strings, name = model.trace.strings, model.trace.events.name[model.launches.row]

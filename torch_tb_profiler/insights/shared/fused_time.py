@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.arguments import ERRORS, Tensor, broadcast, read_arguments, result_kind
 from torch_tb_profiler.analysis.flops.work import NotKnown
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.peaks import ElementType, peaks_of
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -76,7 +76,7 @@ def _tensors(dims: str, types: str, strides: str) -> tuple[Tensor, ...] | None:
         return None
 
 
-@remembered
+@cached
 def _reader(model: Model) -> _Reader:
     return _Reader(model)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.explained import unknown_time
-from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.waterfall import waterfall
@@ -31,7 +31,7 @@ class Launching(msgspec.Struct, frozen=True):
     launches: float
 
 
-@remembered
+@cached
 def launching(model: Model) -> Launching | None:
     """None without steps, or without kernels that were launched in them."""
     steps = model.steps

@@ -7,7 +7,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
 from torch_tb_profiler.analysis.shared.quantities import BUSY
@@ -73,7 +73,7 @@ def fetches_of(facts: Facts) -> Fetches:
     return found.take(facts.step_of(found.row) >= 0)
 
 
-@remembered
+@cached
 def _fetches(model: Model) -> Fetches:
     rows, events, strings = outermost(model, model.dataloader_rows), model.trace.events, model.trace.strings
     name, track, start = events.name[rows], events.track[rows], events.start[rows]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import begins_run, distinct
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -108,7 +108,7 @@ class OperatorLine(msgspec.Struct, frozen=True):
         return found
 
 
-@remembered
+@cached
 def operator_line(model: Model) -> OperatorLine:
     """The line of all selected operators; those of a convolution that add its bias have the letter `i`."""
     tree, strings = model.tree, model.trace.strings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -37,7 +37,7 @@ class OptimizerSteps(msgspec.Struct, frozen=True):
     fused: bool
 
 
-@remembered
+@cached
 def optimizer_steps(model: Model) -> OptimizerSteps:
     """All calls. With a closure, as Lightning gives one, a call holds the whole step and is left out."""
     tree, strings, links = model.tree, model.trace.strings, model.device_links

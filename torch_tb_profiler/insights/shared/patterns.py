@@ -9,7 +9,7 @@ from math import prod
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -62,7 +62,7 @@ def fused_ns(duration: Int64) -> int:
     return round(longest + LEFT * (int(duration.sum()) - longest))
 
 
-@remembered
+@cached
 def _kernel_rows(model: Model) -> Bool:
     """Shape (events,): the kernels that are not communication's."""
     found = np.zeros(len(model.trace.events), np.bool_)
@@ -71,7 +71,7 @@ def _kernel_rows(model: Model) -> Bool:
     return found
 
 
-@remembered
+@cached
 def attention(model: Model) -> tuple[tuple[int, int], ...]:
     """Places of the operator line where attention is made of products and a softmax, forward and backward."""
     line = operator_line(model)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.changes import Change, Interval, ScaleHost
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
@@ -21,7 +21,7 @@ from torch_tb_profiler.trace import Category
 _NOT_OF_PROFILER = ("Lazy Function Loading", "Module Loading", "Command Buffer Full", "Driver Compiler", "UVM")
 
 
-@remembered
+@cached
 def profiler_rows(model: Model) -> Int32:
     """The events of the profiler's own cost."""
     events, strings = model.trace.events, model.trace.strings
@@ -31,7 +31,7 @@ def profiler_rows(model: Model) -> Int32:
     return found
 
 
-@remembered
+@cached
 def profiler_spans(model: Model) -> Spans:
     """When it worked, in the steps on the host."""
     events, steps, rows = model.trace.events, model.steps, profiler_rows(model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.late_pattern import late_pattern
@@ -33,7 +33,7 @@ def copies_within(model: Model, rows: Int32) -> Int32:
     return found
 
 
-@remembered
+@cached
 def saving_frames(model: Model) -> Int32:
     """Events of the outermost of them, by thread and start."""
     frames = model.structure.frames

@@ -8,7 +8,7 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import Graph
@@ -100,7 +100,7 @@ class Waits(msgspec.Struct, frozen=True):
         return Waits(**{name: getattr(self, name)[chosen] for name in self.__struct_fields__})
 
 
-@remembered
+@cached
 def waits(model: Model) -> Waits:
     """All of the trace. A driver's call inside a runtime's is part of it."""
     graph = graph_of(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.slices.table import track_name
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64, Ints
@@ -85,7 +85,7 @@ def operator_values(model: Model, node: Int32) -> dict[str, Values]:
     }
 
 
-@remembered
+@cached
 def steps_of(model: Model) -> Int64:
     """Shape (events,): see `step_of_events`."""
     return step_of_events(model.structure, model.steps)
