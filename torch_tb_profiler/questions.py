@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.program.compile_question import PROGRAM_COMPILED
 from torch_tb_profiler.analysis.program.engine_question import PROGRAM_ENGINE
 from torch_tb_profiler.analysis.program.question import PROGRAM_PHASES
 from torch_tb_profiler.analysis.program.range_question import PROGRAM_RANGE_CALLS, PROGRAM_RANGES
-from torch_tb_profiler.analysis.question import AnyQuestion
+from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
@@ -40,7 +40,6 @@ from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
 from torch_tb_profiler.ranks.range_questions import RUN_RANGE, RUN_RANGES
 from torch_tb_profiler.ranks.run_questions import RUN_CLOCK, RUN_COLLECTIVES, RUN_HEAT, RUN_RANKS
-from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
 from torch_tb_profiler.timeline.questions.derived import DERIVED, DERIVED_TILES, NEXT_ON_PATH, SLACK_TILES
 from torch_tb_profiler.timeline.questions.flows import FLOWS
@@ -53,7 +52,7 @@ from torch_tb_profiler.timeline.questions.tracks import TIMELINE
 from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
 
 #: in the order in which the page asks them: so they are answered ahead
-QUESTIONS: tuple[AnyQuestion, ...] = (
+QUESTIONS: tuple[Question, ...] = (
     OVERVIEW,
     OPERATORS,
     KERNELS,
@@ -116,7 +115,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
 )
 
 #: of the Trace view
-TIMELINE_QUESTIONS: tuple[AnyTimelineQuestion, ...] = (
+TIMELINE_QUESTIONS: tuple[Question, ...] = (
     TIMELINE,
     TILES,
     EXACT_SLICES,

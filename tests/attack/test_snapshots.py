@@ -21,7 +21,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest_bytes
 from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.web.execute import subject_of
+from torch_tb_profiler.web.answers.trace import subject_of
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.web.table_query import TableAnswer
 from torch_tb_profiler.workspace.summary import summarize

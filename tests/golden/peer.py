@@ -15,16 +15,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.requests import OLD_ROUTES
 from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.question import (
-    AnyQuestion,
-    PairQuestion,
-    PartQuestion,
-    Refused,
-    RunQuestion,
-    RunSubject,
-    Subject,
-    TraceQuestion,
-)
+from torch_tb_profiler.analysis.question import Question, Refused, RunSubject, Subject, answer_here
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
@@ -124,21 +115,18 @@ def answer(golden: Golden) -> tuple[int, Any]:
     return 200, json.loads(b"".join(found) if isinstance(found, Iterator) else dumps(found))
 
 
-def _computed(question: AnyQuestion, golden: Golden) -> Any:
+def _computed(question: Question, golden: Golden) -> Any:
     recording, params = golden.recording, golden.params
     own = read_parameters(question.parameters, Parameters(params))
-    if isinstance(question, RunQuestion):
+    if question.scope == "run":
         files = trace_files(recording, golden.route, params)
-        parts = [question.part.make(_subject(recording, params | {"worker": worker})) for worker in files]
+        parts = [question.node.make(_subject(recording, params | {"worker": worker})) for worker in files]
         return question.compute(RunSubject(params["run"], params["span"], parts, loading=(), failed=()), own)
     subject = _subject(recording, params)
-    if isinstance(question, PairQuestion):
+    if question.scope == "pair":
         other = {key: params[f"exp_{key}"] for key in ("run", "worker", "span")}
         return question.compute(subject, _subject(recording, other), own)
-    if isinstance(question, PartQuestion):
-        return question.compute(question.part.read(question.part.make(subject)), own)
-    assert isinstance(question, TraceQuestion)
-    return question.compute(subject, own)
+    return answer_here(question, subject, own)
 
 
 def _subject(recording: str, params: dict[str, str]) -> Subject:

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview.overview import average_step, step_times
 from torch_tb_profiler.analysis.program.kinds import Phase
 from torch_tb_profiler.analysis.program.phase_times import phase_amounts, phase_times
-from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.roofline.utilization import step_flops
 from torch_tb_profiler.analysis.run_metrics.metrics import figures
 from torch_tb_profiler.analysis.shared.device_roles import (
@@ -133,7 +133,7 @@ def check_kernels(model: Model) -> None:
         assert warps.mean == pytest.approx(mean)
 
 
-def asked(model: Model, question: TraceQuestion[Any, Any]) -> Any:
+def asked(model: Model, question: Question) -> Any:
     """What /api, `trace.answer` and the report give, before it is JSON."""
     return question.compute(Subject(model, "r", "w", "", 0, 1, troubles), question.parameters())
 

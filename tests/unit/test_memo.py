@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.tiny import write_trace
-from torch_tb_profiler.analysis.question import BUNDLES, TraceQuestion
+from torch_tb_profiler.analysis.question import BUNDLES
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.memo import Memo
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.trace import column_file, read_to_file, read_trace
 from torch_tb_profiler.trace.schema import Operators
-from torch_tb_profiler.web.execute import first_of_trace
+from torch_tb_profiler.web.answers.trace import first_of_trace
 from torch_tb_profiler.workspace import OpenTrace
 
 
@@ -51,7 +51,7 @@ def test_findings_are_the_same_after_all_else_is_forgotten(text: bytes) -> None:
 
 
 def test_what_is_computed_alone_leaves_nothing_but_itself(text: bytes) -> None:
-    alone = [q for q in QUESTIONS if isinstance(q, TraceQuestion) and q.alone is not None]
+    alone = [q for q in QUESTIONS if q.alone is not None]
     assert alone
     trace = OpenTrace("run", "worker", "1", "key", 1, 1)
     for question in alone:
@@ -71,7 +71,7 @@ def test_what_is_computed_alone_leaves_nothing_but_itself(text: bytes) -> None:
 def test_what_pages_ask_when_they_open_is_answered_ahead(text: bytes) -> None:
     """But the critical path, and what is asked with a click: categories and slices."""
     model = Model(read_trace(BytesIO(text)))
-    asked_of_traces = [q for q in QUESTIONS if isinstance(q, TraceQuestion) and q.report and q.about != "snapshot"]
+    asked_of_traces = [q for q in QUESTIONS if q.report and q.about != "snapshot"]
     later = {question.name for question in asked_of_traces if not question.asked_first(model)}
     assert later == {"category", "critical_path", "trace/slices"}
 

@@ -18,13 +18,12 @@ from tests.events import memory, model_of, op
 from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until, write_trace, write_trace_with_memory
 from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.question import TraceQuestion
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS as DECLARED
 from torch_tb_profiler.trace import Trace, column_file, read_trace
 from torch_tb_profiler.web.ahead import QUESTIONS
-from torch_tb_profiler.web.execute import is_about
+from torch_tb_profiler.web.answers.trace import is_about
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import questions
 from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
@@ -58,7 +57,7 @@ def asked_first(logs: Path) -> list[tuple[str, dict[str, str]]]:
         model = Model(read_trace(stream))
     found: list[tuple[str, dict[str, str]]] = []
     for question in DECLARED:
-        if isinstance(question, TraceQuestion) and is_about(question, model):
+        if question.scope == "trace" and question.node is None and is_about(question, model):
             found += [(question.path, texts_of(own)) for own in question.asked_first(model)]
     return found
 
@@ -91,7 +90,7 @@ def test_what_the_pages_ask_first_is_answered_without_the_columns(
 def test_what_only_the_old_plugin_asked_is_answered_once_when_it_is_asked(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    routes = sorted(question.path for question in OLD if isinstance(question, TraceQuestion))
+    routes = sorted(question.path for question in OLD if question.scope == "trace" and question.node is None)
     opened: list[Path] = []
     open_trace = column_file.open_trace
 
@@ -327,7 +326,7 @@ def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
     code = "import sys, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.worker; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     held = set(found.stdout.split())
-    assert "torch_tb_profiler.web.execute" in held
+    assert "torch_tb_profiler.web.answers.trace" in held
     assert not held & {"torch_tb_profiler.web.openapi", "torch_tb_profiler.web.old_plugin", "regex", "email.utils"}
 
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Ns, Row, TraceMeta
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES, category_rows, category_spans
-from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.shared.innermost import innermost
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
 from torch_tb_profiler.arrays import intervals
@@ -229,11 +229,9 @@ def _category(subject: Subject, asked: WhichCategory) -> CategoryAnswer:
     )
 
 
-CATEGORY = TraceQuestion(
+CATEGORY = Question(
     name="category",
     summary="What the time of a category of the steps was spent with",
-    answer=CategoryAnswer,
-    parameters=WhichCategory,
     compute=_category,
     report=tuple({"category": category} for category in CATEGORIES),
     more="The parts add up to what /api/overview says of the category, exactly.",

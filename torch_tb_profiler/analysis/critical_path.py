@@ -11,8 +11,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.explained import explained, unknown_time
-from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
-from torch_tb_profiler.analysis.question import Refused as BadParameter
+from torch_tb_profiler.analysis.question import NotFound, Question, Refused, Subject
 from torch_tb_profiler.analysis.replay.answers import (
     WAITS,
     CriticalPathAnswer,
@@ -150,11 +149,9 @@ def _faster(free: Effect | None, faster: Effect | None) -> Saved | None:
     return None if free is None else Saved(saved_ns=None, low_ns=None, high_ns=None, bound=False, refused=WAITS)
 
 
-CRITICAL_PATH = TraceQuestion(
+CRITICAL_PATH = Question(
     name="critical_path",
     summary="What the steps could not have been shorter without",
-    answer=CriticalPathAnswer,
-    parameters=WhatOfPath,
     compute=_critical_path,
     of_steps=False,
     report=({},),
@@ -215,11 +212,9 @@ def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
     return pieces.table(TableMeta(**subject.about("criticalpath")))
 
 
-PATH_PIECES_OF_STEP = TraceQuestion(
+PATH_PIECES_OF_STEP = Question(
     name="critical_path/pieces",
     summary="The critical path piece by piece",
-    answer=Table[TableMeta],
-    parameters=WhichPieces,
     compute=_pieces,
     of_steps=False,
     more="The pieces of a step follow one another without a gap, and add up to it. Host time is cut where an event "
@@ -248,7 +243,7 @@ def _what_if(subject: Subject, asked: WhichChanges) -> WhatIfAnswer:
     try:
         wanted = parse_changes(asked.changes)
     except BadChanges as error:
-        raise BadParameter(str(error)) from None
+        raise Refused(str(error)) from None
     quality = recorded_quality(model)
     named = [named_events(model, each.kind, each.name) for each in wanted]
     effective = changes_of([each for each, found in zip(wanted, named, strict=True) if found != 0])
@@ -287,11 +282,9 @@ def _what_if(subject: Subject, asked: WhichChanges) -> WhatIfAnswer:
     )
 
 
-WHAT_IF = TraceQuestion(
+WHAT_IF = Question(
     name="what_if",
     summary="How long the steps would take after some changes",
-    answer=WhatIfAnswer,
-    parameters=WhichChanges,
     compute=_what_if,
     of_steps=False,
     more=_STEPS_MORE,

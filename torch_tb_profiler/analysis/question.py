@@ -1,16 +1,20 @@
 """Questions: what can be asked, declared once beside the analysis that answers it.
 
-The server, the worker processes that answer ahead, the report, the Python API (`trace.answer`) and the OpenAPI document
-all go by these declarations; `torch_tb_profiler.questions` lists them.
+A question is a function whose parameters name what it needs: a trace, two of them, a timeline, all ranks of a run, a
+node that other questions need, too, and last what was asked. The server, the worker processes that answer ahead, the
+report, the Python API (`trace.answer`) and the OpenAPI document go by these declarations;
+`torch_tb_profiler.questions` lists them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Generic, Literal, TypeVar
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import force_setattr
 
 from torch_tb_profiler.analysis.cached import CachedOnDisk
 from torch_tb_profiler.model import Model
@@ -21,6 +25,10 @@ from torch_tb_profiler.trace import Note
 #: questions of one bundle have much in common: a worker process answers them together, then forgets what they needed
 Bundle = Literal["calls", "memory", "steps", "stacks", "modules"]
 BUNDLES: tuple[Bundle, ...] = ("calls", "memory", "steps", "stacks", "modules")
+
+
+#: what a question is about: a trace, its timeline, two traces, all ranks of a run, their timelines, several traces
+About = Literal["trace", "timeline", "pair", "run", "timelines", "traces"]
 
 
 class NoParameters(msgspec.Struct, frozen=True):
@@ -49,8 +57,10 @@ class Subject(msgspec.Struct, frozen=True):
     file_bytes         size of its file
     workers            of its run
     troubles           finds what is wrong with a trace
-    steps              those that were chosen, also where the model holds more (`TraceQuestion.of_steps`); None for all
+    steps              those that were chosen, also where the model holds more (`Question.of_steps`); None for all
     """
+
+    ABOUT: ClassVar[About] = "trace"
 
     model: Model
     run: str
@@ -74,111 +84,20 @@ class Subject(msgspec.Struct, frozen=True):
         }
 
 
-P = TypeVar("P", bound=msgspec.Struct)
-A = TypeVar("A")
 K = TypeVar("K")
-W = TypeVar("W")
-
-
-class Question(msgspec.Struct, Generic[P, A], frozen=True, kw_only=True):
-    """What can be asked.
-
-    name        of the route below /api/, and of `trace.answer(name)`
-    summary     one line, as the OpenAPI document has it
-    answer      type of the answer: a Struct, `Table[its meta]`, or a JsonShape
-    parameters  Struct of its own parameters; names, types, bounds, defaults and descriptions come from it
-    tag         the chapter of the OpenAPI document
-    more        what else the document says of it
-    route       where it is not /api/ and the name
-    also        other routes of the same question
-    """
-
-    name: str
-    summary: str
-    answer: Any
-    parameters: type[P] = NoParameters  # type: ignore[assignment]
-    tag: str = "trace"
-    more: str = ""
-    route: str = ""
-    also: Sequence[str] = ()
-
-    @property
-    def path(self) -> str:
-        return self.route or f"/api/{self.name}"
-
-
-class TraceQuestion(Question[P, A], frozen=True, kw_only=True):
-    """A question about one trace.
-
-    compute   the answer; raises Refused
-    about     what kind of file it is about
-    of_steps  whether the model holds only what belongs to the steps that are chosen
-    of_run    whether the answer also depends on how many workers the run has
-    passing   whether there are too many answers, as of windows, to keep each for long
-    first     parameters with which it is answered as soon as a trace has been read
-    bundle    with which other questions
-    alone     a part that needs much memory: where the question is answered ahead, this is computed first, and kept, and
-              what it needed forgotten
-    report    queries of the page about a trace that a report in one file has answers to
-    ranks     the same question about all ranks of a span, which is asked where no worker is named
-    """
-
-    compute: Callable[[Subject, P], A]
-    about: Literal["trace", "snapshot", "any"] = "trace"
-    of_steps: bool = True
-    of_run: bool = False
-    passing: bool = False
-    first: Sequence[P] | Callable[[Model], Sequence[P]] = ()
-    bundle: Bundle = "calls"
-    alone: CachedOnDisk[Any] | None = None
-    report: Sequence[Mapping[str, str]] = ()
-    ranks: RunQuestion[P, A, Any] | None = None
-
-    def asked_first(self, model: Model) -> Sequence[P]:
-        return self.first(model) if callable(self.first) else self.first
-
-
-class Part(msgspec.Struct, Generic[K], frozen=True, kw_only=True):
-    """What the answers to several questions about a trace are cut from, without opening the trace; kept with them.
-
-    make  what is kept
-    read  what `make` gave; the result has `size`, bytes
-    once  whether it takes much memory that nothing else needs: a trace that is not open is opened for it alone
-    """
-
-    name: str
-    make: Callable[[Subject], bytes]
-    read: Callable[[bytes], K]
-    bundle: Bundle = "calls"
-    once: bool = False
-
-
-class PartQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_only=True):
-    """A question about one trace whose answer is cut from a part that is kept."""
-
-    part: Part[K]
-    compute: Callable[[K, P], A]
-
-
-class PairQuestion(Question[P, A], frozen=True, kw_only=True):
-    """A question about two traces, which may be the same one with other steps.
-
-    compute  the answer from baseline and experiment; raises Refused
-    """
-
-    compute: Callable[[Subject, Subject, P], A]
-    tag: str = "several traces"
 
 
 class RunSubject(msgspec.Struct, Generic[K], frozen=True):
-    """All traces of a span of a run.
+    """All traces of a span of a run; a parameter `Annotated[RunSubject[K], NODE]` names the node of each.
 
-    parts    of each trace that can be asked, by worker
+    parts    the node of each trace that can be asked, by worker
     loading  files of the span that are still being read
     failed   files of the span that could not be read
     reasons  why, of each failed one
     skipped  other files of the run, which are no traces, and why
     """
+
+    ABOUT: ClassVar[About] = "run"
 
     run: str
     span: str
@@ -187,47 +106,6 @@ class RunSubject(msgspec.Struct, Generic[K], frozen=True):
     failed: Sequence[str]
     reasons: Sequence[str] = ()
     skipped: Sequence[tuple[str, str]] = ()
-
-
-class RankPart(msgspec.Struct, Generic[K], frozen=True):
-    """What is kept of each trace for questions about all of them.
-
-    make    gives something with `size`, bytes
-    decode  the same of what worker processes keep beside the columns and the name of the worker; None if it is
-            damaged. None if they keep nothing
-    """
-
-    name: str
-    make: Callable[[Subject], K]
-    decode: Callable[[bytes, str], K | None] | None = None
-
-
-class RunPart(msgspec.Struct, Generic[K, W], frozen=True):
-    """What the answers to several questions about a run are cut from.
-
-    make            gives something with `size`, bytes
-    encode, decode  as it is kept in a file, once all ranks were read or failed; None of what is damaged. None for what
-                    is not kept
-    """
-
-    name: str
-    make: Callable[[RunSubject[K]], W]
-    encode: Callable[[W], bytes] | None = None
-    decode: Callable[[bytes], W | None] | None = None
-
-
-class RunQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_only=True):
-    """A question about all ranks of a run.
-
-    part     what is needed of each trace
-    whole    what is made of these once for several questions; None for this one alone
-    compute  the answer, of the subject, or of what `whole` makes of it; raises Refused
-    """
-
-    part: RankPart[K]
-    whole: RunPart[K, Any] | None = None
-    compute: Callable[[Any, P], A]
-    tag: str = "several traces"
 
 
 State = Literal["queued", "loading", "ready", "failed"]
@@ -243,15 +121,14 @@ class Scope(msgspec.Struct, frozen=True):
     worker: Annotated[str | None, Meta(description="With of=runs: whose trace of each run, where there is one.")] = None
 
 
-S = TypeVar("S", bound=Scope)
-
-
 class Listed(msgspec.Struct, frozen=True):
     """One of several traces that a question is about.
 
-    answers  to what is asked of each trace, by the names of `TracesQuestion.each`; None if it is not asked, or has
-             nothing of this. What is declared as `Table[meta]` is a `Page[meta]` here.
+    answers  to what is asked of each trace, by the names of `Question.each`; None if it is not asked, or has nothing of
+             this. What is declared as `Table[meta]` is a `Page[meta]` here.
     """
+
+    ABOUT: ClassVar[About] = "traces"
 
     run: str
     worker: str
@@ -261,26 +138,183 @@ class Listed(msgspec.Struct, frozen=True):
     answers: Mapping[str, Any] | None = None
 
 
-class TracesQuestion(Question[S, A], Generic[S, A], frozen=True, kw_only=True):
-    """A question about any number of traces, of one run or of many. Steps are found in the same way in all of them.
+#: where a node is kept: not; in memory; in memory and with the answers about its trace; of each rank, in the file that
+#: worker processes write; of all ranks of a run, in a file once all were read or failed
+Keep = Literal["not", "memory", "answers", "rank", "run"]
 
-    each     what is asked of each trace, by name of the answer, given the parameters; raises Refused
-    kind     which files
-    most     of how many traces that are ready; the others are not asked
-    compute  the answer from all traces that were meant; raises Refused
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that several questions need: `Annotated[TYPE, NODE]` is the type of their parameter.
+
+    make            makes it; names what it needs, as `Question.compute` does. It has `size`, bytes in memory. What is
+                    kept with the answers is made as bytes
+    encode, decode  to and from what is in the file, where it is not the same. `decode` gives None of what is damaged;
+                    of a rank it takes the name of its worker, too
+    bundle          of a trace: with which questions it is answered ahead
+    once            whether it takes much memory that nothing else needs: a closed trace is opened for it alone
     """
 
-    each: Callable[[S], Mapping[str, tuple[TraceQuestion[Any, Any], msgspec.Struct]]]
+    name: str
+    make: Callable[..., Any]
+    keep: Keep
+    encode: Callable[[Any], bytes] | None = None
+    decode: Callable[..., Any] | None = None
+    bundle: Bundle = "calls"
+    once: bool = False
+
+    @property
+    def needs(self) -> Sequence[Need]:
+        return _needs(inspect.signature(self.make, eval_str=True))
+
+
+class Need(NamedTuple):
+    """What a parameter names.
+
+    type  of the value
+    of    the node or question that gives it, or what chooses a node by the parameters; None for what the scope opens
+    """
+
+    type: Any
+    of: Node | Question | Callable[[Any], Node] | None
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What can be asked.
+
+    name        of the route below /api/, and of `trace.answer(name)`
+    summary     one line, as the OpenAPI document has it
+    compute     the answer, of what its parameters name; the last one is what was asked. Raises Refused
+    answer      type of the answer, where `compute` does not say it: a Struct, `Table[its meta]`, or a JsonShape
+    parameters  Struct of what can be asked, where `compute` does not say it; names, types, bounds, defaults and
+                descriptions come from it
+    tag         the chapter of the OpenAPI document
+    more        what else the document says of it
+    route       where it is not /api/ and the name
+    also        other routes of the same question
+
+    Of one trace:
+    about       what kind of file it is about
+    of_steps    whether the model holds only what belongs to the steps that are chosen
+    of_run      whether the answer also depends on how many workers the run has
+    passing     whether there are too many answers, as of windows, to keep each for long
+    first       parameters with which it is answered as soon as a trace has been read
+    bundle      with which other questions
+    alone       a part that needs much memory: where the question is answered ahead, this is computed first, and kept,
+                and what it needed forgotten
+    report      queries of the page about a trace that a report in one file has answers to
+    ranks       the same question about all ranks of a span, which is asked where no worker is named
+
+    Of the timelines of a run:
+    of_worker   whether it begins at one of them
+
+    Of any number of traces, of one run or of many; steps are found in the same way in all of them:
+    each        what is asked of each trace, by name of the answer, given the parameters; raises Refused
+    kind        which files
+    most        of how many traces that are ready; the others are not asked
+    """
+
+    name: str
+    summary: str
+    compute: Callable[..., Any]
+    answer: Any = None
+    parameters: type[msgspec.Struct] = None  # type: ignore[assignment]
+    tag: str = ""
+    more: str = ""
+    route: str = ""
+    also: Sequence[str] = ()
+    about: Literal["trace", "snapshot", "any"] = "trace"
+    of_steps: bool = True
+    of_run: bool = False
+    passing: bool = False
+    first: Sequence[Any] | Callable[[Model], Sequence[Any]] = ()
+    bundle: Bundle = "calls"
+    alone: CachedOnDisk[Any] | None = None
+    report: Sequence[Mapping[str, str]] = ()
+    ranks: Question | None = None
+    of_worker: bool = False
+    each: Callable[[Any], Mapping[str, tuple[Question, msgspec.Struct]]] | None = None
     kind: Literal["trace", "snapshot"] = "trace"
     most: int | None = None
-    compute: Callable[[Sequence[Listed], S], A]
-    tag: str = "several traces"
+    needs: Sequence[Need] = ()
+    scope: About = "trace"
+
+    def __post_init__(self) -> None:
+        signature = inspect.signature(self.compute, eval_str=True)
+        *needs, asked = _needs(signature)
+        scope = _scope(needs)
+        declared = {
+            "needs": needs,
+            "scope": scope,
+            "answer": signature.return_annotation if self.answer is None else self.answer,
+            "parameters": self.parameters or asked.type,
+            "tag": self.tag or _TAGS.get(scope, scope),
+        }
+        for name, value in declared.items():
+            force_setattr(self, name, value)
+
+    @property
+    def path(self) -> str:
+        return self.route or f"/api/{self.name}"
+
+    def asked_first(self, model: Model) -> Sequence[Any]:
+        return self.first(model) if callable(self.first) else self.first
+
+    @property
+    def node(self) -> Any:
+        """What gives the value that it needs beside what the scope opens; None if there is none."""
+        return next((need.of for need in self.needs if need.of is not None), None)
+
+    @property
+    def depends_on_steps(self) -> bool:
+        """Of a timeline: whether the answer depends on the steps that a request names."""
+        return self.node is not None and not (isinstance(self.node, Node) and self.node.keep == "not")
 
 
-AnyQuestion = (
-    TraceQuestion[Any, Any]
-    | PartQuestion[Any, Any, Any]
-    | PairQuestion[Any, Any]
-    | RunQuestion[Any, Any, Any]
-    | TracesQuestion[Any, Any]
-)
+#: chapters of the OpenAPI document, where they are not called as what they are about
+_TAGS = dict.fromkeys(("pair", "run", "traces"), "several traces") | {"timelines": "timeline"}
+
+
+def answer_here(question: Question, subject: Subject, asked: msgspec.Struct) -> Any:
+    """Return the answer to a question about one trace, computed in this process; nothing is kept. Raises Refused."""
+    return question.compute(*(_value_here(need, subject) for need in question.needs), asked)
+
+
+def _value_here(need: Need, subject: Subject) -> Any:
+    if not isinstance(need.of, Node):
+        return subject
+    value = need.of.make(subject)
+    return value if need.of.decode is None else need.of.decode(value)
+
+
+def _needs(signature: inspect.Signature) -> list[Need]:
+    """What the parameters of a function name."""
+    return [_need(parameter.annotation) for parameter in signature.parameters.values()]
+
+
+def _need(annotation: Any) -> Need:
+    if get_origin(annotation) is Annotated:
+        of_type, of = get_args(annotation)
+        return Need(of_type, of)
+    return Need(annotation, None)
+
+
+_SCOPES: tuple[About, ...] = ("trace", "pair", "timeline", "run", "timelines", "traces")
+
+
+def _scope(needs: Sequence[Need]) -> About:
+    """The widest of what is needed."""
+    if sum(need.type is Subject for need in needs) == 2:
+        return "pair"
+    return max(_scopes(needs), key=_SCOPES.index)
+
+
+def _scopes(needs: Sequence[Need]) -> Iterator[About]:
+    for need in needs:
+        of = need.of
+        if isinstance(of, Question):
+            yield of.scope
+        elif isinstance(of, Node) and get_origin(need.type) is not RunSubject:
+            yield from _scopes(of.needs)
+        for of_type in (need.type, get_origin(need.type), *get_args(need.type)):
+            if about := getattr(of_type, "ABOUT", None):
+                yield about

@@ -22,7 +22,7 @@ from msgspec import UNSET, UnsetType
 from torch_tb_profiler.analysis.answer import Columns, plain
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
 from torch_tb_profiler.analysis.field_texts import field_texts
-from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.analysis.shown.table_html import table_markdown
 from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table, TableMeta
@@ -296,20 +296,20 @@ def result_question(
     notes: Callable[[Model, R], Sequence[Note]] = no_notes,
     first: Sequence[msgspec.Struct] = (),
     report: Sequence[Mapping[str, str]] = (),
-) -> TraceQuestion[Any, Any]:
+) -> Question:
     """Make the question that a result answers.
 
     compute  the result of a model, given the values of the parameters in order
     view     whose notes are sent with it, where it is not the name
     notes    what a person should know of this result
-    The others: see `TraceQuestion`.
+    The others: see `Question`.
     """
 
     def answered(subject: Subject, asked: msgspec.Struct) -> Table[Any]:
         result = compute(subject.model, *msgspec.structs.astuple(asked))
         return result.answer(subject.about(view or name, *notes(subject.model, result)))
 
-    return TraceQuestion(
+    return Question(
         name=name,
         summary=summary,
         answer=answer,

@@ -179,7 +179,7 @@ class Run(InNotebook, Queried):
         parts, failed, errors = [], [], []
         for trace in (t for t in self.traces if t.span == name):
             try:
-                parts.append(trace.ask(lambda model, trace=trace: ranks.part.make(trace.subject(model))))  # type: ignore[misc]
+                parts.append(trace.ask(lambda model, trace=trace: ranks.node.make(trace.subject(model))))  # type: ignore[misc]
             except ProfileError as error:
                 failed.append(trace.file)
                 errors.append(error)
@@ -189,7 +189,8 @@ class Run(InNotebook, Queried):
         files = [file.rpartition("/")[2] for file in failed]
         skipped = [(each.file, str(each.reason)) for each in self.skipped]
         subject = RunSubject(self.name, name, parts, (), files, reasons, skipped)
-        return ranks.compute(subject, NoParameters())
+        summary: SummaryAnswer = ranks.compute(subject, NoParameters())
+        return summary
 
     def findings(self, span: str | int | None = None) -> Rows[RunFinding]:
         """The findings of `diagnosis`."""

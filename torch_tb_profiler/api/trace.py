@@ -45,7 +45,7 @@ from torch_tb_profiler.analysis.operators.table import (
 )
 from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
 from torch_tb_profiler.analysis.program.phase_times import PhaseTimes, phase_times
-from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Refused, Subject, answer_here
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
@@ -121,8 +121,8 @@ class TraceProfile(TraceInNotebook, Queried):
         lists questions and parameters. Raises ProfileError: no such question, value or steps, or nothing was recorded.
         """
         question = next((each for each in QUESTIONS if each.name == name), None)
-        if not isinstance(question, TraceQuestion | PartQuestion):
-            known = ", ".join(each.name for each in QUESTIONS if isinstance(each, TraceQuestion | PartQuestion))
+        if question is None or question.scope != "trace":
+            known = ", ".join(each.name for each in QUESTIONS if each.scope == "trace")
             raise ProfileError(f"there is no question {name!r} about one trace, only {known}")
         if (from_step is None) != (to_step is None):
             raise ProfileError(f"{name}: from_step and to_step must be given together")
@@ -135,16 +135,13 @@ class TraceProfile(TraceInNotebook, Queried):
 
     def _answered(
         self,
-        question: TraceQuestion[Any, Any] | PartQuestion[Any, Any, Any],
+        question: Question,
         model: Model,
         own: msgspec.Struct,
         steps: StepRange | None,
     ) -> Any:
-        of_steps = isinstance(question, PartQuestion) or question.of_steps
-        subject = self.subject(model.of_steps(steps) if of_steps else model, steps)
-        if isinstance(question, TraceQuestion):
-            return question.compute(subject, own)
-        return question.compute(question.part.read(question.part.make(subject)), own)
+        subject = self.subject(model.of_steps(steps) if question.of_steps else model, steps)
+        return answer_here(question, subject, own)
 
     def subject(self, model: Model, steps: StepRange | None = None) -> Subject:
         """What a question is asked about; model: of this trace."""

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, Step
 from torch_tb_profiler.analysis.overview.kind_figures import KindFigures, kind_figures
 from torch_tb_profiler.analysis.overview.overview import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.overview import AverageStep, StepTimes, TopKernel, TopOperator, overview
-from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.result import column, columns_field
 from torch_tb_profiler.analysis.step_kinds import step_kinds
 from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
@@ -166,10 +166,9 @@ def _use(use: StepUse) -> StepUses:
     )
 
 
-OVERVIEW = TraceQuestion(
+OVERVIEW = Question(
     name="overview",
     summary="Steps, their parts, and advice",
-    answer=OverviewAnswer,
     compute=_overview,
     of_run=True,
     alone=diagnosis,

@@ -10,14 +10,14 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.analysis.answer import Row as RowNumber
-from torch_tb_profiler.analysis.question import NotFound
+from torch_tb_profiler.analysis.question import NotFound, Question
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.matching import Matching, match
 from torch_tb_profiler.ranks.names import group_label
 from torch_tb_profiler.ranks.question import RANK
 from torch_tb_profiler.ranks.rank import Rank
-from torch_tb_profiler.timeline.question import RankTimeline, RunTimelines, RunTimelinesQuestion
+from torch_tb_profiler.timeline.question import RankTimeline, RunTimelines
 from torch_tb_profiler.timeline.questions.parameters import Row, check_row
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.words.reasons import because
@@ -69,7 +69,7 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
     row = asked.row
     own = next(number for number, rank in enumerate(run.ranks) if rank.worker == run.worker)
     start, end = run.ranks[own].ask(partial(_times_of, row))
-    ranks = [rank.part(RANK) for rank in run.ranks]
+    ranks = [rank.node(RANK) for rank in run.ranks]
     found = ranks[own].communications
     operation = _operation_at(found, start, end)
     matching: Matching = run.remember("matching", lambda: match(ranks))
@@ -126,11 +126,9 @@ def _slice_at(start: int, end: int, timeline: Timeline) -> tuple[int | None, int
     return row, None if row is None else int(timeline.placed.of_row[row])
 
 
-COLLECTIVE = RunTimelinesQuestion(
+COLLECTIVE = Question(
     name="timeline/collective",
     summary="The same communication on other ranks",
-    answer=SharedCollective,
-    parameters=OneCommunication,
     of_worker=True,
     compute=_collective,
 )

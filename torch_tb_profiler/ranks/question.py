@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -11,7 +12,7 @@ from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Mea
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.device_use import StepUse
 from torch_tb_profiler.analysis.overlap import StepOverlap
-from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
+from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
 from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import (
     Distributed,
@@ -158,7 +159,7 @@ def _rank_of(subject: Subject) -> Rank:
 
 
 #: what questions about all ranks keep of each trace
-RANK = RankPart("rank", _rank_of)
+RANK = Node(name="rank", make=_rank_of, keep="memory")
 
 
 def distributed_of(subject: RunSubject[Rank]) -> Distributed:
@@ -168,7 +169,7 @@ def distributed_of(subject: RunSubject[Rank]) -> Distributed:
     return distributed(subject.parts)
 
 
-def _distributed(subject: RunSubject[Rank], _: NoParameters) -> DistributedAnswer:
+def _distributed(subject: Annotated[RunSubject[Rank], RANK], _: NoParameters) -> DistributedAnswer:
     found = distributed_of(subject)
     return DistributedAnswer(
         meta=RunMeta(run=subject.run, span=subject.span, notes=[*absent_of_span("distributed", subject), *found.notes]),
@@ -225,10 +226,8 @@ def _group(use: GroupUse) -> GroupAnswer:
     )
 
 
-DISTRIBUTED = RunQuestion(
+DISTRIBUTED = Question(
     name="distributed",
     summary="All ranks of a run",
-    answer=DistributedAnswer,
-    part=RANK,
     compute=_distributed,
 )

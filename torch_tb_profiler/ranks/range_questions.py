@@ -8,10 +8,9 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Columns, Count
-from torch_tb_profiler.analysis.question import RunQuestion, RunSubject
+from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.ranks.ranges import range_of_ranks, ranges_of_ranks
-from torch_tb_profiler.ranks.run_questions import SUMMARY
-from torch_tb_profiler.ranks.summary import RankSummary
+from torch_tb_profiler.ranks.run_questions import Summaries
 
 
 class OfStep(msgspec.Struct, frozen=True):
@@ -46,29 +45,23 @@ class RangeOfRanks(Answer, frozen=True, kw_only=True):
     ranks: Columns
 
 
-def _ranges(subject: RunSubject[RankSummary], asked: OfStep) -> RangesOfRanks:
+def _ranges(subject: Summaries, asked: OfStep) -> RangesOfRanks:
     found = ranges_of_ranks(subject.parts, asked.step)
     return RangesOfRanks(names=found.as_columns(), left_out=found.left_out)
 
 
-def _range(subject: RunSubject[RankSummary], asked: OneRange) -> RangeOfRanks:
+def _range(subject: Summaries, asked: OneRange) -> RangeOfRanks:
     found = range_of_ranks(subject.parts, asked.name, asked.step)
     return RangeOfRanks(ranks=found.as_columns())
 
 
-RUN_RANGES = RunQuestion(
+RUN_RANGES = Question(
     name="ranks/ranges",
     summary="The ranges that the program names, over all ranks",
-    answer=RangesOfRanks,
-    parameters=OfStep,
-    part=SUMMARY,
     compute=_ranges,
 )
-RUN_RANGE = RunQuestion(
+RUN_RANGE = Question(
     name="ranks/range",
     summary="One range of the program on each rank",
-    answer=RangeOfRanks,
-    parameters=OneRange,
-    part=SUMMARY,
     compute=_range,
 )

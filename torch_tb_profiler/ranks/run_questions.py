@@ -10,15 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer
-from torch_tb_profiler.analysis.question import (
-    NoParameters,
-    NotFound,
-    RankPart,
-    RunPart,
-    RunQuestion,
-    RunSubject,
-    Subject,
-)
+from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
 from torch_tb_profiler.ranks import reduction
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.reduction import RunResult
@@ -54,7 +46,8 @@ def _summary_of(subject: Subject) -> RankSummary:
 
 
 #: what is kept of each trace for these questions
-SUMMARY = RankPart("summary", _summary_of, decode_named)
+SUMMARY = Node(name="summary", make=_summary_of, keep="rank", decode=decode_named)
+Summaries = Annotated[RunSubject[RankSummary], SUMMARY]
 
 
 def heat_map(result: RunResult, metric: Metric) -> HeatMap:
@@ -93,60 +86,49 @@ def _outliers(values: np.typing.NDArray[np.int64]) -> list[int]:
     return [int(place) for place in np.sort(found[order])]
 
 
-def reduced(subject: RunSubject[RankSummary]) -> RunResult:
+def reduced(subject: Summaries) -> RunResult:
     """The ranks of a question, reduced."""
     return reduction.reduce(subject.parts, subject.loading, subject.failed)
 
 
 #: what is kept of all of them
-REDUCED = RunPart("reduced", reduced, encode_result, decode_result)
+REDUCED = Node(name="reduced", make=reduced, keep="run", encode=encode_result, decode=decode_result)
+Reduced = Annotated[RunResult, REDUCED]
 
 
-def _overview(result: RunResult, _: NoParameters) -> RanksOverview:
+def _overview(result: Reduced, _: NoParameters) -> RanksOverview:
     return result.overview
 
 
-def _heat_map(result: RunResult, asked: OneMetric) -> HeatMap:
+def _heat_map(result: Reduced, asked: OneMetric) -> HeatMap:
     return heat_map(result, asked.metric)
 
 
-def _collectives(result: RunResult, _: NoParameters) -> CollectiveTable:
+def _collectives(result: Reduced, _: NoParameters) -> CollectiveTable:
     return CollectiveTable(rows=result.collectives)
 
 
-def _clock(subject: RunSubject[RankSummary], _: NoParameters) -> Clock:
+def _clock(subject: Summaries, _: NoParameters) -> Clock:
     return reduction.clock(subject.parts)
 
 
-RUN_RANKS = RunQuestion(
+RUN_RANKS = Question(
     name="ranks",
     summary="All ranks of a run in a page: who is slow and why, what it costs",
-    answer=RanksOverview,
-    part=SUMMARY,
-    whole=REDUCED,
     compute=_overview,
 )
-RUN_HEAT = RunQuestion(
+RUN_HEAT = Question(
     name="ranks/heatmap",
     summary="One metric of all ranks and steps",
-    answer=HeatMap,
-    parameters=OneMetric,
-    part=SUMMARY,
-    whole=REDUCED,
     compute=_heat_map,
 )
-RUN_COLLECTIVES = RunQuestion(
+RUN_COLLECTIVES = Question(
     name="ranks/collectives",
     summary="Collectives matched across the ranks",
-    answer=CollectiveTable,
-    part=SUMMARY,
-    whole=REDUCED,
     compute=_collectives,
 )
-RUN_CLOCK = RunQuestion(
+RUN_CLOCK = Question(
     name="ranks/clock",
     summary="One clock for all ranks",
-    answer=Clock,
-    part=SUMMARY,
     compute=_clock,
 )

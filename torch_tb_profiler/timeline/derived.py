@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
 from torch_tb_profiler.analysis.explained import explained, unknown_time
 from torch_tb_profiler.analysis.program.kinds import PHASES, Evidence
 from torch_tb_profiler.analysis.program.phases import phases
-from torch_tb_profiler.analysis.question import Part, Subject
+from torch_tb_profiler.analysis.question import Node, Subject
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.path import PARTS
 from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces, recorded_quality
@@ -240,8 +240,8 @@ def _used(about: DerivedAnswer, columns: dict[str, npt.NDArray[Any]]) -> Derived
     return replace(about, parts=[about.parts[part] for part in used.tolist()])
 
 
-PARTS_OF_TIMELINE: dict[DerivedKind, Part[Derived]] = {
-    "path": Part(name="timeline path", make=_path, read=_read, once=True),
-    "idle": Part(name="timeline idle", make=_idle, read=_read, once=True),
-    "phases": Part(name="timeline phases", make=_phases, read=_read, once=True),
+PARTS_OF_TIMELINE: dict[DerivedKind, Node] = {
+    "path": Node(name="timeline path", make=_path, keep="answers", decode=_read, once=True),
+    "idle": Node(name="timeline idle", make=_idle, keep="answers", decode=_read, once=True),
+    "phases": Node(name="timeline phases", make=_phases, keep="answers", decode=_read, once=True),
 }

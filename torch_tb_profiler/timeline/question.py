@@ -6,64 +6,21 @@ The type of an answer is `bytes` where it is sent in a binary layout (docs/timel
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, NewType, Protocol, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.question import Part, Question, RankPart
-from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
+from torch_tb_profiler.analysis.question import About, Node
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.trace import Limits
 
 P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")
 K = TypeVar("K")
 
 
-class TimelineQuestion(Question[P, A], frozen=True, kw_only=True):
-    """A question about the timeline of one trace.
-
-    compute  the answer; raises Refused
-    """
-
-    compute: Callable[[Timeline, P], A]
-    tag: str = "timeline"
-
-
-class TimelineStepsQuestion(Question[P, A], frozen=True, kw_only=True):
-    """A question about the timeline of one trace whose answer depends on its steps, too.
-
-    compute  the answer, of the timeline, its version and the steps that the request means; raises Refused
-    """
-
-    compute: Callable[[Timeline, str, TimelineStepsAnswer, P], A]
-    tag: str = "timeline"
-
-
-class TimelinePartQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_only=True):
-    """A question about the timeline of one trace that also needs what is computed of its model and kept.
-
-    part     what is kept, given the parameters
-    compute  the answer, of the timeline and that part; raises Refused
-    """
-
-    part: Callable[[P], Part[K]]
-    compute: Callable[[Timeline, K, P], A]
-    tag: str = "timeline"
-
-
-class TimelineFileQuestion(Question[P, A], Generic[P, A, K], frozen=True, kw_only=True):
-    """A question about the timeline of one trace that needs the file of the trace.
-
-    find     what is needed of the timeline, before the file is opened; raises Refused, and as `compute`
-    compute  the answer, of that, the file and what it may unpack to; raises TraceError: the file is damaged or
-             another one
-    """
-
-    find: Callable[[Timeline, P], K]
-    compute: Callable[[K, BinaryIO, Limits, P], A]
-    tag: str = "timeline"
+#: of a timeline: changes when a tile of the same name may hold something else
+TimelineVersion = NewType("TimelineVersion", str)
 
 
 class RankTimeline(Protocol):
@@ -89,7 +46,7 @@ class RankTimeline(Protocol):
     def ask(self, question: Callable[[Timeline], A]) -> A:
         """The answer of a function of its timeline."""
 
-    def part(self, part: RankPart[K]) -> K:
+    def node(self, node: Node) -> Any:
         """What is kept of it for questions about all ranks."""
 
 
@@ -115,30 +72,11 @@ class RunTimelines(msgspec.Struct, frozen=True):
               its `size` in bytes
     """
 
+    ABOUT: ClassVar[About] = "timelines"
+
     run: str
     span: str
     worker: str
     ranks: Sequence[RankTimeline]
     absent: Sequence[AbsentTrace]
     remember: Callable[[str, Callable[[], Any]], Any]
-
-
-class RunTimelinesQuestion(Question[P, A], frozen=True, kw_only=True):
-    """A question about the timelines of all ranks of a run.
-
-    of_worker  whether it begins at one of them
-    compute    the answer; raises Refused
-    """
-
-    of_worker: bool = False
-    compute: Callable[[RunTimelines, P], A]
-    tag: str = "timeline"
-
-
-AnyTimelineQuestion = (
-    TimelineQuestion[Any, Any]
-    | TimelineStepsQuestion[Any, Any]
-    | TimelinePartQuestion[Any, Any, Any]
-    | TimelineFileQuestion[Any, Any, Any]
-    | RunTimelinesQuestion[Any, Any]
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Ns, TraceMeta
-from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 
 
 class TimelineSteps(msgspec.Struct, frozen=True):
@@ -50,10 +50,9 @@ def _steps(subject: Subject, _: NoParameters) -> TimelineStepsAnswer:
     )
 
 
-TIMELINE_STEPS = TraceQuestion(
+TIMELINE_STEPS = Question(
     name="timeline/steps",
     summary="Steps alone",
-    answer=TimelineStepsAnswer,
     tag="timeline",
     compute=_steps,
     first=(NoParameters(),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 import msgspec
 import numpy as np
@@ -35,6 +36,9 @@ class Timeline(msgspec.Struct, frozen=True, dict=True):
     summary   for the overview of its run
     counters  what is kept of them
     """
+
+    #: see `analysis.question`
+    ABOUT: ClassVar = "timeline"
 
     trace: Trace
     placed: Placed

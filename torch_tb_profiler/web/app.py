@@ -10,7 +10,7 @@ from werkzeug import Request, Response
 
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.web import static_files
-from torch_tb_profiler.web.ask import Route
+from torch_tb_profiler.web.answers.request import Route
 from torch_tb_profiler.web.failures import respond_failure
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream
 from torch_tb_profiler.web.routes import ROUTES

@@ -8,7 +8,7 @@ import torch_tb_profiler.insights.rules  # noqa: F401 - before a trace has to wa
 from torch_tb_profiler.analysis.question import BUNDLES
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS
-from torch_tb_profiler.web.execute import first_of_trace
+from torch_tb_profiler.web.answers.trace import first_of_trace
 from torch_tb_profiler.workspace import OpenTrace, StoredAnswer
 
 

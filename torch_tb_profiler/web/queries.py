@@ -17,7 +17,7 @@ from torch_tb_profiler.sql.answer import table_of_rows
 from torch_tb_profiler.sql.names import schemas_of
 from torch_tb_profiler.sql.tables import RUN_TABLES, TABLES
 from torch_tb_profiler.sql.tables.table import RunTable, SqlTable
-from torch_tb_profiler.web.ask import Route, step_choice
+from torch_tb_profiler.web.answers.request import Route, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.workspace import Workspace

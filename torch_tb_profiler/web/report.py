@@ -15,11 +15,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.question import AnyQuestion, TraceQuestion, TracesQuestion
+from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.questions import QUESTIONS
-from torch_tb_profiler.web.execute import answer_of_traces, route_of
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
+from torch_tb_profiler.web.answers import answer
+from torch_tb_profiler.web.answers.traces import answer_of_traces
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace
@@ -37,7 +38,7 @@ Reply = tuple[int, str]
 #: beside the questions: what there is
 STATUS = "status"
 
-_BY_NAME: dict[str, AnyQuestion] = {question.name: question for question in QUESTIONS}
+_BY_NAME: dict[str, Question] = {question.name: question for question in QUESTIONS}
 
 
 class _Excerpt(msgspec.Struct, frozen=True, dict=True):
@@ -78,17 +79,16 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
         question = _BY_NAME.get(name)
         try:
             if question is None:
-                answer = Answer(dumps(status_of(self.status)))
-            elif isinstance(question, TracesQuestion):
-                answer = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
+                found: Answer | Stream = Answer(dumps(status_of(self.status)))
+            elif question.scope == "traces":
+                found = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
             else:
-                found = route_of(question)(self.workspace, Parameters(parameters))
-                assert isinstance(found, Answer)
-                answer = found
+                found = answer(question, self.workspace, Parameters(parameters))
         except (HttpError, Unavailable) as error:
             more = error.more if isinstance(error, HttpError) else why(error.reason)
             return error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error), **more})
-        body = answer.body if isinstance(answer.body, bytes) else answer.body.plain()
+        assert isinstance(found, Answer)
+        body = found.body if isinstance(found.body, bytes) else found.body.plain()
         return 200, body.decode()
 
 
@@ -136,9 +136,8 @@ def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
     for run, worker, span in excerpt.all:
         of_trace = {"run": run, "worker": worker, "span": span}
         for question in QUESTIONS:
-            if isinstance(question, TraceQuestion):
-                for parameters in question.report:
-                    yield question.name, of_trace | dict(parameters)
+            for parameters in question.report:
+                yield question.name, of_trace | dict(parameters)
         yield from _of_devices(excerpt, of_trace)
         yield from _of_operators(excerpt, of_trace)
         yield "distributed", {"run": run, "span": span}

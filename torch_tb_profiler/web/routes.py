@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copyreg
+from functools import partial
 from typing import Any
 
-from torch_tb_profiler.analysis.question import AnyQuestion, Question
+from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
-from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.web import logdir, report, static_files, trace_file
-from torch_tb_profiler.web.ask import Route
-from torch_tb_profiler.web.execute import route_of
+from torch_tb_profiler.web.answers import answer
+from torch_tb_profiler.web.answers.request import Route
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
-from torch_tb_profiler.web.timeline.execute import route_of as timeline_route_of
 from torch_tb_profiler.workspace import Workspace
 
 
@@ -32,24 +31,23 @@ def _entry_module(_: Workspace, __: Parameters) -> Answer:
     return static_files.entry_module()
 
 
-_BY_PATH: dict[str, AnyQuestion | AnyTimelineQuestion] = {
+_BY_PATH: dict[str, Question] = {
     question.path: question for question in (*QUESTIONS, *OLD_QUESTIONS, *TIMELINE_QUESTIONS)
 }
 
 
-def question_at(path: str) -> AnyQuestion | AnyTimelineQuestion:
+def question_at(path: str) -> Question:
     return _BY_PATH[path]
 
 
-def _reduced(question: Question[Any, Any]) -> tuple[Any, ...]:
+def _reduced(question: Question) -> tuple[Any, ...]:
     """A question on its way to a process that answers: its functions cannot be sent, its path can."""
     if _BY_PATH.get(question.path) is question:
         return question_at, (question.path,)
     return type(question).__reduce__(question)  # type: ignore[return-value]
 
 
-for question_type in set(map(type, _BY_PATH.values())):
-    copyreg.pickle(question_type, _reduced)
+copyreg.pickle(Question, _reduced)
 
 ROUTES: dict[str, Route] = {
     "/": _page,
@@ -63,10 +61,5 @@ ROUTES: dict[str, Route] = {
     "/workers": logdir.workers,
     "/spans": logdir.spans,
     **trace_file.ROUTES,
-    **{question.path: timeline_route_of(question) for question in TIMELINE_QUESTIONS},
-    **{
-        path: route_of(question)
-        for question in (*QUESTIONS, *OLD_QUESTIONS)
-        for path in (question.path, *question.also)
-    },
+    **{path: partial(answer, question) for question in _BY_PATH.values() for path in (question.path, *question.also)},
 }

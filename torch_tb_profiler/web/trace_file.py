@@ -16,7 +16,7 @@ from torch_tb_profiler.trace import Limits, TraceError
 from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.trace.window import Window, between, window
-from torch_tb_profiler.web.ask import Route, ask_original
+from torch_tb_profiler.web.answers.request import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
 from torch_tb_profiler.workspace import Key, OpenTrace, Workspace, compressed

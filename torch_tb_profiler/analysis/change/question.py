@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.change.lists import CallsMean, ChangedNames, Lis
 from torch_tb_profiler.analysis.change.names import How
 from torch_tb_profiler.analysis.change.parts import Kind, StepChange, WorkChange, main_operator, rounded
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.question import PairQuestion, Subject
+from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.result import column, columns_field
 
 #: rows of work in one answer, unless asked otherwise
@@ -326,11 +326,9 @@ def _change(left: Subject, right: Subject, asked: HowManyRows) -> ChangeAnswer:
     return change_answer(found, meta, exp, asked.limit)
 
 
-CHANGE = PairQuestion(
+CHANGE = Question(
     name="compare/change",
     summary="What changed in the mean step, exactly, and which operators and kernels did",
-    answer=ChangeAnswer,
-    parameters=HowManyRows,
     compute=_change,
     more="How the change is divided, and which names are paired: docs/compare-two-runs.md.",
 )

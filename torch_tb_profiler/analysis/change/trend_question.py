@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -11,14 +11,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.absent import absent_traces
 from torch_tb_profiler.analysis.change.figures import RecordingFigures, recording_figures
 from torch_tb_profiler.analysis.change.trends import Trends, trends
-from torch_tb_profiler.analysis.question import (
-    Listed,
-    NoParameters,
-    Scope,
-    Subject,
-    TraceQuestion,
-    TracesQuestion,
-)
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
 from torch_tb_profiler.analysis.run_metrics.question import TraceNames
 from torch_tb_profiler.analysis.run_metrics.side_by_side import titles_of
 from torch_tb_profiler.trace import Note
@@ -50,10 +43,9 @@ def _recording(subject: Subject, _: NoParameters) -> RecordingFigures:
     return recording_figures(subject.model, subject.run)
 
 
-RECORDING = TraceQuestion(
+RECORDING = Question(
     name="figures/recording",
     summary="What one trace gives to be compared: per step its parts, and what every name did",
-    answer=RecordingFigures,
     compute=_recording,
     tag="several traces",
     of_steps=False,
@@ -61,7 +53,7 @@ RECORDING = TraceQuestion(
 )
 
 
-def _of_each(_: TrendScope) -> dict[str, tuple[TraceQuestion[Any, Any], msgspec.Struct]]:
+def _of_each(_: TrendScope) -> dict[str, tuple[Question, msgspec.Struct]]:
     return {"recording": (RECORDING, NoParameters())}
 
 
@@ -98,11 +90,9 @@ def _baseline(known: Sequence[Listed], asked: TrendScope) -> int:
     return max(range(len(known)), key=lambda at: (fit(at), -at))
 
 
-TRENDS = TracesQuestion(
+TRENDS = Question(
     name="compare/trends",
     summary="How step time and busy time change over any number of traces",
-    answer=TracesTrends,
-    parameters=TrendScope,
     each=_of_each,
     most=MOST_TRACES,
     compute=_trends,

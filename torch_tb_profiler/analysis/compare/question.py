@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.compare.diff import (
 from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
-from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import column, column_of
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model.kernel_names.short import short_name
@@ -259,10 +259,8 @@ def _kind(node: Node) -> str:
     return "group" if kind is None else kind.name.lower()
 
 
-COMPARE = PairQuestion(
+COMPARE = Question(
     name="compare",
     summary="Two traces, part by part",
-    answer=CompareAnswer,
-    parameters=WhichPart,
     compute=_compare,
 )

@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Answer, Columns, Count, FractionChange, NsMean, TraceMeta, plain
 from torch_tb_profiler.analysis.compare.both_sides import SIDES, BothSides, of_both
-from torch_tb_profiler.analysis.question import NoParameters, PairQuestion, Subject
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.result import column, column_of
 from torch_tb_profiler.analysis.roofline.question import Flop
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline
@@ -240,9 +240,8 @@ def _side(found: RooflineDelta, at: int) -> RooflineSide:
     )
 
 
-COMPARE_ROOFLINES = PairQuestion(
+COMPARE_ROOFLINES = Question(
     name="compare/roofline",
     summary="FLOP, utilizations and lost time of two traces",
-    answer=CompareRooflineAnswer,
     compute=_answer,
 )

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.answer import Answer, Bytes, TraceMeta
 from torch_tb_profiler.analysis.capture import Capture, capture
 from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.health.profiler import LOG_LEVELS, log_lines
-from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.trace import Note
 
 #: of what the profiler logged; it may have done so for every step
@@ -55,10 +55,9 @@ def _health(subject: Subject, _: NoParameters) -> HealthAnswer:
     )
 
 
-HEALTH = TraceQuestion(
+HEALTH = Question(
     name="health",
     summary="What was recorded, and what problems it has",
-    answer=HealthAnswer,
     compute=_health,
     about="any",
     also=("/health",),

@@ -8,7 +8,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, TraceMeta, plain
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES, MemoryCategories, MemoryCategory, memory_categories
-from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 
 #: stretches of time of an answer
 MOST_TIMES = 120
@@ -84,10 +84,9 @@ def _of_device(subject: Subject, found: MemoryCategories) -> DeviceCategories:
     )
 
 
-MEMORY_CATEGORIES = TraceQuestion(
+MEMORY_CATEGORIES = Question(
     name="memory/categories",
     summary="What memory is for",
-    answer=MemoryCategoriesAnswer,
     tag="memory",
     compute=_categories,
     of_steps=False,

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, TraceMeta
 from torch_tb_profiler.analysis.memory.failures import Failure, failure_of_text, failures, said_of_failure
-from torch_tb_profiler.analysis.question import NoParameters, Refused, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, Question, Refused, Subject
 from torch_tb_profiler.words.reasons import because
 
 #: of an exception; what follows is a traceback
@@ -52,10 +52,9 @@ def _answer(subject: Subject, found: Sequence[Failure]) -> MemoryFailuresAnswer:
     return MemoryFailuresAnswer(meta=meta, failures=found, sentences=list(map(said_of_failure, found)))
 
 
-MEMORY_FAILURES = TraceQuestion(
+MEMORY_FAILURES = Question(
     name="memory/failures",
     summary="Allocations that failed, and why",
-    answer=MemoryFailuresAnswer,
     tag="memory",
     compute=_failures,
     of_steps=False,
@@ -64,11 +63,9 @@ MEMORY_FAILURES = TraceQuestion(
     report=({},),
 )
 
-MEMORY_ERROR_TEXT = TraceQuestion(
+MEMORY_ERROR_TEXT = Question(
     name="memory/error_text",
     summary="What the text of an OutOfMemoryError says",
-    answer=MemoryFailuresAnswer,
-    parameters=ErrorText,
     tag="memory",
     about="any",
     compute=_of_text,

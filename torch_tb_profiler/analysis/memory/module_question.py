@@ -10,7 +10,7 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Bytes
 from torch_tb_profiler.analysis.memory.categories import CATEGORIES
 from torch_tb_profiler.analysis.memory.module_categories import BEFORE, MemoryModules, memory_modules
-from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.words.reasons import because
@@ -62,11 +62,9 @@ def _modules(subject: Subject, asked: OfMemory) -> Table[MemoryModulesMeta]:
     return chosen.table(meta, without=without, totals={"bytes": chosen.peak})
 
 
-MEMORY_BY_MODULE = TraceQuestion(
+MEMORY_BY_MODULE = Question(
     name="memory/modules",
     summary="What memory is for at the peak, by module",
-    answer=Table[MemoryModulesMeta],
-    parameters=OfMemory,
     tag="memory",
     compute=_modules,
     of_steps=False,

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.memory.blocks import NO_BLOCKS, alive, block_tab
 from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryChange, MemoryOperators, memory_operators
 from torch_tb_profiler.analysis.memory.records import Missing, devices_of, memory_records, missing
-from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import positions
@@ -314,11 +314,9 @@ def _of_first_device(asked: Callable[[str | None], P]) -> Callable[[Model], Sequ
     return first
 
 
-MEMORY_CURVE = TraceQuestion(
+MEMORY_CURVE = Question(
     name="memory/curve",
     summary="Memory in use over time",
-    answer=MemoryCurveAnswer,
-    parameters=Bins,
     tag="memory",
     compute=_curve,
     of_steps=False,
@@ -327,11 +325,9 @@ MEMORY_CURVE = TraceQuestion(
     report=({},),
 )
 
-MEMORY_ALIVE = TraceQuestion(
+MEMORY_ALIVE = Question(
     name="memory/alive",
     summary="Blocks in use at a time",
-    answer=MemoryAliveAnswer,
-    parameters=AliveAt,
     tag="memory",
     compute=_alive,
     of_steps=False,
@@ -339,11 +335,9 @@ MEMORY_ALIVE = TraceQuestion(
     first=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE) if device else AliveAt()),
 )
 
-MEMORY_OPERATORS = TraceQuestion(
+MEMORY_OPERATORS = Question(
     name="memory/operators",
     summary="What operators allocated",
-    answer=Table[MemoryOperatorsMeta],
-    parameters=OnDevice,
     tag="memory",
     compute=_operators,
     of_steps=False,
@@ -351,11 +345,9 @@ MEMORY_OPERATORS = TraceQuestion(
     first=_of_first_device(lambda device: OnDevice(device=device)),
 )
 
-MEMORY_EVENTS = TraceQuestion(
+MEMORY_EVENTS = Question(
     name="memory/events",
     summary="Allocations with their releases",
-    answer=Table[MemoryEventsMeta],
-    parameters=OnDevice,
     tag="memory",
     compute=_events,
     of_steps=False,

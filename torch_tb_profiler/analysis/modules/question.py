@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.answer import Columns, Count, TraceMeta
 from torch_tb_profiler.analysis.health.recording import no_modules
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS, hooks, modules
-from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.model.program_tree import Source
 
 
@@ -61,11 +61,9 @@ def _modules(subject: Subject, asked: OfSource) -> ModulesAnswer:
     )
 
 
-MODULES = TraceQuestion(
+MODULES = Question(
     name="modules",
     summary="Modules as a tree in a table",
-    answer=ModulesAnswer,
-    parameters=OfSource,
     compute=_modules,
     # they need another tree, and nothing of what is computed for the questions about calls
     bundle="modules",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.operators.table import (
     OperatorDetails,
     operator_details,
 )
-from torch_tb_profiler.analysis.question import Part, Subject
+from torch_tb_profiler.analysis.question import Node, Subject
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
@@ -80,4 +80,5 @@ def _columns(table: Any) -> dict[str, Any]:
     return {name: getattr(table, name) for name in table.__struct_fields__}
 
 
-KNOWN_OPERATORS = Part(name="known operators", make=_kept, read=_read)
+KNOWN_OPERATORS = Node(name="known operators", make=_kept, keep="answers", decode=_read)
+OfKnown = Annotated[KnownOperators, KNOWN_OPERATORS]

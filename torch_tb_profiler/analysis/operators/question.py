@@ -11,10 +11,10 @@ from msgspec import Meta
 from torch_tb_profiler.analysis.answer import Fraction, Ns, TraceMeta
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.device_use import device_use, mean_known
-from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
+from torch_tb_profiler.analysis.operators.known import OfKnown
 from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
 from torch_tb_profiler.analysis.operators.with_forward import unlinked_share
-from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.table import Table, TableMeta
@@ -87,7 +87,7 @@ def _operators(subject: Subject, asked: Grouped) -> Table[OperatorsMeta]:
     return _table(about, unattributed(model), found, busy, unlinked_share(model))
 
 
-def _stacks(known: KnownOperators, asked: OneOperator) -> Table[OperatorsMeta]:
+def _stacks(known: OfKnown, asked: OneOperator) -> Table[OperatorsMeta]:
     return _table(known.about, known.unattributed, known.details.stacks_of(asked.name, asked.input_shape))
 
 
@@ -113,36 +113,28 @@ def _table(
     return found.table(meta, without=() if has_work else _DEVICE_COLUMNS, totals=totals)
 
 
-def _launched(known: KnownOperators, asked: OneOperator) -> Table[LaunchedMeta]:
+def _launched(known: OfKnown, asked: OneOperator) -> Table[LaunchedMeta]:
     found = known.details.kernels_of(asked.name, asked.input_shape)
     meta = LaunchedMeta(**msgspec.structs.asdict(known.about), group_by="name", device_ns=int(found.total_ns.sum()))
     return found.table(meta)
 
 
-OPERATORS = TraceQuestion(
+OPERATORS = Question(
     name="operators",
     summary="Operators",
-    answer=Table[OperatorsMeta],
-    parameters=Grouped,
     compute=_operators,
     first=(Grouped("name"), Grouped("name_shape"), Grouped("name_stack")),
     report=({"group_by": "name"}, {"group_by": "name_shape"}, {"group_by": "name_stack"}),
 )
 
-OPERATOR_STACKS = PartQuestion(
+OPERATOR_STACKS = Question(
     name="operators/stacks",
     summary="One operator by call stack",
-    answer=Table[OperatorsMeta],
-    parameters=OneOperator,
-    part=KNOWN_OPERATORS,
     compute=_stacks,
 )
 
-OPERATOR_KERNELS = PartQuestion(
+OPERATOR_KERNELS = Question(
     name="operators/kernels",
     summary="Kernels that one operator launched",
-    answer=Table[LaunchedMeta],
-    parameters=OneOperator,
-    part=KNOWN_OPERATORS,
     compute=_launched,
 )

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.program.graph_gaps import longest_gaps
 from torch_tb_profiler.analysis.program.outside_graphs import outside_graphs
 from torch_tb_profiler.analysis.program.regions import RegionTotals, compilations, region_totals, regions
 from torch_tb_profiler.analysis.program.replayed import captures, graph_nodes, graphs, outside_ns
-from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 
 #: gaps of one answer, unless asked otherwise
 PAGE = 20
@@ -111,21 +111,18 @@ def _graphs(subject: Subject, asked: WhichGraph) -> GraphsAnswer:
     )
 
 
-PROGRAM_COMPILED = TraceQuestion(
+PROGRAM_COMPILED = Question(
     name="compiled",
     summary="What torch.compile did: regions, graph breaks, compilations, generated kernels",
-    answer=CompiledAnswer,
     compute=_compiled,
     first=(NoParameters(),),
     more="What the numbers are: docs/views/program.md.",
     report=({},),
 )
 
-PROGRAM_GRAPHS = TraceQuestion(
+PROGRAM_GRAPHS = Question(
     name="graphs",
     summary="Graphs that devices replay: captures, replays, nodes, gaps inside and between",
-    answer=GraphsAnswer,
-    parameters=WhichGraph,
     compute=_graphs,
     first=(WhichGraph(),),
     more="What the numbers are: docs/views/program.md.",

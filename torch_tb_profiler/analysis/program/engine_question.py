@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.answer import (
 from torch_tb_profiler.analysis.program.engine import Engine, EngineSteps, How, engine, phase_codes, step_of_work
 from torch_tb_profiler.analysis.program.kinds import CODE, PHASES, Phase, PhaseName, name_of
 from torch_tb_profiler.analysis.program.phases import phases
-from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.shared.quantities import share
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
@@ -259,10 +259,9 @@ def _engine(subject: Subject, _: NoParameters) -> EngineAnswer:
     )
 
 
-PROGRAM_ENGINE = TraceQuestion(
+PROGRAM_ENGINE = Question(
     name="engine",
     summary="How the program infers: its steps by phase, time per output token, gaps, kinds of kernels",
-    answer=EngineAnswer,
     compute=_engine,
     first=(NoParameters(),),
     more="What steps are, and how they are found: docs/views/program.md.",

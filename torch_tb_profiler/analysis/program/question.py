@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.program.phase_times import (
     phases_at_peak,
 )
 from torch_tb_profiler.analysis.program.phases import phases
-from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import LINKS, Link, backward_times
 from torch_tb_profiler.analysis.shared.quantities import share
 from torch_tb_profiler.arrays.apportioned import apportioned
@@ -278,11 +278,9 @@ def _stretches(model: Model, phase: Phase, limit: int) -> list[Stretch]:
     ]
 
 
-PROGRAM_PHASES = TraceQuestion(
+PROGRAM_PHASES = Question(
     name="phases",
     summary="What the steps did: time by phase, micro-batches, optimizers",
-    answer=PhasesAnswer,
-    parameters=WhichPhase,
     compute=_phases,
     first=(WhichPhase(),),
     more="Phases, and how they are found: docs/views/program.md.",

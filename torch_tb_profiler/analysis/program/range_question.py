@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.program.ranges import NO_CALLS, calls_of_range, ranges
-from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result
 from torch_tb_profiler.analysis.table import Table, TableMeta
 
@@ -38,20 +38,17 @@ def _calls(subject: Subject, asked: WhichRange) -> Table[TableMeta]:
     return _table(NO_CALLS if found is None else found, subject)
 
 
-PROGRAM_RANGES = TraceQuestion(
+PROGRAM_RANGES = Question(
     name="ranges",
     summary="The ranges that the program, its frameworks and torch name, as a tree in a table",
-    answer=Table[TableMeta],
     compute=_ranges,
     first=(NoParameters(),),
     more="`parent` is an `id`, null at the top. How names are folded: docs/views/program.md.",
     report=({},),
 )
 
-PROGRAM_RANGE_CALLS = TraceQuestion(
+PROGRAM_RANGE_CALLS = Question(
     name="range_calls",
     summary="The calls of one range",
-    answer=Table[TableMeta],
-    parameters=WhichRange,
     compute=_calls,
 )

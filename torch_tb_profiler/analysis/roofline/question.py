@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.flops.coverage import Coverage
-from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.roofline.reached import reached
 from torch_tb_profiler.analysis.roofline.roofs import DeviceRoofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
@@ -135,19 +135,16 @@ def _roofline(subject: Subject, asked: RooflineGrouped) -> Table[RooflineMeta]:
     return found.table(meta, totals={"time_ns": found.total_ns})
 
 
-FLOPS = TraceQuestion(
+FLOPS = Question(
     name="flops",
     summary="FLOP of the average step, and which part of the peak that is",
-    answer=FlopsAnswer,
     compute=_flops,
     first=(NoParameters(),),
     report=({},),
 )
-ROOFLINE = TraceQuestion(
+ROOFLINE = Question(
     name="roofline",
     summary="Time compared with the least time that devices need",
-    answer=Table[RooflineMeta],
-    parameters=RooflineGrouped,
     compute=_roofline,
     first=(RooflineGrouped("operator_shape"),),
     report=({"group_by": "operator_shape"},),

@@ -17,15 +17,7 @@ from torch_tb_profiler.analysis.kernels.table import KERNELS, KernelTable
 from torch_tb_profiler.analysis.operators.question import OPERATORS
 from torch_tb_profiler.analysis.operators.sums import operator_sums
 from torch_tb_profiler.analysis.operators.table import OperatorTable
-from torch_tb_profiler.analysis.question import (
-    Listed,
-    NoParameters,
-    Refused,
-    Scope,
-    Subject,
-    TraceQuestion,
-    TracesQuestion,
-)
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Refused, Scope, Subject
 from torch_tb_profiler.analysis.run_metrics.metrics import TRACES as COLUMNS
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures, figures
 from torch_tb_profiler.analysis.run_metrics.side_by_side import side_by_side, titles_of
@@ -35,10 +27,10 @@ from torch_tb_profiler.trace import Note
 #: columns of a table of names: more could not be read beside each other
 MOST_COLUMNS = 32
 
-QuestionOfEach = tuple[TraceQuestion[Any, Any], msgspec.Struct]
+QuestionOfEach = tuple[Question, msgspec.Struct]
 
 #: what can be set side by side, which of its numbers, and what they mean
-_SIDE_BY_SIDE: dict[str, tuple[TraceQuestion[Any, Any], tuple[str, ...], Mapping[str, Definition]]] = {
+_SIDE_BY_SIDE: dict[str, tuple[Question, tuple[str, ...], Mapping[str, Definition]]] = {
     "operators": (OPERATORS, ("host_self_ns", "device_self_ns", "calls"), OperatorTable.columns),
     "kernels": (KERNELS, ("total_ns", "calls"), KernelTable.columns),
 }
@@ -118,10 +110,9 @@ def _figures(subject: Subject, _: NoParameters) -> FiguresAnswer:
     return FiguresAnswer(meta=TraceMeta(**subject.about("overview")), figures=figures(subject.model))
 
 
-FIGURES = TraceQuestion(
+FIGURES = Question(
     name="figures",
     summary="The figures of one trace",
-    answer=FiguresAnswer,
     compute=_figures,
     tag="several traces",
     of_steps=False,
@@ -173,11 +164,9 @@ def _absent(listed: Sequence[Listed]) -> list[Note]:
     )
 
 
-TRACES = TracesQuestion(
+TRACES = Question(
     name="traces",
     summary="A row for each trace",
-    answer=Table[TracesMeta],
-    parameters=Scope,
     each=_of_each,
     compute=_traces,
 )
@@ -215,11 +204,9 @@ def _step_names(subject: Subject, asked: NamesAsked) -> StepNames:
     )
 
 
-STEP_NAMES = TraceQuestion(
+STEP_NAMES = Question(
     name="figures/names",
     summary="What the steps of one trace did, by name",
-    answer=StepNames,
-    parameters=NamesAsked,
     compute=_step_names,
     tag="several traces",
     of_steps=False,
@@ -283,11 +270,9 @@ def _sums(rows: Mapping[str, Sequence[Any]], measure: str, divisor: int) -> dict
     return found
 
 
-NAMES = TracesQuestion(
+NAMES = Question(
     name="traces/names",
     summary="Operators or kernels of several traces side by side",
-    answer=Table[NamesMeta],
-    parameters=SideBySide,
     each=_names_of_each,
     most=MOST_COLUMNS,
     compute=_names,

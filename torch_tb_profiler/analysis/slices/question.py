@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Columns, Count, Ns, TraceMeta
-from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.slices.table import CategoryName, CategorySlices, slice_categories, slices
 
 #: events of one answer, unless asked otherwise
@@ -72,11 +72,9 @@ def _slices(subject: Subject, asked: WhichSlices) -> SlicesAnswer:
     return SlicesAnswer(meta=meta, columns=table.columns, rows=table.rows)
 
 
-TRACE_SLICES = TraceQuestion(
+TRACE_SLICES = Question(
     name="trace/slices",
     summary="The longest events",
-    answer=SlicesAnswer,
-    parameters=WhichSlices,
     compute=_slices,
     report=({},),
 )

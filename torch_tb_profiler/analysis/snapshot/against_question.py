@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta
-from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.snapshot.against import AgainstBy, against
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, find_moment, moment_of
@@ -67,10 +67,8 @@ def _against(other: Subject, own: Subject, asked: WhichTwo) -> AgainstAnswer:
     )
 
 
-SNAPSHOT_AGAINST_ANOTHER = PairQuestion(
+SNAPSHOT_AGAINST_ANOTHER = Question(
     name="snapshot/against",
     summary="Memory in use in a memory snapshot, but not in another",
-    answer=AgainstAnswer,
-    parameters=WhichTwo,
     compute=_against,
 )

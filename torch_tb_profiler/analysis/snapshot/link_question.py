@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Ns, TraceMeta, plain
-from torch_tb_profiler.analysis.question import NoParameters, NotFound, PairQuestion, Subject
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.moments import device_history
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of
@@ -122,9 +122,8 @@ def _shifted(time: Int64, by: int) -> list[int]:
     return plain(time + by)
 
 
-SNAPSHOT_LINK = PairQuestion(
+SNAPSHOT_LINK = Question(
     name="snapshot/link",
     summary="Whether a trace and a memory snapshot are of one process, and the snapshot in the time of the trace",
-    answer=SnapshotLinkAnswer,
     compute=_link,
 )

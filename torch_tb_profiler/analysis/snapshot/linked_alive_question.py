@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, TraceMeta, plain
-from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.snapshot.link import SnapshotLink, link
 from torch_tb_profiler.analysis.snapshot.linked_alive import LinkedBy, linked_alive
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moment_of
@@ -84,10 +84,8 @@ def _linked(trace: Subject, snapshot: Subject, asked: WhichLinked) -> LinkedAliv
     )
 
 
-SNAPSHOT_LINKED_ALIVE = PairQuestion(
+SNAPSHOT_LINKED_ALIVE = Question(
     name="snapshot/alive_in_trace",
     summary="What is in use in a memory snapshot, by module, annotation or operator of the trace of the same process",
-    answer=LinkedAliveAnswer,
-    parameters=WhichLinked,
     compute=_linked,
 )

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import TraceMeta, plain
-from torch_tb_profiler.analysis.question import NoParameters, NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, Question, Subject
 from torch_tb_profiler.analysis.result import Result, column
 from torch_tb_profiler.analysis.snapshot.alive import AliveBy, FramesShown, alive_rows, alive_stacks, line_named
 from torch_tb_profiler.analysis.snapshot.answers import (
@@ -258,9 +258,9 @@ def _segments(subject: Subject, asked: AtMoment) -> SegmentsAnswer:
     )
 
 
-def _question(**declared: Any) -> TraceQuestion[Any, Any]:
+def _question(**declared: Any) -> Question:
     """What all questions about a snapshot have in common: there are no steps to choose."""
-    return TraceQuestion(tag=TAG, about="snapshot", of_steps=False, **declared)
+    return Question(tag=TAG, about="snapshot", of_steps=False, **declared)
 
 
 MEMORY_SNAPSHOT = _question(
@@ -323,7 +323,7 @@ LIFETIMES = _question(
 )
 
 #: in the order in which the page asks them
-QUESTIONS: Sequence[TraceQuestion[Any, Any]] = (
+QUESTIONS: Sequence[Question] = (
     MEMORY_SNAPSHOT,
     SNAPSHOT_TIMELINE,
     SNAPSHOT_ALIVE,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from torch_tb_profiler.analysis.absent import absent_traces, first_of
 from torch_tb_profiler.analysis.answer import Answer, TraceMeta
-from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope, Subject, TraceQuestion, TracesQuestion
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Question, Scope, Subject
 from torch_tb_profiler.analysis.run_metrics.question import TracesMeta
 from torch_tb_profiler.analysis.run_metrics.side_by_side import titles_of
 from torch_tb_profiler.analysis.snapshot.ranks import SnapshotFigures, rank_rows, snapshot_figures
@@ -32,10 +31,9 @@ def _figures(subject: Subject, _: NoParameters) -> SnapshotFiguresAnswer:
     return SnapshotFiguresAnswer(meta=TraceMeta(**subject.about("snapshot")), figures=snapshot_figures(subject.model))
 
 
-SNAPSHOT_FIGURES = TraceQuestion(
+SNAPSHOT_FIGURES = Question(
     name="snapshot/figures",
     summary="What is compared of several memory snapshots",
-    answer=SnapshotFiguresAnswer,
     compute=_figures,
     tag="memory snapshots",
     about="snapshot",
@@ -43,7 +41,7 @@ SNAPSHOT_FIGURES = TraceQuestion(
 )
 
 
-def _of_each(_: Scope) -> Mapping[str, tuple[TraceQuestion[Any, Any], msgspec.Struct]]:
+def _of_each(_: Scope) -> Mapping[str, tuple[Question, msgspec.Struct]]:
     return {"figures": (SNAPSHOT_FIGURES, NoParameters())}
 
 
@@ -76,11 +74,9 @@ def _absent(listed: Sequence[Listed]) -> list[Note]:
     return notes
 
 
-SNAPSHOT_BY_RANK = TracesQuestion(
+SNAPSHOT_BY_RANK = Question(
     name="snapshot/ranks",
     summary="Memory snapshots side by side: ranks of a job, or moments",
-    answer=Table[TracesMeta],
-    parameters=Scope,
     each=_of_each,
     kind="snapshot",
     compute=_ranks,

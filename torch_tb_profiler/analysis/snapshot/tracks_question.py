@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, Record, TraceMeta
-from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.snapshot.answers import AtMoment, OfDevice
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of, time_at
@@ -235,37 +235,31 @@ def _record(subject: Subject, asked: WhichRecord) -> SnapshotRecordAnswer:
     )
 
 
-SNAPSHOT_TRACKS = TraceQuestion(
+SNAPSHOT_TRACKS = Question(
     name="snapshot/tracks",
     summary="What can be drawn of a snapshot over time",
     tag=_TAG,
     about="snapshot",
     of_steps=False,
-    answer=SnapshotTracksAnswer,
-    parameters=OfDevice,
     compute=_answer,
 )
 
-SNAPSHOT_TRACKS_TILE = TraceQuestion(
+SNAPSHOT_TRACKS_TILE = Question(
     name="snapshot/tracks/tile",
     summary="A window of a snapshot in columns: curves, the lines that hold them, calls of the allocator",
     tag=_TAG,
     about="snapshot",
     of_steps=False,
     passing=True,
-    answer=SnapshotTracksTileAnswer,
-    parameters=WhichColumns,
     compute=_tile,
 )
 
-SNAPSHOT_RECORD = TraceQuestion(
+SNAPSHOT_RECORD = Question(
     name="snapshot/record",
     summary="One record of a snapshot with its stack, and what was in use after it",
     tag=_TAG,
     about="snapshot",
     of_steps=False,
     passing=True,
-    answer=SnapshotRecordAnswer,
-    parameters=WhichRecord,
     compute=_record,
 )

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta
 from torch_tb_profiler.analysis.health.recording import no_stacks
-from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import NotFound, Question, Subject
 from torch_tb_profiler.analysis.shared.backward_links import backward_links
 from torch_tb_profiler.analysis.slices.table import track_name
 from torch_tb_profiler.analysis.stacks.entries import EntryKind, EntryRole, Weight
@@ -175,11 +175,9 @@ def _threads(model: Model, found: StackThreads, weight: Weight) -> list[StackThr
     ]
 
 
-STACKS = TraceQuestion(
+STACKS = Question(
     name="stacks",
     summary="Time by call stack as a tree in a table",
-    answer=StacksAnswer,
-    parameters=WhichStacks,
     compute=_stacks,
     # the most memory for a moment, so when what was computed for the others is gone
     bundle="stacks",

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, TraceMeta
-from torch_tb_profiler.analysis.question import Refused, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Refused, Subject
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.analysis.waterfall.evidence import Piece, described, pieces_of
 from torch_tb_profiler.analysis.waterfall.waterfall import (
@@ -150,11 +150,9 @@ def _step_parts(found: Waterfall) -> dict[str, list[int]]:
     return {cause: list(ns) for cause, ns in zip(found.causes, columns, strict=True)}
 
 
-WATERFALL = TraceQuestion(
+WATERFALL = Question(
     name="waterfall",
     summary="Where the time of the steps went, exactly",
-    answer=WaterfallAnswer,
-    parameters=WhichPieces,
     compute=_waterfall,
     more="Causes, and how they are found: docs/waterfall.md.",
     first=(WhichPieces(),),

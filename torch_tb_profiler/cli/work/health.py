@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from functools import partial
 
 import msgspec
 
@@ -34,7 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def health_of(subject: Subject) -> HealthAnswer:
     """The answer of /api/health."""
-    return partial(HEALTH.compute, subject)(NoParameters())
+    answer: HealthAnswer = HEALTH.compute(subject, NoParameters())
+    return answer
 
 
 def has_errors(notes: Sequence[Note]) -> bool:

@@ -10,12 +10,12 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.question import Refused, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Refused, Subject
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
@@ -28,7 +28,7 @@ from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.typed import from_json
-from torch_tb_profiler.web.ask import asked_plainly
+from torch_tb_profiler.web.answers.request import asked_plainly
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import OpenTrace, Unavailable
 from torch_tb_profiler.workspace.addresses import address_of
@@ -37,8 +37,6 @@ from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspa
 from torch_tb_profiler.workspace.protocol import Message, Reading
 
 T = TypeVar("T")
-P = TypeVar("P", bound=msgspec.Struct)
-A = TypeVar("A")
 
 STDIN = "-"
 _MOST_NAMES = 8
@@ -63,7 +61,7 @@ class Chosen(msgspec.Struct, frozen=True):
     def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
         """Ask one of the traces a question about the chosen steps. Raises UserError.
 
-        of_steps: as `TraceQuestion.of_steps`
+        of_steps: as `Question.of_steps`
         """
         file = self.files[at]
 
@@ -79,7 +77,7 @@ class Chosen(msgspec.Struct, frozen=True):
         except (Unavailable, Refused, UnknownStep) as error:
             raise UserError(str(error)) from None
 
-    def answer(self, question: TraceQuestion[P, A], own: P, at: int = 0) -> A:
+    def answer(self, question: Question, own: msgspec.Struct, at: int = 0) -> Any:
         """The answer to a declared question about one of the traces; one about all of its steps is kept in the cache,
         where the server keeps it. Raises UserError.
         """
@@ -96,8 +94,7 @@ class Chosen(msgspec.Struct, frozen=True):
             kept = trace.workspace.remember(trace.file, name, make)
         except Unavailable as error:
             raise UserError(str(error)) from None
-        found: A = from_json(kept, question.answer)
-        return found
+        return from_json(kept, question.answer)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.idle import CAUSES
 from torch_tb_profiler.analysis.modules.table import DEVICE_COLUMNS
-from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Question, Subject
 from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
@@ -32,7 +32,7 @@ def table_of_trace(of: ListedTable, own: Own, subject: Subject) -> Table[Any]:
 
 
 def is_of_steps(of: ListedTable) -> bool:
-    """As `TraceQuestion.of_steps`."""
+    """As `Question.of_steps`."""
     return not of.question or _question(of).of_steps
 
 
@@ -40,8 +40,8 @@ def _usual(of: ListedTable, subject: Subject, own: Own) -> Table[Any]:
     return _answer(of, subject, own) if of.question else _result(of, subject, own).table(_meta(of, subject))
 
 
-def _question(of: ListedTable) -> TraceQuestion[Any, Any]:
-    return next(each for each in QUESTIONS if isinstance(each, TraceQuestion) and each.name == of.question)
+def _question(of: ListedTable) -> Question:
+    return next(each for each in QUESTIONS if each.scope == "trace" and each.name == of.question)
 
 
 def _answer(of: ListedTable, subject: Subject, own: Own) -> Table[Any]:

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     logs.configure()
     with chosen(arguments) as traces:
         is_one = arguments.worker is not None or address_of(arguments.path).worker is not None
-        found = traces.answer(SUMMARY, NoParameters()) if is_one else _of_run(traces)
+        found: SummaryAnswer = traces.answer(SUMMARY, NoParameters()) if is_one else _of_run(traces)
     if not arguments.json:
         print(as_text(found))
         return
@@ -77,7 +77,7 @@ def _first(traces: Chosen) -> tuple[SummaryAnswer, dict[str, str]]:
     errors: dict[str, UserError] = {}
     for at, file in enumerate(traces.files):
         try:
-            found = traces.answer(SUMMARY, NoParameters(), at)
+            found: SummaryAnswer = traces.answer(SUMMARY, NoParameters(), at)
         except UserError as error:
             errors[file.entry.path] = error
         else:

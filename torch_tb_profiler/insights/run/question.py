@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.absent import absent_of_span
 from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs
-from torch_tb_profiler.analysis.question import NoParameters, RankPart, RunQuestion, RunSubject, Subject
+from torch_tb_profiler.analysis.question import Node, NoParameters, Question, RunSubject, Subject
 from torch_tb_profiler.insights.bound import Bound
 from torch_tb_profiler.insights.run.facts import RunRank, run_rank
 from torch_tb_profiler.insights.run.findings import run_diagnosis
@@ -46,17 +47,18 @@ def _part(subject: Subject) -> RunRank:
     return run_rank(subject.model, subject.worker)
 
 
-def _run_findings(subject: RunSubject[RunRank], _: NoParameters) -> RunFindingsAnswer:
+RUN_RANK = Node(name="run_findings", make=_part, keep="memory")
+
+
+def _run_findings(subject: Annotated[RunSubject[RunRank], RUN_RANK], _: NoParameters) -> RunFindingsAnswer:
     return RunFindingsAnswer(
         meta=RunMeta(run=subject.run, span=subject.span, notes=absent_of_span("distributed", subject)),
         **asdict(run_diagnosis(subject.parts)),
     )
 
 
-RUN_FINDINGS = RunQuestion(
+RUN_FINDINGS = Question(
     name="run_findings",
     summary="What bounds a run of several ranks, and its findings",
-    answer=RunFindingsAnswer,
-    part=RankPart("run_findings", _part),
     compute=_run_findings,
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from msgspec import Struct
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.question import NoParameters, RankPart, RunQuestion, RunSubject, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Node, NoParameters, Question, RunSubject, Subject
 from torch_tb_profiler.insights.run.facts import RunRank, run_rank
 from torch_tb_profiler.insights.run.findings import run_diagnosis
 from torch_tb_profiler.insights.summary.of_run import of_run
@@ -41,7 +43,10 @@ def _part(subject: Subject) -> SummaryRank:
     return SummaryRank(_summary(subject, NoParameters()), run_rank(subject.model, subject.worker))
 
 
-def _of_run(subject: RunSubject[SummaryRank], _: NoParameters) -> SummaryAnswer:
+SUMMARY_RANK = Node(name="summary_of_run", make=_part, keep="memory")
+
+
+def _of_run(subject: Annotated[RunSubject[SummaryRank], SUMMARY_RANK], _: NoParameters) -> SummaryAnswer:
     skipped = [SummarySkipped(file=file, reason=why) for file, why in subject.skipped]
     first = replace(subject.parts[0].summary, skipped=skipped)
     if first.ranks is not None:
@@ -52,19 +57,16 @@ def _of_run(subject: RunSubject[SummaryRank], _: NoParameters) -> SummaryAnswer:
     return of_run(first, [each.summary for each in ranks], diagnosis, failed, subject.loading)
 
 
-SUMMARY = TraceQuestion(
+SUMMARY = Question(
     name="summary",
     summary="A trace, or all ranks of a run, in a few stable numbers",
-    answer=SummaryAnswer,
     compute=_summary,
     of_run=True,
     more="The same object that `torch-tb-profiler summary --json` prints: of a worker, or without `worker` of a run. "
     "`trace.summary()` and `run.summary()` return it in Python. Steps can be chosen for a worker only.",
-    ranks=RunQuestion(
+    ranks=Question(
         name="summary",
         summary="All ranks of a run in a few stable numbers",
-        answer=SummaryAnswer,
-        part=RankPart("summary_of_run", _part),
         compute=_of_run,
     ),
 )

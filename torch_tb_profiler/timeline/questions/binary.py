@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.question import NotFound, Refused
-from torch_tb_profiler.timeline.question import TimelineQuestion
+from torch_tb_profiler.analysis.question import NotFound, Question, Refused
 from torch_tb_profiler.timeline.questions.parameters import (
     MOST_NUMBERS,
     LaneNumbers,
@@ -79,26 +78,20 @@ def _counters(timeline: Timeline, asked: CountersOfTile) -> bytes:
     return counters_bytes(timeline, asked.level, asked.tile, [known[each] for each in ids])
 
 
-TILES = TimelineQuestion(
+TILES = Question(
     name="timeline/tiles",
     summary="A stretch of some lanes at one level",
-    answer=bytes,
-    parameters=OneTile,
     compute=_tile,
 )
 
-EXACT_SLICES = TimelineQuestion(
+EXACT_SLICES = Question(
     name="timeline/slices",
     summary="Exact slices of a window",
-    answer=bytes,
-    parameters=SlicesOfWindow,
     compute=_slices,
 )
 
-COUNTERS = TimelineQuestion(
+COUNTERS = Question(
     name="timeline/counters",
     summary="Counters over a stretch",
-    answer=bytes,
-    parameters=CountersOfTile,
     compute=_counters,
 )

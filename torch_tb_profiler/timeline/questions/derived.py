@@ -9,10 +9,9 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Ns
-from torch_tb_profiler.analysis.question import NotFound, Part
+from torch_tb_profiler.analysis.question import Node, NotFound, Question
 from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedAnswer, DerivedKind
 from torch_tb_profiler.timeline.enclosing import SliceReference, reference
-from torch_tb_profiler.timeline.question import TimelinePartQuestion
 from torch_tb_profiler.timeline.questions.binary import OneTile
 from torch_tb_profiler.timeline.questions.parameters import Direction, Level, TileNumber, check_level, lanes_of
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -52,17 +51,25 @@ class PieceFound(msgspec.Struct, frozen=True):
     end_ns: Ns | None
 
 
-def _answer(_: Timeline, derived: Derived, __: WhichDerived) -> DerivedAnswer:
+def _node_asked(asked: WhichDerived) -> Node:
+    return PARTS_OF_TIMELINE[asked.of]
+
+
+LanesAsked = Annotated[Derived, _node_asked]
+Path = Annotated[Derived, PARTS_OF_TIMELINE["path"]]
+
+
+def _answer(_: Timeline, derived: LanesAsked, __: WhichDerived) -> DerivedAnswer:
     return derived.about
 
 
-def _tile(timeline: Timeline, derived: Derived, asked: OneDerivedTile) -> bytes:
+def _tile(timeline: Timeline, derived: LanesAsked, asked: OneDerivedTile) -> bytes:
     check_level(timeline, asked.level)
     _check(derived)
     return derived_bytes(timeline, derived, asked.level, asked.tile)
 
 
-def _next(timeline: Timeline, derived: Derived, asked: NextPiece) -> PieceFound:
+def _next(timeline: Timeline, derived: Path, asked: NextPiece) -> PieceFound:
     _check(derived)
     pieces, of_row = derived.levels.kept[0].items, timeline.placed.of_row
     drawn = (derived.row >= 0) & (of_row[derived.row] >= 0)
@@ -77,7 +84,7 @@ def _next(timeline: Timeline, derived: Derived, asked: NextPiece) -> PieceFound:
     return PieceFound(found, int(pieces.start[piece]), int(pieces.end[piece]))
 
 
-def _slack_tile(timeline: Timeline, derived: Derived, asked: OneTile) -> bytes:
+def _slack_tile(timeline: Timeline, derived: Path, asked: OneTile) -> bytes:
     check_level(timeline, asked.level)
     _check(derived)
     lanes = lanes_of(timeline, asked.lanes)
@@ -90,46 +97,26 @@ def _check(derived: Derived) -> None:
         raise NotFound(derived.about.refused.text)
 
 
-def _lanes_asked(asked: WhichDerived) -> Part[Derived]:
-    return PARTS_OF_TIMELINE[asked.of]
-
-
-def _path(_: object) -> Part[Derived]:
-    return PARTS_OF_TIMELINE["path"]
-
-
-DERIVED = TimelinePartQuestion(
+DERIVED = Question(
     name="timeline/derived",
     summary="Lanes that are computed: the critical path, why devices idle, the phases of the program",
-    answer=DerivedAnswer,
-    parameters=WhichDerived,
-    part=_lanes_asked,
     compute=_answer,
 )
 
-DERIVED_TILES = TimelinePartQuestion(
+DERIVED_TILES = Question(
     name="timeline/derived/tiles",
     summary="A stretch of lanes that are computed at one level",
-    answer=bytes,
-    parameters=OneDerivedTile,
-    part=_lanes_asked,
     compute=_tile,
 )
 
-SLACK_TILES = TimelinePartQuestion(
+SLACK_TILES = Question(
     name="timeline/slack",
     summary="A stretch of some lanes at one level, with the slack of the slices",
-    answer=bytes,
-    parameters=OneTile,
-    part=_path,
     compute=_slack_tile,
 )
 
-NEXT_ON_PATH = TimelinePartQuestion(
+NEXT_ON_PATH = Question(
     name="timeline/path/next",
     summary="The next event on the critical path",
-    answer=PieceFound,
-    parameters=NextPiece,
-    part=_path,
     compute=_next,
 )

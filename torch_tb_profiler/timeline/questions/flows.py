@@ -8,9 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
-from torch_tb_profiler.analysis.question import Refused
+from torch_tb_profiler.analysis.question import Question, Refused
 from torch_tb_profiler.timeline.flows import FLOW_KINDS, ArrowsFound, FlowKind, of_slice, of_window
-from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import check_row, check_window, needed
 from torch_tb_profiler.timeline.timeline import Timeline
 
@@ -92,10 +91,8 @@ def _columns(timeline: Timeline, found: ArrowsFound) -> FlowColumns:
     )
 
 
-FLOWS = TimelineQuestion(
+FLOWS = Question(
     name="timeline/flows",
     summary="Arrows of a slice, or of a window",
-    answer=FlowColumns,
-    parameters=WhichFlows,
     compute=_flows,
 )

@@ -9,8 +9,8 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.timeline.drawn import label
-from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import EXAMPLES, NUMBERS_PATTERN, needed, numbers
 from torch_tb_profiler.timeline.timeline import Timeline
 
@@ -60,10 +60,8 @@ def _names(timeline: Timeline, asked: WhichNames) -> NamesOfSlices:
     )
 
 
-TIMELINE_NAMES = TimelineQuestion(
+TIMELINE_NAMES = Question(
     name="timeline/names",
     summary="Texts of names",
-    answer=NamesOfSlices,
-    parameters=WhichNames,
     compute=_names,
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
 import msgspec
 from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.analysis.answer import Row as RowNumber
+from torch_tb_profiler.analysis.question import Node, Question
 from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import SliceReference
-from torch_tb_profiler.timeline.question import TimelineFileQuestion, TimelineQuestion, TimelineStepsQuestion
 from torch_tb_profiler.timeline.questions.parameters import Direction, Row, check_row
-from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, TimelineStepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.raw_event import RawPlace, place_of, raw_args_at
@@ -68,7 +68,7 @@ class Neighbour(msgspec.Struct, frozen=True):
     slice: SliceReference | None
 
 
-def _slice(timeline: Timeline, _: str, steps: TimelineStepsAnswer, asked: OneSlice) -> SliceDetails:
+def _slice(timeline: Timeline, steps: Annotated[TimelineStepsAnswer, TIMELINE_STEPS], asked: OneSlice) -> SliceDetails:
     check_row(timeline, asked.row)
     found = details(timeline, asked.row)
     names = steps.steps.around(found.start_ns, found.start_ns + found.duration_ns)
@@ -84,7 +84,10 @@ def _place(timeline: Timeline, asked: OneSlice) -> RawPlace:
     return place_of(timeline.trace, asked.row)
 
 
-def _args(place: RawPlace, file: BinaryIO, limits: Limits, asked: OneSlice) -> EventArguments:
+PLACE = Node(name="place", make=_place, keep="not")
+
+
+def _args(place: Annotated[RawPlace, PLACE], file: BinaryIO, limits: Limits, asked: OneSlice) -> EventArguments:
     text = raw_args_at(place, file, limits)
     return EventArguments(asked.row, None if text is None else text[:LONGEST_ARGS], len(text or ""))
 
@@ -94,27 +97,20 @@ def _next(timeline: Timeline, asked: NextOf) -> Neighbour:
     return Neighbour(neighbour(timeline, asked.row, asked.direction == "next"))
 
 
-SLICE = TimelineStepsQuestion(
+SLICE = Question(
     name="timeline/slice",
     summary="One slice",
-    answer=SliceDetails,
-    parameters=OneSlice,
     compute=_slice,
 )
 
-ARGS = TimelineFileQuestion(
+ARGS = Question(
     name="timeline/args",
     summary="Arguments of an event as in the file",
-    answer=EventArguments,
-    parameters=OneSlice,
-    find=_place,
     compute=_args,
 )
 
-NEXT = TimelineQuestion(
+NEXT = Question(
     name="timeline/next",
     summary="The next slice of the same name",
-    answer=Neighbour,
-    parameters=NextOf,
     compute=_next,
 )

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns
+from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.timeline.overview import RankDensity, overview
-from torch_tb_profiler.timeline.question import AbsentTrace, RankTimeline, RunTimelines, RunTimelinesQuestion
+from torch_tb_profiler.timeline.question import AbsentTrace, RankTimeline, RunTimelines
 from torch_tb_profiler.timeline.summary import Summary
 
 #: part of a bin, 255 is all
@@ -110,10 +111,8 @@ def _rank(rank: RankTimeline, summary: Summary, density: RankDensity) -> RankOve
     )
 
 
-TIMELINE_OVERVIEW = RunTimelinesQuestion(
+TIMELINE_OVERVIEW = Question(
     name="timeline/overview",
     summary="All ranks of a run",
-    answer=RunOverview,
-    parameters=Bins,
     compute=_overview,
 )

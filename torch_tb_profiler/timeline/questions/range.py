@@ -11,8 +11,8 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.analysis.result import column, columns_field
-from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import (
     EXAMPLES,
     NUMBERS_PATTERN,
@@ -126,10 +126,8 @@ def _name(timeline: Timeline, found: NameTotals, place: int) -> NameTotal:
     )
 
 
-RANGE = TimelineQuestion(
+RANGE = Question(
     name="timeline/range",
     summary="Sums over a window",
-    answer=WindowTotals,
-    parameters=Window,
     compute=_range,
 )

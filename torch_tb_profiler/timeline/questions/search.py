@@ -10,9 +10,8 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
-from torch_tb_profiler.analysis.question import Refused
+from torch_tb_profiler.analysis.question import Question, Refused
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
-from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import check_row
 from torch_tb_profiler.timeline.search import Matches, search
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -149,10 +148,8 @@ def _result(timeline: Timeline, found: Matches) -> SearchResult:
     )
 
 
-SEARCH = TimelineQuestion(
+SEARCH = Question(
     name="timeline/search",
     summary="Names that match, and where",
-    answer=SearchResult,
-    parameters=SearchedFor,
     compute=_search,
 )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Count, Ns
-from torch_tb_profiler.analysis.question import NoParameters
+from torch_tb_profiler.analysis.question import NoParameters, Question
 from torch_tb_profiler.timeline.bands import BAND_NAMES, BandName
 from torch_tb_profiler.timeline.counters import extremes
 from torch_tb_profiler.timeline.drawn import DRAWN_CATEGORIES
 from torch_tb_profiler.timeline.pyramid import tile_length, width_of
-from torch_tb_profiler.timeline.question import TimelineStepsQuestion
+from torch_tb_profiler.timeline.question import TimelineVersion
 from torch_tb_profiler.timeline.series import COUNTER_KINDS, Counter, CounterKind, CounterUnit
-from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, TimelineStepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import DrawnTrack, EventAccount, Tree, account, tree_of
 
@@ -100,7 +101,12 @@ class TimelineAnswer(TimelineStepsAnswer, frozen=True, kw_only=True):
     counters: Sequence[CounterSeries]
 
 
-def _timeline(timeline: Timeline, version: str, steps: TimelineStepsAnswer, _: NoParameters) -> TimelineAnswer:
+def _timeline(
+    timeline: Timeline,
+    version: TimelineVersion,
+    steps: Annotated[TimelineStepsAnswer, TIMELINE_STEPS],
+    _: NoParameters,
+) -> TimelineAnswer:
     tree = tree_of(timeline)
     return TimelineAnswer(
         meta=steps.meta,
@@ -142,9 +148,8 @@ def _counter(timeline: Timeline, counter: Counter) -> CounterSeries:
     return CounterSeries(counter.id, counter.kind, name, counter.device, unit, low, high)
 
 
-TIMELINE = TimelineStepsQuestion(
+TIMELINE = Question(
     name="timeline",
     summary="The track tree, steps and counters",
-    answer=TimelineAnswer,
     compute=_timeline,
 )

@@ -14,19 +14,15 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.compare.diff import ROOT
 from torch_tb_profiler.analysis.memory.records import missing
-from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
+from torch_tb_profiler.analysis.operators.known import OfKnown
 from torch_tb_profiler.analysis.question import (
-    AnyQuestion,
     JsonShape,
     NoParameters,
     NotFound,
-    PairQuestion,
-    PartQuestion,
+    Question,
     Refused,
-    RunQuestion,
     RunSubject,
     Subject,
-    TraceQuestion,
 )
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import Distributed, Rank
@@ -127,9 +123,13 @@ def _of_trace(
     *,
     of_run: bool = False,
     more: str = _MICROSECONDS,
-) -> AnyQuestion:
+) -> Question:
     """Answered when it is first asked, and kept then: the page asks for none of these."""
-    return TraceQuestion(
+
+    def answer(subject: Subject, asked: msgspec.Struct) -> Any:
+        return compute(subject, asked)
+
+    return Question(
         name=f"old{route}",
         route=route,
         summary=summary,
@@ -137,23 +137,22 @@ def _of_trace(
         parameters=parameters,
         tag=TAG,
         more=more,
-        compute=compute,
+        compute=answer,
         of_run=of_run,
     )
 
 
-def _of_ranks(route: str, summary: str, schema: Json, shape: Callable[[Distributed], Any]) -> AnyQuestion:
-    def compute(ranks: RunSubject[Rank], _: NoParameters) -> Any:
+def _of_ranks(route: str, summary: str, schema: Json, shape: Callable[[Distributed], Any]) -> Question:
+    def compute(ranks: Annotated[RunSubject[Rank], RANK], _: NoParameters) -> Any:
         return shape(distributed_of(ranks))
 
-    return RunQuestion(
+    return Question(
         name=f"old{route}",
         route=route,
         summary=summary,
         answer=JsonShape(schema),
         tag=TAG,
         more=_MICROSECONDS,
-        part=RANK,
         compute=compute,
     )
 
@@ -163,7 +162,7 @@ def _special(group_by: str | None, special: str) -> str | None:
     return special if group_by == special else None
 
 
-def _operation_stack(known: KnownOperators, asked: OfOperator) -> Any:
+def _operation_stack(known: OfKnown, asked: OfOperator) -> Any:
     shape = asked.input_shape
     if asked.group_by != shapes.BY_SHAPE:
         shape = None
@@ -216,6 +215,10 @@ def _tree(question: Callable[[Model], Iterator[bytes] | None], missing: str) -> 
     return answer
 
 
+def _diff(left: Subject, right: Subject, _: OfPair) -> Any:
+    return diff.diff(left.model, right.model)
+
+
 def _diffnode(left: Subject, right: Subject, asked: OfNode) -> Any:
     found = diff.diffnode(left.model, right.model, asked.path or ROOT)
     if found is None:
@@ -223,7 +226,7 @@ def _diffnode(left: Subject, right: Subject, asked: OfNode) -> Any:
     return found
 
 
-QUESTIONS: tuple[AnyQuestion, ...] = (
+QUESTIONS: tuple[Question, ...] = (
     _of_trace(
         "/overview",
         "Steps, advice and devices",
@@ -245,15 +248,13 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         lambda subject, asked: shapes.operation_table(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
         ByShape,
     ),
-    PartQuestion(
+    Question(
         name="old/operation/stack",
         route="/operation/stack",
         summary="One operator by call stack",
         answer=JsonShape(schemas.OPERATION_STACK),
-        parameters=OfOperator,
         tag=TAG,
         more=_MICROSECONDS,
-        part=KNOWN_OPERATORS,
         compute=_operation_stack,
     ),
     _of_trace("/kernel", "The pie of kernels", schemas.KERNEL, lambda subject, _: shapes.kernel(subject.model)),
@@ -293,7 +294,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         ref("OldNode"),
         _tree(modules.tree, _NO_TREE),
     ),
-    PairQuestion(
+    Question(
         name="old/diff",
         route="/diff",
         summary="Two traces as a tree",
@@ -301,14 +302,13 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         parameters=OfPair,
         tag=TAG,
         more=_MICROSECONDS,
-        compute=lambda left, right, _: diff.diff(left.model, right.model),
+        compute=_diff,
     ),
-    PairQuestion(
+    Question(
         name="old/diffnode",
         route="/diffnode",
         summary="One node of the tree of two traces",
         answer=JsonShape(ref("OldDifferenceAtPath")),
-        parameters=OfNode,
         tag=TAG,
         more=_MICROSECONDS,
         compute=_diffnode,

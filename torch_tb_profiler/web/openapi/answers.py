@@ -21,7 +21,7 @@ _CELL: Json = {"type": ["string", "number", "boolean", "null"]}
 ROWS: Json = map_of(list_of(_CELL), "By column key: a list each, all of the same length.")
 
 
-def types_of(questions: Iterable[Question[Any, Any]]) -> list[Any]:
+def types_of(questions: Iterable[Question]) -> list[Any]:
     """The types of all answers; of a table that of what stands beside it."""
     found = [question.answer for question in questions if _is_typed(question.answer)]
     return [Column, *dict.fromkeys(meta_of(each) or each for each in found)]

@@ -11,7 +11,7 @@ from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.json_schema import COUNT, TEXT, Json, closed, described, nullable, one_of
 from torch_tb_profiler.web.old_plugin import openapi_shapes
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
-from torch_tb_profiler.web.openapi import of_files, of_queries, of_questions, of_timeline_questions, parameters
+from torch_tb_profiler.web.openapi import of_files, of_queries, of_questions, parameters
 from torch_tb_profiler.web.openapi.answers import components, types_of
 
 _ABOUT = """\
@@ -103,12 +103,10 @@ _HEADERS = {
 @cache
 def document() -> Json:
     """OpenAPI 3.1."""
-    declared = (*QUESTIONS, *OLD_QUESTIONS)
     operations = {
         **of_files.OPERATIONS,
         **of_queries.OPERATIONS,
-        **of_questions.operations(declared),
-        **of_timeline_questions.operations(TIMELINE_QUESTIONS),
+        **of_questions.operations((*QUESTIONS, *OLD_QUESTIONS, *TIMELINE_QUESTIONS)),
     }
     return {
         "openapi": "3.1.0",

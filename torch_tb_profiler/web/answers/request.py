@@ -1,4 +1,4 @@
-"""From a request to the answer about one trace."""
+"""What a request asks: steps, ranges, refusals, and a question about one trace with where its answer is kept."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.question import AnyQuestion, NotFound, Refused, Scope, TraceQuestion
+from torch_tb_profiler.analysis.question import NotFound, Question, Refused
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
-from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import (
     Body,
     Key,
     OpenTrace,
     Packed,
     Refusal,
-    RunStatus,
-    Status,
     StoredAnswer,
-    TraceStatus,
     Value,
     Workspace,
     pack,
@@ -36,13 +32,8 @@ from torch_tb_profiler.workspace import (
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
 Route = Callable[[Workspace, Parameters], Answer | Stream]
-#: from the model and the names of a trace its answer, as it is sent already when it is bytes or pieces of them
-Compute = Callable[[Model, OpenTrace], Any]
-#: the same of two
-ComputeTwo = Callable[[tuple[Model, OpenTrace], tuple[Model, OpenTrace]], Any]
-
-#: before the names of parameters of the second of two traces
-EXPERIMENT = "exp_"
+#: from the names and the model of a trace its answer, as it is sent already when it is bytes or pieces of them
+Compute = Callable[[OpenTrace, Model], Any]
 
 
 @contextmanager
@@ -115,10 +106,6 @@ class TraceRequest(msgspec.Struct, frozen=True):
         known_as = (question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last))
         return cls(trace, repr(known_as), choice, steps, of_steps)
 
-    def answer(self, workspace: Workspace, compute: Compute) -> Answer:
-        """Computed once."""
-        return Answer(self.packed(workspace, lambda: self.compute(workspace, compute)))
-
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
         """What `make` gives, made once. Raises HttpError when that is a refusal."""
         # There are too many ranges of steps to keep the answers about each for long, too.
@@ -128,24 +115,23 @@ class TraceRequest(msgspec.Struct, frozen=True):
     def read(self, workspace: Workspace, compute: Compute, read: Callable[[bytes], P]) -> P:
         """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
         key = replace(self._key, question=("read", self.known_as))
-        return workspace.remember(
-            key, lambda: read(self.packed(workspace, lambda: self.compute(workspace, compute)).plain())
-        )
+        make = partial(self.compute, workspace, compute)
+        return workspace.remember(key, lambda: read(self.packed(workspace, make).plain()))
 
     def cut(
         self,
         workspace: Workspace,
-        compute: Callable[[Model, OpenTrace], P],
+        compute: Callable[[OpenTrace, Model], P],
         use: Callable[[P], T],
         is_worth_keeping: Callable[[P], bool] | None = None,
     ) -> T | Refusal:
         """What `use` makes of a part that answers to many requests are cut from. That is computed once, and stays
         where the model is. is_worth_keeping: whether more will be cut from it; None: always.
         """
-        make = partial(_of_model, compute, self.trace)
+        make = partial(compute, self.trace)
         steps = self.steps if self.of_steps else None
         return _attempted(
-            lambda: workspace.ask_kept(self.trace, self.known_as, make, use, self.choice, steps, is_worth_keeping)
+            workspace.ask_kept, self.trace, self.known_as, make, use, self.choice, steps, is_worth_keeping
         )
 
     def with_timeline(
@@ -156,65 +142,53 @@ class TraceRequest(msgspec.Struct, frozen=True):
         question: Callable[[Timeline, P], T],
     ) -> T:
         """The answer of a function of the timeline of the trace and of what `read` makes of this answer."""
-        kept = self.packed(workspace, lambda: self.compute(workspace, compute))
+        kept = self.packed(workspace, partial(self.compute, workspace, compute))
         return workspace.ask_timeline_and(self.trace, question, self.known_as, partial(_read, read, kept))
 
     def compute(self, workspace: Workspace, compute: Compute) -> StoredAnswer:
         """Computed now."""
-        return self._attempt(workspace, partial(_packed, compute))
+        steps = self.steps if self.of_steps else None
+        question = partial(_packed, compute, self.trace)
+        if self.once and steps is None and self.choice == StepChoice():
+            return _attempted(workspace.ask_once, self.trace, question)
+        return _attempted(workspace.ask, self.trace, question, self.choice, steps)
 
     def stored(self, compute: Compute, model: Model) -> StoredAnswer:
         """The answer as it is kept, from the model of the whole trace."""
-        return _attempted(lambda: pack(_body(compute(model, self.trace))))
+        return _attempted(_packed, compute, self.trace, model)
 
     @property
     def _key(self) -> Key:
         return Key((self.trace,), self.known_as)
 
-    def _attempt(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], T]) -> T | Refusal:
-        steps = self.steps if self.of_steps else None
-
-        question = partial(_of_model, compute, self.trace)
-        if self.once and steps is None and self.choice == StepChoice():
-            return _attempted(lambda: workspace.ask_once(self.trace, question))
-        return _attempted(lambda: workspace.ask(self.trace, question, self.choice, steps))
-
 
 # What is sent to a process that answers is named by its module: functions in functions cannot be.
-
-
-def _of_model(compute: Callable[[Model, OpenTrace], T], trace: OpenTrace, model: Model) -> T:
-    return compute(model, trace)
 
 
 def _read(read: Callable[[bytes], P], kept: Packed) -> P:
     return read(kept.plain())
 
 
-def _packed(compute: Compute, model: Model, trace: OpenTrace) -> Packed:
-    return pack(_body(compute(model, trace)))
+def _packed(compute: Compute, trace: OpenTrace, model: Model) -> Packed:
+    return pack(body_of(compute(trace, model)))
 
 
-def _packed_of_two(compute: ComputeTwo, left: OpenTrace, right: OpenTrace, *models: Model) -> Packed:
-    return pack(_body(compute((models[0], left), (models[1], right))))
-
-
-def known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
+def known_as(question: Question, own: msgspec.Struct) -> Hashable:
     """What is asked for, with its own parameters."""
     return question.name, *msgspec.structs.astuple(own)
 
 
 def asked_plainly(
-    question: TraceQuestion[Any, Any], trace: OpenTrace, own: msgspec.Struct, choice: StepChoice | None = None
+    question: Question, trace: OpenTrace, own: msgspec.Struct, choice: StepChoice | None = None
 ) -> TraceRequest:
     """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
     return TraceRequest.plainly(trace, known_as(question, own), question.of_run, question.of_steps, choice)
 
 
-def _attempted(make: Callable[[], T]) -> T | Refusal:
+def _attempted(make: Callable[..., T], *parameters: Any) -> T | Refusal:
     try:
         with refusals():
-            return make()
+            return make(*parameters)
     except HttpError as error:
         if error.passes:  # for want of time, of which there may be more
             raise
@@ -228,7 +202,7 @@ def given(found: T | Refusal) -> T:
     return found
 
 
-def _body(found: Any) -> Body:
+def body_of(found: Any) -> Body:
     return found if isinstance(found, Iterator | bytes) else dumps(found)
 
 
@@ -258,32 +232,6 @@ def step_range(parameters: Parameters, side: str = "") -> StepRange | None:
     return StepRange(first, last)
 
 
-def ask_two(
-    workspace: Workspace,
-    parameters: Parameters,
-    question: Hashable,
-    compute: ComputeTwo,
-) -> Answer:
-    """The answer to a question about the trace that the request names and the one of its `exp_` parameters.
-
-    Steps are found in the same way in both; of each only the steps that the request names are looked at.
-
-    compute: the answer from the model and the names of each; as it is sent already when it is bytes or pieces of them
-    """
-    left = workspace.find(parameters.need("run"), parameters.need("worker"), parameters.get("span"))
-    right = workspace.find(
-        parameters.need(f"{EXPERIMENT}run"), parameters.need(f"{EXPERIMENT}worker"), parameters.get(f"{EXPERIMENT}span")
-    )
-    choice = step_choice(parameters)
-    ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
-
-    def make() -> Packed:
-        return workspace.ask_two((left, right), partial(_packed_of_two, compute, left, right), choice, ranges)
-
-    with refusals():
-        return Answer(workspace.remember(Key((left, right), (question, choice, ranges)), make))
-
-
 def ask_original(
     workspace: Workspace, trace: OpenTrace, question: Hashable, compute: Callable[[BinaryIO], bytes]
 ) -> bytes:
@@ -294,22 +242,3 @@ def ask_original(
             return pack(compute(stream))
 
     return workspace.remember(Key((trace,), ("original", question)), make).plain()
-
-
-def _only(run: RunStatus, kind: str) -> RunStatus:
-    return replace(run, traces=tuple(trace for trace in run.traces if trace.kind == kind))
-
-
-def meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatus]]:
-    """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
-    found: list[tuple[str, TraceStatus]] = []
-    for run in (_only(each, kind) for each in status.runs):
-        if scope.of == "runs":
-            ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
-            found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []
-        elif scope.of == "all" or run.name == scope.run:
-            found += [(run.name, trace) for trace in run.traces]
-    if scope.of == "run" and not found:
-        missing = because("no_such_run", {"run": scope.run or ""})
-        raise HttpError(404, str(missing), why(missing))
-    return found

@@ -1,4 +1,4 @@
-"""From a declared question about timelines to the route that answers it."""
+"""Answers to questions about the timeline of one trace, and about those of all ranks of a run."""
 
 from __future__ import annotations
 
@@ -9,23 +9,14 @@ from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.question import RankPart
-from torch_tb_profiler.timeline.question import (
-    AbsentTrace,
-    AnyTimelineQuestion,
-    RunTimelines,
-    RunTimelinesQuestion,
-    TimelineFileQuestion,
-    TimelinePartQuestion,
-    TimelineQuestion,
-    TimelineStepsQuestion,
-)
-from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, TimelineStepsAnswer
+from torch_tb_profiler.analysis.question import Node, Question
+from torch_tb_profiler.timeline.question import AbsentTrace, RunTimelines, TimelineVersion
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import TraceError
-from torch_tb_profiler.web.ask import Route, ask_original, refusals, step_choice, step_range
-from torch_tb_profiler.web.execute import answer_as_type, part_of, with_timeline
+from torch_tb_profiler.web.answers.request import ask_original, refusals, step_choice, step_range
+from torch_tb_profiler.web.answers.run import rank_node
+from torch_tb_profiler.web.answers.trace import answer_as_type, node_with_timeline
 from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
@@ -37,19 +28,6 @@ K = TypeVar("K")
 BINARY = "application/octet-stream"
 
 IMMUTABLE = "private, max-age=31536000, immutable"
-
-
-def route_of(question: AnyTimelineQuestion) -> Route:
-    """The route of a question."""
-    if isinstance(question, TimelineQuestion):
-        return partial(_answer_of_timeline, question)
-    if isinstance(question, TimelineStepsQuestion):
-        return partial(_answer_with_steps, question)
-    if isinstance(question, TimelinePartQuestion):
-        return partial(_answer_with_part, question)
-    if isinstance(question, TimelineFileQuestion):
-        return partial(_answer_of_file, question)
-    return partial(_answer_of_run, question)
 
 
 def version_of(trace: OpenTrace) -> str:
@@ -68,7 +46,7 @@ class _Drawn(msgspec.Struct, frozen=True):
     version: str
     is_known: bool
 
-    def stream(self, question: AnyTimelineQuestion, asked: object, compute: Callable[[], bytes]) -> Stream:
+    def stream(self, question: Question, asked: object, compute: Callable[[], bytes]) -> Stream:
         """The answer, computed only when the client does not have it.
 
         asked  all that it depends on beside the trace; its `repr` is part of the ETag
@@ -100,82 +78,54 @@ def _drawn(workspace: Workspace, parameters: Parameters) -> _Drawn:
     return _Drawn(workspace, trace, version, named is not None)
 
 
-def _answer_of_timeline(question: TimelineQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Stream:
+def answer_of_timeline(question: Question, workspace: Workspace, parameters: Parameters) -> Answer | Stream:
     drawn = _drawn(workspace, parameters)
     own = read_parameters(question.parameters, parameters)
-    answer = partial(_of_timeline, question, own)
-    return drawn.stream(question, own, lambda: workspace.ask_timeline(drawn.trace, answer))
+    if any(need.type is BinaryIO for need in question.needs):
+        return _answer_of_file(question, drawn, own)
+    about = (own, step_choice(parameters), step_range(parameters)) if question.depends_on_steps else own
+    return drawn.stream(question, about, partial(_computed, question, drawn, own, parameters))
 
 
-def _of_timeline(question: TimelineQuestion[Any, Any], own: msgspec.Struct, timeline: Timeline) -> bytes:
-    return _sent(question.compute(timeline, own))
+def _computed(question: Question, drawn: _Drawn, own: msgspec.Struct, parameters: Parameters) -> bytes:
+    node = question.node
+    if callable(node):
+        node = node(own)
+    if isinstance(node, Node):
+        compute = partial(_of_timeline, question, own, drawn.version, None)
+        return node_with_timeline(node, drawn.workspace, parameters, compute)
+    value = None if node is None else answer_as_type(node, drawn.workspace, parameters)
+    return drawn.workspace.ask_timeline(drawn.trace, partial(_of_timeline, question, own, drawn.version, value))
 
 
-def _sent(found: Any) -> bytes:
+def _of_timeline(
+    question: Question, own: msgspec.Struct, version: str, answer: Any, timeline: Timeline, node: Any = None
+) -> bytes:
+    """The answer as it is sent. answer, node: the value of what it needs beside the timeline."""
+    opened: dict[Any, Any] = {Timeline: timeline, TimelineVersion: version}
+    value = answer if node is None else node
+    values = (opened[need.type] if need.of is None else value for need in question.needs)
+    found = question.compute(*values, own)
     return found if isinstance(found, bytes) else dumps(found)
 
 
-def _answer_with_steps(
-    question: TimelineStepsQuestion[Any, Any], workspace: Workspace, parameters: Parameters
-) -> Stream:
-    drawn = _drawn(workspace, parameters)
-    own = read_parameters(question.parameters, parameters)
-
-    def compute() -> bytes:
-        steps: TimelineStepsAnswer = answer_as_type(TIMELINE_STEPS, workspace, parameters)
-        return workspace.ask_timeline(drawn.trace, partial(_of_timeline_and_steps, question, own, drawn.version, steps))
-
-    return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
-
-
-def _of_timeline_and_steps(
-    question: TimelineStepsQuestion[Any, Any],
-    own: msgspec.Struct,
-    version: str,
-    steps: TimelineStepsAnswer,
-    timeline: Timeline,
-) -> bytes:
-    return _sent(question.compute(timeline, version, steps, own))
-
-
-def _answer_with_part(
-    question: TimelinePartQuestion[Any, Any, Any], workspace: Workspace, parameters: Parameters
-) -> Stream:
-    drawn = _drawn(workspace, parameters)
-    own = read_parameters(question.parameters, parameters)
-
-    def compute() -> bytes:
-        answer = partial(_of_timeline_and_part, question, own)
-        return with_timeline(question.part(own), workspace, parameters, answer)
-
-    return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
-
-
-def _of_timeline_and_part(
-    question: TimelinePartQuestion[Any, Any, Any], own: msgspec.Struct, timeline: Timeline, part: Any
-) -> bytes:
-    return _sent(question.compute(timeline, part, own))
-
-
-def _answer_of_file(
-    question: TimelineFileQuestion[Any, Any, Any], workspace: Workspace, parameters: Parameters
-) -> Answer:
-    drawn = _drawn(workspace, parameters)
-    own = read_parameters(question.parameters, parameters)
+def _answer_of_file(question: Question, drawn: _Drawn, own: msgspec.Struct) -> Answer:
+    """What is needed of the timeline is known before the file is opened."""
+    workspace = drawn.workspace
     try:
         with refusals():
-            found = workspace.ask_timeline(drawn.trace, partial(_found_in_timeline, question, own))
+            value = workspace.ask_timeline(drawn.trace, partial(_node_of_timeline, question.node, own))
 
         def answer(file: BinaryIO) -> bytes:
-            return dumps(question.compute(found, file, workspace.limits, own))
+            return dumps(question.compute(value, file, workspace.limits, own))
 
         return Answer(ask_original(workspace, drawn.trace, (question.name, own), answer))
     except TraceError as error:
         raise HttpError(422, f"the file {error}") from None
 
 
-def _found_in_timeline(question: TimelineFileQuestion[Any, Any, Any], own: msgspec.Struct, timeline: Timeline) -> Any:
-    return question.find(timeline, own)
+def _node_of_timeline(node: Node, own: msgspec.Struct, timeline: Timeline) -> Any:
+    return node.make(timeline, own)
 
 
 # all ranks of a run ---------------------------------------------------------------------------------------
@@ -203,11 +153,11 @@ class _Rank(msgspec.Struct, frozen=True):
     def ask(self, question: Callable[[Timeline], A]) -> A:
         return self.workspace.ask_timeline(self.trace, question)
 
-    def part(self, part: RankPart[K]) -> K:
-        return part_of(part, self.workspace, self.trace)
+    def node(self, node: Node) -> Any:
+        return rank_node(node, self.workspace, self.trace)
 
 
-def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+def answer_of_timelines(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
     worker = ""
     if question.of_worker:
         run, worker = parameters.need_all("run", "worker")

@@ -1,0 +1,128 @@
+"""Answers to questions about all ranks of a run, and the nodes they are made of."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, overload
+
+import msgspec
+
+from torch_tb_profiler.analysis.question import Node, Question, RunSubject
+from torch_tb_profiler.aside import put_aside, watched
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.web.answers.request import known_as, refusals
+from torch_tb_profiler.web.answers.trace import subject_of
+from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Tier, Workspace, pack
+from torch_tb_profiler.workspace.broken import is_broken
+
+log = logging.getLogger(__name__)
+
+
+def answer_of_run(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
+    opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
+    skipped = tuple((each.file, str(each.reason)) for each in workspace.run(opened.run).skipped)
+    own = read_parameters(question.parameters, parameters)
+    ranks = _Ranks(workspace, opened, skipped)
+    # there are too many parameters to keep each answer for long; a node that is kept itself is not kept twice
+    tier: Tier = "memory" if own.__struct_fields__ or question.node.keep == "run" else "disk"
+    make = partial(_packed, question, own, ranks)
+    return Answer(workspace.remember_of_run(opened, (known_as(question, own), skipped), make, tier))
+
+
+def rank_node(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
+    """Return a node of one of the ranks of a run. Its model is not kept: a run may have many."""
+    return workspace.remember(Key((trace,), ("part", node.name)), partial(_made_of_rank, node, workspace, trace))
+
+
+class _Ranks(msgspec.Struct, frozen=True):
+    """The ranks of a run that is asked about.
+
+    skipped  other files of the run, which are no traces, and why
+    of_kept  whether what is kept of them is used
+    """
+
+    workspace: Workspace
+    opened: OpenRun
+    skipped: tuple[tuple[str, str], ...]
+    of_kept: bool = True
+
+    def value(self, node: Node) -> Any:
+        """Of the node of a run what is kept of it, or made now; of the node of each rank all of these."""
+        if node.keep != "run":
+            return self._subject(node)
+        key = Key.of_run(self.opened, ("part", node.name, self.of_kept))
+        return self.workspace.remember(key, partial(self._read_or_made, node))
+
+    def _read_or_made(self, node: Node) -> Any:
+        """What the ranks say together, of the file that somebody has made of the same ones, or made now."""
+        assert node.encode is not None
+        assert node.decode is not None
+        name = self.workspace.result_name(self.opened)
+        content = self.workspace.result(name) if name is not None and self.of_kept else None
+        known = node.decode(content) if content else None
+        if known is not None:
+            return known
+        made = node.make(*(self.value(need.of) for need in node.needs if isinstance(need.of, Node)))
+        if name is not None:
+            self.workspace.keep_result(name, node.encode(made))
+        return made
+
+    def _subject(self, node: Node) -> RunSubject[Any]:
+        opened = self.opened
+        parts: Sequence[Any] = _Parts(node, self.workspace, opened.traces, self.of_kept)
+        if node.keep != "rank" or not self.of_kept:
+            parts = list(parts)
+        failed = [other for other in opened.others if other.state == "failed"]
+        loading = [other.file for other in opened.others if other.state != "failed"]
+        files, reasons = [other.file for other in failed], [str(other.reason) for other in failed]
+        return RunSubject(opened.run, opened.span, parts, loading, files, reasons, self.skipped)
+
+
+class _Parts(Sequence[Any]):
+    """The node of each rank. What worker processes have kept is read each time it is taken: a run may be large."""
+
+    def __init__(self, node: Node, workspace: Workspace, traces: Sequence[OpenTrace], of_kept: bool) -> None:
+        self._node, self._workspace, self._traces, self._of_kept = node, workspace, traces, of_kept
+
+    def __len__(self) -> int:
+        return len(self._traces)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return _Parts(self._node, self._workspace, self._traces[at], self._of_kept)
+        trace, decode = self._traces[at], self._node.decode
+        if self._node.keep == "rank" and self._of_kept and decode is not None:
+            content = self._workspace.rank_content(trace)
+            kept = decode(content, trace.worker) if content else None
+            if kept is not None:
+                return kept
+        return rank_node(self._node, self._workspace, trace)
+
+
+def _packed(question: Question, own: msgspec.Struct, ranks: _Ranks) -> Packed:
+    with refusals(), watched():
+        try:
+            return pack(dumps(question.compute(ranks.value(question.node), own)))
+        except Exception as error:
+            if not is_broken(error):
+                raise
+            # what is kept of the ranks may have been made elsewhere: it is made anew
+            log.warning("%s: what is kept of its ranks cannot be used", ranks.opened.run, exc_info=error)
+            anew = msgspec.structs.replace(ranks, of_kept=False)
+            return pack(dumps(question.compute(anew.value(question.node), own)))
+
+
+def _made_of_rank(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
+    return put_aside(workspace.ask_once(trace, partial(_of_subject, node, trace)))
+
+
+def _of_subject(node: Node, trace: OpenTrace, model: Model) -> Any:
+    return node.make(subject_of(trace, model))

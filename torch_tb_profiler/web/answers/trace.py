@@ -1,0 +1,170 @@
+"""Answers to questions about one trace, and the nodes of a trace that they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.cached import CachedOnDisk
+from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.question import Node, NotFound, Question, Subject
+from torch_tb_profiler.analysis.result import meta_of
+from torch_tb_profiler.analysis.table import Page, Table
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.typed import from_json
+from torch_tb_profiler.web.answers.request import TraceRequest, asked_plainly, given, known_as, refusals
+from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.web.table_query import TableAnswer, answer_query, is_queried, page_of
+from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.workspace import OpenTrace, Packed, StoredAnswer, Workspace, answer_name, pack
+
+A = TypeVar("A")
+
+OF_STEPS = ("steps", "step_pattern", "from_step", "to_step")
+
+
+def answer_of_trace(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
+    parameters.need_all("run", "worker")
+    own = read_parameters(question.parameters, parameters)
+    if question.node is not None:
+        value = _request_for(question.node, workspace, parameters).read(
+            workspace, partial(_made, question.node), question.node.decode
+        )
+        with refusals():
+            found = question.compute(value, own)
+        return answer_query(TableAnswer(found), parameters) if is_table(question) else Answer(dumps(found))
+
+    asked = _request(question, own, workspace, parameters)
+    if question.about not in ("any", asked.trace.kind):  # no model need be opened to know
+        with refusals():
+            raise _about_others(question)
+    if not is_table(question):
+        make = partial(asked.compute, workspace, partial(computed, question, own, asked.steps))
+        return Answer(asked.packed(workspace, make))
+    table = partial(table_of, question, own, asked.steps)
+    if is_queried(parameters):
+        return Answer(given(asked.cut(workspace, table, partial(page_of, parameters))))
+    return Answer(asked.packed(workspace, partial(asked.cut, workspace, table, _first_page, _has_more_pages)))
+
+
+def answer_as_type(question: Question, workspace: Workspace, parameters: Parameters) -> Any:
+    """Return the answer to a question about the trace that a request names, as its type; it is kept."""
+    own = read_parameters(question.parameters, parameters)
+    return kept_answer(question, own, _request(question, own, workspace, parameters), workspace)
+
+
+def kept_answer(question: Question, own: msgspec.Struct, asked: TraceRequest, workspace: Workspace) -> Any:
+    """Return the answer to a request as its type; of a table the first page. It is kept."""
+    make = partial(asked.compute, workspace, partial(computed, question, own, asked.steps))
+    return from_json(asked.packed(workspace, make).plain(), _sent_as(question))
+
+
+def node_with_timeline(
+    node: Node, workspace: Workspace, parameters: Parameters, question: Callable[[Timeline, Any], A]
+) -> A:
+    """Return the answer of a function of the timeline of the trace that a request names and of a node."""
+    assert node.decode is not None
+    asked = _request_for(node, workspace, parameters)
+    return asked.with_timeline(workspace, partial(_made, node), node.decode, question)
+
+
+def first_of_trace(
+    questions: Sequence[Question], trace: OpenTrace, model: Model, bundle: str
+) -> list[tuple[str, Callable[[Model], StoredAnswer]]]:
+    """What is answered as soon as a trace has been read: the name of each answer, and what computes it."""
+    found: dict[str, Callable[[Model], StoredAnswer]] = {}
+    for question in (question for question in questions if question.scope == "trace"):
+        node = question.node
+        if node is not None and node.bundle == bundle and not is_snapshot(model.trace):
+            asked = TraceRequest.plainly(trace, node.name, of_run=False, of_steps=True)
+            found[answer_name(trace, asked.known_as)] = partial(asked.stored, partial(_made, node))
+        if node is None and question.bundle == bundle and is_about(question, model):
+            for own in question.asked_first(model):
+                asked = asked_plainly(question, trace, own)
+                if question.alone is not None:
+                    found[question.alone.name] = partial(_alone, question.alone)
+                make = partial(computed, question, own, None)
+                found[answer_name(trace, asked.known_as)] = partial(asked.stored, make)
+    return list(found.items())
+
+
+def computed(question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model) -> Any:
+    """Return the answer as it is sent, of a table the first page. Raises Refused."""
+    found = _compute(question, own, steps, trace, model)
+    return TableAnswer(found).page() if isinstance(found, Table) else found
+
+
+def table_of(
+    question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model
+) -> TableAnswer:
+    """Return the whole of an answer that is a table. Raises Refused."""
+    return TableAnswer(_compute(question, own, steps, trace, model))
+
+
+def is_about(question: Question, model: Model) -> bool:
+    """Whether a question is about the kind of file that a model is of."""
+    return question.about in ("any", "snapshot" if is_snapshot(model.trace) else "trace")
+
+
+def subject_of(trace: OpenTrace, model: Model, steps: StepRange | None = None) -> Subject:
+    """`steps`: those that the request names."""
+    return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, troubles, steps)
+
+
+def is_table(question: Question) -> bool:
+    return meta_of(question.answer) is not None
+
+
+def _request(question: Question, own: msgspec.Struct, workspace: Workspace, parameters: Parameters) -> TraceRequest:
+    asked = TraceRequest.of(
+        workspace, parameters, known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
+    )
+    return replace(asked, passing=question.passing)
+
+
+def _request_for(node: Node, workspace: Workspace, parameters: Parameters) -> TraceRequest:
+    return replace(TraceRequest.of(workspace, parameters, node.name), once=node.once)
+
+
+def _first_page(table: TableAnswer) -> Packed:
+    return pack(dumps(table.page()))
+
+
+def _has_more_pages(table: TableAnswer) -> bool:
+    return len(table) > table.table.whole
+
+
+def _compute(question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model) -> Any:
+    if not is_about(question, model):
+        raise _about_others(question)
+    return question.compute(subject_of(trace, model, steps), own)
+
+
+def _about_others(question: Question) -> NotFound:
+    return NotFound(because("no_snapshot" if question.about == "snapshot" else "memory_snapshot"))
+
+
+def _sent_as(question: Question) -> Any:
+    """The type of the JSON."""
+    page: Any = Page
+    meta = meta_of(question.answer)
+    return question.answer if meta is None else page[meta]
+
+
+def _made(node: Node, trace: OpenTrace, model: Model) -> bytes:
+    made: bytes = node.make(subject_of(trace, model))
+    return made
+
+
+def _alone(part: CachedOnDisk[Any], model: Model) -> StoredAnswer:
+    content = part.content(model)
+    model.answers.clear()
+    return pack(content)

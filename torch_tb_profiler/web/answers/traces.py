@@ -1,0 +1,86 @@
+"""Answers to questions about any number of traces, of one run or of many."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.question import Listed, Question, Scope
+from torch_tb_profiler.analysis.table import Page
+from torch_tb_profiler.model import StepChoice
+from torch_tb_profiler.web.answers.request import asked_plainly, given, refusals, step_choice
+from torch_tb_profiler.web.answers.trace import is_table, kept_answer, table_of
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
+from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query
+from torch_tb_profiler.words.reasons import because
+from torch_tb_profiler.workspace import RunStatus, Status, TraceStatus, Workspace
+
+
+def answer_of_traces(
+    question: Question, workspace: Workspace, parameters: Parameters, status: Status | None = None
+) -> Answer:
+    """`status`: what there is; None for all that the workspace has."""
+    assert question.each is not None
+    own: Any = read_parameters(question.parameters, parameters)
+    choice = step_choice(parameters)
+    with refusals():
+        each = question.each(own)
+    if own.of == "run":
+        parameters.need("run")
+    listed: list[Listed] = []
+    ready, refused = 0, None
+    for run, trace in _meant(status or workspace.status(), own, question.kind):
+        answers = None
+        if trace.state == "ready":
+            ready += 1
+            if question.most is None or ready <= question.most:
+                try:
+                    answers = {
+                        name: _typed(workspace, of, asked, run, trace, choice) for name, (of, asked) in each.items()
+                    }
+                except HttpError as error:  # one trace has nothing of this: the others are asked
+                    if error.status != 404:
+                        raise
+                    refused = refused or error
+        listed.append(Listed(run, trace.worker, trace.span, trace.file, trace.state, answers))
+    if refused is not None and not any(each.answers for each in listed):
+        raise refused
+    with refusals():
+        found = question.compute(listed, own)
+    return answer_query(TableAnswer(found), parameters) if is_table(question) else Answer(dumps(found))
+
+
+def _typed(
+    workspace: Workspace, question: Question, own: msgspec.Struct, run: str, trace: TraceStatus, choice: StepChoice
+) -> Any:
+    """The answer of another question about one of the traces, as its type; it is kept. Of a table all rows."""
+    opened = workspace.find(run, trace.worker, trace.span)
+    asked = asked_plainly(question, opened, own, choice)
+    found = kept_answer(question, own, asked, workspace)
+    if isinstance(found, Page) and found.meta.total > len(next(iter(found.rows.values()))):
+        all_rows = partial(TableAnswer.page, query=Query(limit="all"))
+        return given(asked.cut(workspace, partial(table_of, question, own, None), all_rows))
+    return found
+
+
+def _meant(status: Status, scope: Scope, kind: str) -> list[tuple[str, TraceStatus]]:
+    """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
+    found: list[tuple[str, TraceStatus]] = []
+    for run in (_only(each, kind) for each in status.runs):
+        if scope.of == "runs":
+            ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
+            found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []
+        elif scope.of == "all" or run.name == scope.run:
+            found += [(run.name, trace) for trace in run.traces]
+    if scope.of == "run" and not found:
+        missing = because("no_such_run", {"run": scope.run or ""})
+        raise HttpError(404, str(missing), why(missing))
+    return found
+
+
+def _only(run: RunStatus, kind: str) -> RunStatus:
+    return replace(run, traces=tuple(trace for trace in run.traces if trace.kind == kind))

@@ -1,1 +1,0 @@
-"""Routes of the Trace view (docs/timeline-protocol.md)."""
