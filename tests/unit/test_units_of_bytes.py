@@ -35,7 +35,7 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     # 4 * 1000³
     "torch_tb_profiler/workspace/reading_order.py": ("does not say, 4 GB",),
     # DuckDB's megabytes are decimal
-    "torch_tb_profiler/sql/connection.py": ("512MB",),
+    "torch_tb_profiler/tables/sql/connection.py": ("512MB",),
     # names of devices
     "torch_tb_profiler/ranks/link_peaks.py": ("H100 80GB HBM3", "A100-PCIE-40GB"),
     # what Inductor records

@@ -11,12 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import AnyQuestion, NotFound, Refused, Scope, TraceQuestion
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import (
     Body,

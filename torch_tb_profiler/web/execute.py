@@ -29,10 +29,12 @@ from torch_tb_profiler.analysis.question import (
 )
 from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.analysis.table import Page, Table
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.aside import put_aside, watched
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.tables.query import Query, TableAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.ask import (
@@ -46,10 +48,10 @@ from torch_tb_profiler.web.ask import (
     refusals,
     step_choice,
 )
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.web.kept_parts import KeptParts
 from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried, page_of
+from torch_tb_profiler.web.table_page import answer_query, is_queried, page_of
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import (
     Key,

@@ -16,10 +16,11 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import AnyQuestion, TraceQuestion, TracesQuestion
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.execute import answer_of_traces, route_of
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace

@@ -6,12 +6,13 @@ import copyreg
 from typing import Any
 
 from torch_tb_profiler.analysis.question import AnyQuestion, Question
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.web import logdir, report, static_files, trace_file
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.execute import route_of
-from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
 from torch_tb_profiler.web.timeline.execute import route_of as timeline_route_of
 from torch_tb_profiler.workspace import Workspace

@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.analysis.shown.values import alone
+from torch_tb_profiler.arrays.plain import dumps_indented
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.storage import shown
-from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace.cache import Cache, open_cache
 from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE
 
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     finally:
         cache.close()
     found = msgspec.structs.replace(after, removed=max(before.bytes - after.bytes, 0))
-    print(msgspec.json.format(dumps(found)).decode() if arguments.json else _as_text(found))
+    print(dumps_indented(found) if arguments.json else _as_text(found))
 
 
 def _contents(cache: Cache) -> CacheContents:

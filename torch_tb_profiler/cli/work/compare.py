@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.change.question import MOST_ROWS, ROWS, ChangeAn
 from torch_tb_profiler.analysis.change.trends import Trends, numbered, trends
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
+from torch_tb_profiler.arrays.plain import dumps_indented
 from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
 from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.cli.work.change_text import as_text
@@ -22,7 +23,6 @@ from torch_tb_profiler.cli.work.text_table import stdout_style
 from torch_tb_profiler.cli.work.trends_text import trends_text
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 from torch_tb_profiler.workspace.recordings import (
@@ -67,7 +67,7 @@ def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
 
 def _say_trends(found: Trends, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        print(msgspec.json.format(dumps(found)).decode())
+        print(dumps_indented(found))
     else:
         print(trends_text(found, *stdout_style(arguments.color)))
 
@@ -86,7 +86,7 @@ def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: St
 
 def _say_change(found: ChangeAnswer, arguments: argparse.Namespace) -> None:
     if arguments.json:
-        print(msgspec.json.format(dumps(found)).decode())
+        print(dumps_indented(found))
     else:
         print(as_text(found, arguments.limit, *stdout_style(arguments.color)))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.shown.values import alone
+from torch_tb_profiler.arrays.plain import dumps_indented
 from torch_tb_profiler.cli.errors import UNSOUND, UserError
 from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.cli.work.doctor_facts import (
@@ -30,7 +30,6 @@ from torch_tb_profiler.cli.work.recommended import RECOMMENDED
 from torch_tb_profiler.discovery import Found, Skipped
 from torch_tb_profiler.storage import shown
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
@@ -47,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     found = diagnosis(arguments.path, arguments.cache_dir)
     if arguments.json:
-        print(msgspec.json.format(dumps(found)).decode())
+        print(dumps_indented(found))
     else:
         print("\n".join(map(safe, _lines(found))))
         if arguments.profiler:

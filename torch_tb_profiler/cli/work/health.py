@@ -6,15 +6,13 @@ import argparse
 from collections.abc import Sequence
 from functools import partial
 
-import msgspec
-
 from torch_tb_profiler.analysis.health.question import HEALTH, HealthAnswer
 from torch_tb_profiler.analysis.question import NoParameters, Subject
+from torch_tb_profiler.arrays.plain import dumps_indented
 from torch_tb_profiler.cli.errors import UNSOUND
 from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.cli.work.one_trace import chosen
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import logs
 
 _ORDER = ("error", "warning", "info")
@@ -26,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     with chosen(arguments, all_of_run=True) as found:
         answers = [found.ask(health_of, at) for at in range(len(found.files))]
     if arguments.json:
-        print(msgspec.json.format(dumps({"traces": answers})).decode())
+        print(dumps_indented({"traces": answers}))
     else:
         print("\n\n".join(map(as_text, answers)))
     return UNSOUND if any(has_errors(answer.notes) for answer in answers) else 0

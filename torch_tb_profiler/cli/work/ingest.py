@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.meter import Meter
 from torch_tb_profiler.cli.saying import safe
@@ -20,7 +21,6 @@ from torch_tb_profiler.ingest.ingest import Ingested, ingest
 from torch_tb_profiler.ingest.runner import CannotBegin, Runner
 from torch_tb_profiler.ingest.together import RunOutcome
 from torch_tb_profiler.storage import StorageError, storage_for
-from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import logs
 
 

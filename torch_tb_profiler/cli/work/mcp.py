@@ -15,7 +15,7 @@ from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.guide import SKILL
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.tools.sql import Queries
-from torch_tb_profiler.sql.errors import INSTALL
+from torch_tb_profiler.tables.sql.errors import INSTALL
 from torch_tb_profiler.workspace import logs
 
 #: seconds of --time-limit

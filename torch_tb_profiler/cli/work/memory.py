@@ -28,6 +28,7 @@ from torch_tb_profiler.analysis.snapshot.sentences import (
     said_of_oom,
 )
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice, memory_snapshot
+from torch_tb_profiler.arrays.plain import dumps_indented
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import safe, tell
@@ -99,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
         if note.severity != "info":
             tell(f"{note.severity}: {note.text}")
     if arguments.json:
-        print(msgspec.json.format(msgspec.json.encode(as_json(found))).decode())
+        print(dumps_indented(as_json(found)))
     else:
         print(_as_text(found))
 
@@ -120,7 +121,7 @@ def _side_by_side(workspace: LocalWorkspace, files: Sequence[TraceFile], as_json
         keys = ("peak_requested", "difference", "peak_reserved", "requested", "ooms", "line", "line_bytes")
         names = [{"worker": file.worker, "span": file.span} for file in chosen]
         found = [name | row for name, row in zip(names, _listed(rows, keys), strict=True)]
-        return msgspec.json.format(msgspec.json.encode({"snapshots": found})).decode()
+        return dumps_indented({"snapshots": found})
     lines = []
     for at, file in enumerate(chosen):
         differs = int(rows.difference[at])

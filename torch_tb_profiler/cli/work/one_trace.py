@@ -16,6 +16,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Refused, Subject, TraceQuestion
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
@@ -29,7 +30,6 @@ from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.ask import asked_plainly
-from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import OpenTrace, Unavailable
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name

@@ -19,9 +19,9 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import drop
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, LONGEST_ANSWER_SECONDS
 from torch_tb_profiler.discovery import named_roots
-from torch_tb_profiler.sql import QueryError
-from torch_tb_profiler.sql.connection import connect
 from torch_tb_profiler.storage import is_local, shown, storage_for
+from torch_tb_profiler.tables.sql import QueryError
+from torch_tb_profiler.tables.sql.connection import connect
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.drops import Drops, takes_none

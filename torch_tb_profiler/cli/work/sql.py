@@ -15,10 +15,10 @@ from torch_tb_profiler.cli.work import outputs
 from torch_tb_profiler.cli.work.one_trace import STDIN, chosen
 from torch_tb_profiler.cli.work.targets import Target
 from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
-from torch_tb_profiler.sql import QueryError
-from torch_tb_profiler.sql.answer import SqlRows, table_of_rows
-from torch_tb_profiler.sql.connection import LONGEST_STATEMENT
-from torch_tb_profiler.sql.database import Database, TraceSource
+from torch_tb_profiler.tables.sql import QueryError
+from torch_tb_profiler.tables.sql.answer import SqlRows, table_of_rows
+from torch_tb_profiler.tables.sql.connection import LONGEST_STATEMENT
+from torch_tb_profiler.tables.sql.database import Database, TraceSource
 from torch_tb_profiler.workspace import Unavailable, logs
 
 #: rows that are printed as text

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import NoParameters
+from torch_tb_profiler.arrays.plain import dumps_indented
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.cli.work.one_trace import Chosen, chosen
@@ -19,7 +19,6 @@ from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummarySkipped
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
-from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import logs
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.reading_order import packed_bytes
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     for each in found.skipped:
         tell(f"skipped: {each.file} {each.reason}")
-    print(msgspec.json.format(dumps(found)).decode())
+    print(dumps_indented(found))
 
 
 def _of_run(traces: Chosen) -> SummaryAnswer:

@@ -19,8 +19,8 @@ from torch_tb_profiler.cli.work.one_trace import chosen
 from torch_tb_profiler.cli.work.sources import is_of_steps, table_of_trace
 from torch_tb_profiler.cli.work.text_table import has_colors, text_table, width_of
 from torch_tb_profiler.tables.listing import ListedTable
-from torch_tb_profiler.web.table_query import Query, TableAnswer
-from torch_tb_profiler.web.table_query.grammar import Problem
+from torch_tb_profiler.tables.query import Query, TableAnswer
+from torch_tb_profiler.tables.query.grammar import Problem
 from torch_tb_profiler.workspace import logs
 
 #: rows that are printed as text by default

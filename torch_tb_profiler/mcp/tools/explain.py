@@ -19,7 +19,7 @@ from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Told, Tool, TraceId, Wrong
 from torch_tb_profiler.mcp.places import Call, longest_call
 from torch_tb_profiler.mcp.values import cells_of, digits, milliseconds, name_of, named, sentence
-from torch_tb_profiler.web.table_query import Query, TableAnswer
+from torch_tb_profiler.tables.query import Query, TableAnswer
 
 _LONGEST_NAME = 10_000
 _MOST_PLACES = 5

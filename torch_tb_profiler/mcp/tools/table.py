@@ -14,8 +14,8 @@ from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Cells, Told, Tool, TraceId, Wrong
 from torch_tb_profiler.mcp.tables import TABLES
 from torch_tb_profiler.mcp.values import cells_of, key_of
-from torch_tb_profiler.web.table_query import Query, TableAnswer
-from torch_tb_profiler.web.table_query.grammar import Problem
+from torch_tb_profiler.tables.query import Query, TableAnswer
+from torch_tb_profiler.tables.query.grammar import Problem
 
 _LONGEST_TEXT = 1_000
 #: a column in milliseconds, perhaps with a limit that has no unit of its own

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from torch_tb_profiler.analysis.answer_schemas import schema_of
+from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.analysis.question import AnyQuestion, PairQuestion, RunQuestion, TraceQuestion, TracesQuestion
 from torch_tb_profiler.analysis.result import meta_of
-from torch_tb_profiler.web.json_schema import Json
-from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import LISTING, OF_TRACE, Operation
 from torch_tb_profiler.web.openapi.parameters import (
     PAGE,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from torch_tb_profiler.analysis.answer_schemas import schema_of
+from torch_tb_profiler.analysis.json_schema import Json, described
 from torch_tb_profiler.timeline.question import (
     AnyTimelineQuestion,
     RunTimelinesQuestion,
@@ -11,8 +13,6 @@ from torch_tb_profiler.timeline.question import (
     TimelineStepsQuestion,
 )
 from torch_tb_profiler.web.http import JSON
-from torch_tb_profiler.web.json_schema import Json, described
-from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import BINARY, Operation
 from torch_tb_profiler.web.openapi.parameters import RUN_AND_SPAN, STEPS, TRACE, VERSION
 from torch_tb_profiler.web.parameters import query_parameters

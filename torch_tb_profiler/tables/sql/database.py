@@ -16,14 +16,14 @@ import numpy.typing as npt
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.reduction import RunResult, reduce
 from torch_tb_profiler.ranks.summary import summarize
-from torch_tb_profiler.sql.answer import SqlRows
-from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values, plain
-from torch_tb_profiler.sql.connection import BEGIN_READING, check, check_types, connect, in_words
-from torch_tb_profiler.sql.errors import QueryError, query_error
-from torch_tb_profiler.sql.macros import ALWAYS, IN_STEPS, SHORT, short_names
-from torch_tb_profiler.sql.names import MAIN, distinct_names, quoted, schemas_of, split_name
-from torch_tb_profiler.sql.tables import RUN_TABLES, TABLES
-from torch_tb_profiler.sql.tables.table import RunTable, SqlTable
+from torch_tb_profiler.tables.sql.answer import SqlRows
+from torch_tb_profiler.tables.sql.columns import SqlColumn, Texts, Values, plain
+from torch_tb_profiler.tables.sql.connection import BEGIN_READING, check, check_types, connect, in_words
+from torch_tb_profiler.tables.sql.errors import QueryError, query_error
+from torch_tb_profiler.tables.sql.macros import ALWAYS, IN_STEPS, SHORT, short_names
+from torch_tb_profiler.tables.sql.names import MAIN, distinct_names, quoted, schemas_of, split_name
+from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
+from torch_tb_profiler.tables.sql.tables.table import RunTable, SqlTable
 
 if TYPE_CHECKING:
     import duckdb

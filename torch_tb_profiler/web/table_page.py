@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
-from torch_tb_profiler.web.table_query.answer import Query, TableAnswer
-from torch_tb_profiler.web.table_query.grammar import Problem
+from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.tables.query.answer import Query, TableAnswer
+from torch_tb_profiler.tables.query.grammar import Problem
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 
 _ASKED = ("sort", "filter", "search", "offset", "limit")
 

@@ -9,8 +9,8 @@ import msgspec
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.reduction import RunResult
 from torch_tb_profiler.ranks.run_answers import RunRanks
-from torch_tb_profiler.sql.columns import of_answer
-from torch_tb_profiler.sql.tables.table import RunTable
+from torch_tb_profiler.tables.sql.columns import of_answer
+from torch_tb_profiler.tables.sql.tables.table import RunTable
 
 
 def _ranks(found: RunResult) -> Mapping[str, Sequence[object]]:

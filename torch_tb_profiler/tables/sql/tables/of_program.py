@@ -10,9 +10,9 @@ from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import ModuleTable, modules
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES, StepTimes, step_times
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values, known, of_definition
-from torch_tb_profiler.sql.tables.shared import START, STEP
-from torch_tb_profiler.sql.tables.table import SqlTable
+from torch_tb_profiler.tables.sql.columns import SqlColumn, Texts, Values, known, of_definition
+from torch_tb_profiler.tables.sql.tables.shared import START, STEP
+from torch_tb_profiler.tables.sql.tables.table import SqlTable
 
 
 def _steps(model: Model) -> Mapping[str, Values]:

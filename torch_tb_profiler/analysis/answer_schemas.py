@@ -10,10 +10,10 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from torch_tb_profiler.analysis.field_texts import field_texts, own_docstring
+from torch_tb_profiler.analysis.json_schema import ANY_JSON, COMPONENT, Json, closed, described, list_of, map_of, ref
 from torch_tb_profiler.analysis.question import JsonShape, Question
 from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.analysis.table import Column
-from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, described, list_of, map_of, ref
 
 _TEMPLATE = COMPONENT.format(kind="schemas", name="{name}")
 

@@ -8,7 +8,7 @@ import msgspec
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.reduction import RunResult
-from torch_tb_profiler.sql.columns import SqlColumn, Values
+from torch_tb_profiler.tables.sql.columns import SqlColumn, Values
 
 
 class SqlTable(msgspec.Struct, frozen=True):

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.types import Bool, Int32
-from torch_tb_profiler.web.table_query.grammar import Compare, Condition, Equal, Match, Operator, Truth, Word
-from torch_tb_profiler.web.table_query.natural import natural_key
+from torch_tb_profiler.tables.query.grammar import Compare, Condition, Equal, Match, Operator, Truth, Word
+from torch_tb_profiler.tables.query.natural import natural_key
 
 _COMPARE: dict[Operator, np.ufunc] = {
     ">": np.greater,

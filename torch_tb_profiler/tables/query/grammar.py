@@ -14,7 +14,7 @@ import msgspec
 from torch_tb_profiler.analysis.units import factor_of
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.late_pattern import late_pattern
-from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
+from torch_tb_profiler.tables.query.pattern import Pattern, PatternError
 
 #: names of C++ kernels have thousands of characters
 LONGEST = 10_000

@@ -8,8 +8,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values
-from torch_tb_profiler.sql.tables.shared import (
+from torch_tb_profiler.tables.sql.columns import SqlColumn, Texts, Values
+from torch_tb_profiler.tables.sql.tables.shared import (
     CATEGORY,
     NAME,
     ROW,
@@ -20,7 +20,7 @@ from torch_tb_profiler.sql.tables.shared import (
     event_values,
     thread_values,
 )
-from torch_tb_profiler.sql.tables.table import SqlTable
+from torch_tb_profiler.tables.sql.tables.table import SqlTable
 from torch_tb_profiler.trace.schema import Phase
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.sql.errors import INSTALL, QueryError, query_error
+from torch_tb_profiler.tables.sql.errors import INSTALL, QueryError, query_error
 
 if TYPE_CHECKING:
     import duckdb

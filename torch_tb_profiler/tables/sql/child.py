@@ -19,9 +19,9 @@ import msgspec
 
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.sql.answer import QueryAnswer, as_cell
-from torch_tb_profiler.sql.database import Database, TraceSource
-from torch_tb_profiler.sql.errors import QueryError, query_error
+from torch_tb_profiler.tables.sql.answer import QueryAnswer, as_cell
+from torch_tb_profiler.tables.sql.database import Database, TraceSource
+from torch_tb_profiler.tables.sql.errors import QueryError, query_error
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.typed import from_json

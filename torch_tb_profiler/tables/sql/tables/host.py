@@ -15,8 +15,17 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import module_name, nn_modules
-from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values, known, of_definition, of_field, of_schema, rows_at
-from torch_tb_profiler.sql.tables.shared import (
+from torch_tb_profiler.tables.sql.columns import (
+    SqlColumn,
+    Texts,
+    Values,
+    known,
+    of_definition,
+    of_field,
+    of_schema,
+    rows_at,
+)
+from torch_tb_profiler.tables.sql.tables.shared import (
     CATEGORY,
     NAME,
     OPERATOR,
@@ -30,7 +39,7 @@ from torch_tb_profiler.sql.tables.shared import (
     operator_values,
     thread_values,
 )
-from torch_tb_profiler.sql.tables.table import SqlTable
+from torch_tb_profiler.tables.sql.tables.table import SqlTable
 from torch_tb_profiler.trace.schema import Launches, Operators, PythonFrames
 
 _NO_CALL = "an annotation, or a call that its only nested operator of the same name stands for"

@@ -17,8 +17,8 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.short import short_name
-from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values, known, of_definition, of_schema, rows_at
-from torch_tb_profiler.sql.tables.shared import (
+from torch_tb_profiler.tables.sql.columns import SqlColumn, Texts, Values, known, of_definition, of_schema, rows_at
+from torch_tb_profiler.tables.sql.tables.shared import (
     LAUNCH_ROW,
     NAME,
     OPERATOR,
@@ -31,7 +31,7 @@ from torch_tb_profiler.sql.tables.shared import (
     operator_values,
     step_values,
 )
-from torch_tb_profiler.sql.tables.table import SqlTable
+from torch_tb_profiler.tables.sql.tables.table import SqlTable
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import DeviceWork
 

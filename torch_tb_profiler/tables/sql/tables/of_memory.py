@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from torch_tb_profiler.analysis.memory.blocks import BlockTable, memory_events
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.sql.columns import SqlColumn, Texts, Values, known, of_definition
-from torch_tb_profiler.sql.tables.shared import ROW
-from torch_tb_profiler.sql.tables.table import SqlTable
+from torch_tb_profiler.tables.sql.columns import SqlColumn, Texts, Values, known, of_definition
+from torch_tb_profiler.tables.sql.tables.shared import ROW
+from torch_tb_profiler.tables.sql.tables.table import SqlTable
 
 _TEXTS = ("device", "operator", "parent")
 _NUMBERS = ("bytes", "alloc_ns", "release_ns", "duration_ns", "alloc_row", "release_row")
