@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 from torch_tb_profiler.cli.sides import declare_sides
+from torch_tb_profiler.defaults import declare_cache_dir
 
 FORMATS = ("text", "json", "markdown", "junit", "github")
 

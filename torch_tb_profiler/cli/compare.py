@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 from torch_tb_profiler.cli.options import declare_color
 from torch_tb_profiler.cli.sides import declare_sides
+from torch_tb_profiler.defaults import declare_cache_dir
 
 
 class Compare:

@@ -175,9 +175,7 @@ def _compute(
 
 
 def _about_others(question: AnyTraceQuestion) -> NotFound:
-    if question.about == "snapshot":
-        return NotFound(because("no_snapshot"))
-    return NotFound(because("memory_snapshot"))
+    return NotFound(because("no_snapshot" if question.about == "snapshot" else "memory_snapshot"))
 
 
 def is_about(question: AnyTraceQuestion, model: Model) -> bool:
