@@ -249,7 +249,7 @@ def failing_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("torch_tb_profiler.cli.work.sql.run", fails)
+    monkeypatch.setattr("torch_tb_profiler.cli.sql.Sql.run", fails)
 
 
 def test_memory_that_others_lack(
