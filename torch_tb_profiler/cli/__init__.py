@@ -1,7 +1,7 @@
 """The command line: `torch-tb-profiler COMMAND`.
 
-Belongs here: one light file per command, which declares arguments, and what they share; `work/` has what commands do.
-Does not belong here: any analysis.
+Belongs here: one file per command, which declares arguments and does the work, and what they share; `work/` has what is
+imported only when a command runs. Does not belong here: any analysis.
 """
 
 from __future__ import annotations

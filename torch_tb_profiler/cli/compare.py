@@ -163,8 +163,7 @@ def _of_saved(path: str, figures: RecordingFigures) -> _Read:
 
 
 def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:
-    """Of every run and span below a path: the worker that is named, else the first. Raises UserError, StorageError."""
-    from torch_tb_profiler.workspace import Unavailable
+    """Of every run and span below a path: the worker that is named, else the first. Raises ErrorWithReason."""
     from torch_tb_profiler.workspace.local_workspace import LocalTrace
     from torch_tb_profiler.workspace.recordings import RecordingError, find_spans
 
@@ -172,11 +171,8 @@ def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, 
     made = []
     for run, spans in found.of_runs:
         for file in _first(run, spans):
-            try:
-                trace = LocalTrace(workspace, file, choice)
-                made.append(trace.ask(lambda model, run=run, file=file: _of(model, run, file)))  # type: ignore[misc]
-            except Unavailable as error:
-                raise UserError(str(error)) from None
+            trace = LocalTrace(workspace, file, choice)
+            made.append(trace.ask(lambda model, run=run, file=file: _of(model, run, file)))  # type: ignore[misc]
     if not made:
         raise RecordingError(found.why_none, missing=True)
     return made

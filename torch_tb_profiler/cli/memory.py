@@ -81,12 +81,10 @@ class Memory:
 
 
 def _of_path(arguments: argparse.Namespace) -> str:
-    """Return what is said of the snapshots of a path, else of its traces. Raises UserError."""
-    from torch_tb_profiler.analysis.question import Refused
+    """Return what is said of the snapshots of a path, else of its traces. Raises UserError, Unavailable and Refused."""
     from torch_tb_profiler.arrays.plain import dumps_indented
     from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
     from torch_tb_profiler.cli.work.snapshot_text import as_json, as_text
-    from torch_tb_profiler.workspace import Unavailable
     from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
 
     run = chosen_run(arguments.path, arguments.run)
@@ -101,10 +99,7 @@ def _of_path(arguments: argparse.Namespace) -> str:
         told = f"using the first of {len(snapshots)} snapshots; --worker and --span choose others, --ranks shows all"
         tell(f"{told}: {listed_traces(snapshots)}")
     other = None if arguments.against is None else LocalTrace(workspace, _other(arguments))
-    try:
-        facts = LocalTrace(workspace, snapshots[0]).ask(lambda model: _facts(model, arguments, other))
-    except (Unavailable, Refused) as error:
-        raise UserError(str(error)) from None
+    facts = LocalTrace(workspace, snapshots[0]).ask(lambda model: _facts(model, arguments, other))
     for note in facts.notes:
         if note.severity != "info":
             tell(f"{note.severity}: {note.text}")

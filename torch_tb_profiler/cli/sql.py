@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,7 @@ class Sql:
         statement = _statement(arguments)
         if arguments.worker is None:
             del arguments.worker  # `chosen` would take the first
-        with chosen(arguments) as found, _told():
+        with chosen(arguments) as found:
             database = Database(
                 [
                     TraceSource(found.run.name, file.worker, file.span, trace.ask)
@@ -95,17 +94,6 @@ def _statement(arguments: argparse.Namespace) -> str | None:
     return str(arguments.query) if arguments.query is not None else None
 
 
-@contextlib.contextmanager
-def _told() -> Iterator[None]:
-    from torch_tb_profiler.tables.sql import QueryError
-    from torch_tb_profiler.workspace import Unavailable
-
-    try:
-        yield
-    except (QueryError, Unavailable) as error:
-        raise UserError(str(error)) from None
-
-
 def _write(found: SqlRows, form: outputs.Format, target: Target | None, arguments: argparse.Namespace) -> None:
     from torch_tb_profiler.analysis.table import Page, PageMeta
     from torch_tb_profiler.cli.work import outputs
@@ -126,6 +114,8 @@ def _write(found: SqlRows, form: outputs.Format, target: Target | None, argument
 
 def _shell(database: Database, arguments: argparse.Namespace) -> None:
     """Queries from a terminal until it ends; each ends with a semicolon or an empty line."""
+    from torch_tb_profiler.reason import ErrorWithReason
+
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401 - lines can be edited and called back
     print(
@@ -133,9 +123,8 @@ def _shell(database: Database, arguments: argparse.Namespace) -> None:
     )
     while (statement := _read()) is not None:
         try:
-            with _told():
-                _write(database.rows(statement), "text", None, arguments)
-        except UserError as error:
+            _write(database.rows(statement), "text", None, arguments)
+        except ErrorWithReason as error:
             tell(str(error))
         except KeyboardInterrupt:
             tell("ended")

@@ -62,6 +62,7 @@ def _of_run(traces: Chosen) -> SummaryAnswer:
     from torch_tb_profiler.insights.run.findings import run_diagnosis
     from torch_tb_profiler.insights.summary.of_run import of_run
     from torch_tb_profiler.insights.summary.summary import SummarySkipped
+    from torch_tb_profiler.reason import ErrorWithReason
 
     found, unread = _first(traces)
     span = [at for at, file in enumerate(traces.files) if file.span == found.trace.span]
@@ -70,7 +71,7 @@ def _of_run(traces: Chosen) -> SummaryAnswer:
     for at in span if found.ranks is None else ():
         try:
             ranks.append(_rank(traces, at, is_replayed))
-        except UserError as error:
+        except (ErrorWithReason, UserError) as error:
             unread[traces.files[at].entry.path] = str(error)
     failed = [
         SummarySkipped(file=path.rpartition("/")[2], reason=why.removeprefix(f"{path} "))
@@ -95,12 +96,13 @@ def _first(traces: Chosen) -> tuple[SummaryAnswer, dict[str, str]]:
     """
     from torch_tb_profiler.analysis.question import NoParameters
     from torch_tb_profiler.insights.summary.question import SUMMARY
+    from torch_tb_profiler.reason import ErrorWithReason
 
-    errors: dict[str, UserError] = {}
+    errors: dict[str, ErrorWithReason | UserError] = {}
     for at, file in enumerate(traces.files):
         try:
             found = traces.answer(SUMMARY, NoParameters(), at)
-        except UserError as error:
+        except (ErrorWithReason, UserError) as error:
             errors[file.entry.path] = error
         else:
             empty = {each.entry.path: "is empty" for each in traces.files if not each.entry.size}

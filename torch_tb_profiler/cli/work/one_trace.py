@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.question import Refused, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
@@ -25,12 +25,12 @@ from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.discovery import Found, Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
-from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.ask import asked_plainly
-from torch_tb_profiler.workspace import OpenTrace, Unavailable
+from torch_tb_profiler.workspace import OpenTrace
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, without_traces
@@ -61,7 +61,7 @@ class Chosen(msgspec.Struct, frozen=True):
         return len({each.worker for each in self.run.traces if each.kind == "trace"})
 
     def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
-        """Ask one of the traces a question about the chosen steps. Raises UserError.
+        """Ask one of the traces a question about the chosen steps. Raises ErrorWithReason and UserError.
 
         of_steps: as `TraceQuestion.of_steps`
         """
@@ -74,14 +74,11 @@ class Chosen(msgspec.Struct, frozen=True):
                 Subject(of, self.run.name, file.worker, file.span, file.entry.size, self._workers, troubles, steps)
             )
 
-        try:
-            return self.traces[at].ask(asked)
-        except (Unavailable, Refused, UnknownStep) as error:
-            raise UserError(str(error)) from None
+        return self.traces[at].ask(asked)
 
     def answer(self, question: TraceQuestion[P, A], own: P, at: int = 0) -> A:
         """The answer to a declared question about one of the traces; one about all of its steps is kept in the cache,
-        where the server keeps it. Raises UserError.
+        where the server keeps it. Raises ErrorWithReason and UserError.
         """
         if self.steps is not None:
             return self.ask(lambda subject: question.compute(subject, own), at, of_steps=question.of_steps)
@@ -92,11 +89,7 @@ class Chosen(msgspec.Struct, frozen=True):
         def make() -> bytes:
             return dumps(self.ask(lambda subject: question.compute(subject, own), at))
 
-        try:
-            kept = trace.workspace.remember(trace.file, name, make)
-        except Unavailable as error:
-            raise UserError(str(error)) from None
-        found: A = from_json(kept, question.answer)
+        found: A = from_json(trace.workspace.remember(trace.file, name, make), question.answer)
         return found
 
 
