@@ -190,9 +190,6 @@ def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
 def _of(model: Model, run: Run, file: TraceFile) -> _Read:
     from torch_tb_profiler.analysis.answer import TraceMeta
     from torch_tb_profiler.analysis.change.change import recording
-    from torch_tb_profiler.analysis.health import troubles
-    from torch_tb_profiler.analysis.question import Subject
+    from torch_tb_profiler.workspace.subject import subject_of, trace_of
 
-    workers = len({each.worker for each in run.traces})
-    subject = Subject(model, run.name, file.worker, file.span, file.entry.size, workers, troubles)
-    return _Read(TraceMeta(**subject.about("compare")), recording(model, run.name))
+    return _Read(TraceMeta(**subject_of(model, trace_of(run, file)).about("compare")), recording(model, run.name))

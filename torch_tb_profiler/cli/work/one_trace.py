@@ -14,7 +14,6 @@ from typing import TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
@@ -30,11 +29,11 @@ from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.ask import asked_plainly
-from torch_tb_profiler.workspace import OpenTrace
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, without_traces
 from torch_tb_profiler.workspace.protocol import Message, Reading
+from torch_tb_profiler.workspace.subject import subject_of, trace_of
 
 T = TypeVar("T")
 P = TypeVar("P", bound=msgspec.Struct)
@@ -55,24 +54,16 @@ class Chosen(msgspec.Struct, frozen=True):
     traces: Sequence[LocalTrace]
     steps: str | None
 
-    @property
-    def _workers(self) -> int:
-        """Workers with traces in the run; memory snapshots are workers of their own."""
-        return len({each.worker for each in self.run.traces if each.kind == "trace"})
-
     def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
         """Ask one of the traces a question about the chosen steps. Raises ErrorWithReason and UserError.
 
         of_steps: as `TraceQuestion.of_steps`
         """
-        file = self.files[at]
 
         def asked(model: Model) -> T:
             steps = None if self.steps is None else steps_of(model, self.steps)
             of = model if steps is None or not of_steps else model.of_steps(steps)
-            return question(
-                Subject(of, self.run.name, file.worker, file.span, file.entry.size, self._workers, troubles, steps)
-            )
+            return question(subject_of(of, trace_of(self.run, self.files[at]), steps))
 
         return self.traces[at].ask(asked)
 
@@ -82,8 +73,8 @@ class Chosen(msgspec.Struct, frozen=True):
         """
         if self.steps is not None:
             return self.ask(lambda subject: question.compute(subject, own), at, of_steps=question.of_steps)
-        file, trace = self.files[at], self.traces[at]
-        opened = OpenTrace(self.run.name, file.worker, file.span, "", file.entry.size, self._workers)
+        trace = self.traces[at]
+        opened = trace_of(self.run, trace.file)
         name = answer_name(opened, asked_plainly(question, opened, own, trace.choice).known_as)
 
         def make() -> bytes:
