@@ -1,6 +1,11 @@
-"""Limits and environment variables that the help of commands names. Imports nothing, so that help is quick."""
+"""Limits, environment variables and the option that the help of commands names. Imports nothing: help is quick."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
 
 #: OpenBLAS starts a thread for each processor when NumPy is loaded, which waits at full speed; no matrix is multiplied
 ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
@@ -15,3 +20,14 @@ ANSWER_SECONDS = 300.0
 LONGEST_ANSWER_SECONDS = 86_400.0
 #: traces of a run that a report holds when none is named: with more it would be larger than people can send
 MOST_REPORTED = 8
+
+
+def declare_cache_dir(parser: argparse.ArgumentParser, also: str = "") -> None:
+    """Declare `--cache-dir`, which is the same for all commands. also: what the command says besides."""
+    parser.add_argument(
+        "--cache-dir",
+        metavar="DIR",
+        help="where traces are cached once they have been read: a directory, or a shared place filled by `ingest`, "
+        f"which may be an address such as s3://bucket/folder{also} (default: {DIRECTORY_VARIABLE}, else the cache of "
+        "the user)",
+    )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from tensorboard.plugins import base_plugin
 
 from torch_tb_profiler.discovery import Root, parse_logdir, parse_logdir_spec
+from torch_tb_profiler.serving import open_for_page
 from torch_tb_profiler.storage import StorageError
-from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.workspace import Workspace, logs, open_workspace
+from torch_tb_profiler.workspace import Workspace, logs
 from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
 
 if TYPE_CHECKING:
@@ -65,13 +65,12 @@ def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
         return None
     cache_dir = getattr(context.flags, "torch_profiler_cache_dir", "")
     try:
-        workspace = open_workspace(
+        workspace = open_for_page(
             roots,
             cache_dir or None,
             getattr(context.flags, "torch_profiler_workers", 0) or None,
             getattr(context.flags, "reload_interval", DEFAULT_INTERVAL),
-            QUESTIONS,
-            getattr(context.flags, "torch_profiler_max_expansion", 0) or None,
+            max_expansion=getattr(context.flags, "torch_profiler_max_expansion", 0) or None,
         )
     except StorageError as error:
         log.warning("no PyTorch profiles are shown: %s", error)

@@ -11,7 +11,7 @@ import numpy as np
 from engine import prepared
 from own import cpu, peak, say
 
-from torch_tb_profiler.sql.database import Database, TraceSource
+from torch_tb_profiler.tables.sql.database import Database, TraceSource
 
 GROUPED = "select name, count(*), sum(duration_ns) from events group by name order by 3 desc limit 20"
 WINDOW = (

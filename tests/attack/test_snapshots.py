@@ -17,13 +17,13 @@ from tests.snapshots import random_run
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.analysis.snapshot.question import QUESTIONS
 from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest_bytes
 from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.web.answers.trace import subject_of
-from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.table_query import TableAnswer
+from torch_tb_profiler.workspace.subject import subject_of
 from torch_tb_profiler.workspace.summary import summarize
 
 OPENED: Any = SimpleNamespace(run="r", worker="w", span="s", size=1, workers_of_run=1)

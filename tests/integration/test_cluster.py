@@ -15,7 +15,7 @@ import pytest
 from tests.cluster import ROOT, Cluster, cluster
 from tests.rank_logs import columns_of, parts_in, write_ranks
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.work.ingest import as_json
+from torch_tb_profiler.cli.ingest import as_json
 from torch_tb_profiler.ingest.ingest import Ingested, ingest
 from torch_tb_profiler.ingest.runner import CannotBegin, Progress
 

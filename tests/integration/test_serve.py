@@ -137,7 +137,7 @@ def test_says_where_it_was_when_a_library_ends_it(start: Starter, logs: Path) ->
 HELD = """
 import sys, threading
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.work import serve
+from torch_tb_profiler.cli import serve
 from torch_tb_profiler.workspace import Workspace
 serve.END_SECONDS = 0.5
 Workspace.close = lambda _: threading.Event().wait()

@@ -143,7 +143,7 @@ def test_a_query_ends(number: signal.Signals, tmp_path: Path) -> None:
     pytest.importorskip("duckdb", reason="the extra `sql` is not installed")
     endless = "with recursive r(n) as (select 1 union all select n + 1 from r) select max(n) from r"
     program = (
-        "import os, sys; from torch_tb_profiler.sql.database import Database; find = Database.find\n"
+        "import os, sys; from torch_tb_profiler.tables.sql.database import Database; find = Database.find\n"
         "def begun(self, statement): return find(self, statement, lambda: os.write(1, b'begun'))\n"
         "Database.find = begun; from torch_tb_profiler.cli import main; sys.exit(main())"
     )

@@ -17,7 +17,7 @@ from tests.served import client_of, everything_read, get
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.mcp.tables import TABLES as FOR_AGENTS
 from torch_tb_profiler.tables.listing import COMMANDS, ListedTable
-from torch_tb_profiler.web.table_query import Query, TableAnswer
+from torch_tb_profiler.tables.query import Query, TableAnswer
 
 NAMES = ["gemm", "add", "mul", "cat", "softmax", "dropout", "exp", "index"]
 #: where every row ties, the second key is the name

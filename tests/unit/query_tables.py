@@ -7,7 +7,7 @@ from typing import Any
 
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.table import PageMeta, Table
-from torch_tb_profiler.web.table_query.answer import TableAnswer
+from torch_tb_profiler.tables.query.answer import TableAnswer
 
 
 def table(

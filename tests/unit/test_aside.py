@@ -24,7 +24,6 @@ from tests.recorded import model_of, sample_traces, short
 from torch_tb_profiler import aside
 from torch_tb_profiler.aside import Aside, put_aside
 from torch_tb_profiler.cli import main as command
-from torch_tb_profiler.cli.work import serve
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.timeline import timeline_file
@@ -347,6 +346,6 @@ def test_serve_is_a_server_of_its_own(tmp_path: Path, monkeypatch: pytest.Monkey
         given.append(is_alone)
         raise StorageError("enough")
 
-    monkeypatch.setattr(serve, "open_workspace", opened)
+    monkeypatch.setattr("torch_tb_profiler.serving.open_for_page", opened)
     assert command(["serve", str(tmp_path)]) != 0
     assert given == [True]

@@ -249,7 +249,7 @@ def failing_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("torch_tb_profiler.cli.work.sql.run", fails)
+    monkeypatch.setattr("torch_tb_profiler.cli.sql.Sql.run", fails)
 
 
 def test_memory_that_others_lack(
@@ -297,7 +297,7 @@ def test_no_memory(name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, caps
     def fails(*_: object, **__: object) -> None:
         raise MemoryError
 
-    for where in ("workspace.local_workspace.ask_together", "cli.work.report.report", "cli.chosen.find_traces"):
+    for where in ("workspace.local_workspace.ask_together", "serving.report.report", "cli.chosen.find_traces"):
         monkeypatch.setattr(f"torch_tb_profiler.{where}", fails)
     code, _, err = ended(capsys, *words_of(name, trace))
     assert code == BAD_INPUT, err

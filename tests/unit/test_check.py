@@ -126,7 +126,7 @@ def test_a_crash_is_no_regression(runs: Path, monkeypatch: pytest.MonkeyPatch) -
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("torch_tb_profiler.cli.work.check.check", broken)
+    monkeypatch.setattr("torch_tb_profiler.analysis.change.gate.check", broken)
     assert check(runs / "base", runs / "alike") == 70
 
 

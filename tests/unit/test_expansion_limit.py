@@ -17,7 +17,6 @@ from tests.tiny import DEADLINE_SECONDS
 from torch_tb_profiler import plugin
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.serve import Serve
-from torch_tb_profiler.cli.work import serve
 from torch_tb_profiler.defaults import EXPANSION_VARIABLE
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.plugin_loader import TorchProfilerLoader
@@ -83,9 +82,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         raise StorageError("not here")
 
     # what is of the whole process stays as it is
-    monkeypatch.setattr(serve.logs, "configure", lambda: None)
-    monkeypatch.setattr(serve, "open_workspace", refuse)
-    monkeypatch.setattr(plugin, "open_workspace", refuse)
+    monkeypatch.setattr("torch_tb_profiler.workspace.logs.configure", lambda: None)
+    monkeypatch.setattr("torch_tb_profiler.serving.open_for_page", refuse)
+    monkeypatch.setattr(plugin, "open_for_page", refuse)
     return calls
 
 

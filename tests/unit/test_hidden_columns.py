@@ -20,7 +20,7 @@ from torch_tb_profiler.mcp.declaration import Wrong
 from torch_tb_profiler.mcp.tables import TABLES
 from torch_tb_profiler.mcp.tools.table import TABLE, TableTold, WhichRows
 from torch_tb_profiler.mcp.values import key_of
-from torch_tb_profiler.web.table_query import TableAnswer
+from torch_tb_profiler.tables.query import TableAnswer
 
 RUN = "generated_4gpu_h100"
 #: tables for agents with a column that is declared hidden

@@ -18,7 +18,7 @@ from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.server import ProfileServer
 from torch_tb_profiler.mcp.tools import TOOLS
 from torch_tb_profiler.mcp.tools.sql import Queries
-from torch_tb_profiler.sql import QueryLimits
+from torch_tb_profiler.tables.sql import QueryLimits
 
 pytestmark = pytest.mark.slow
 

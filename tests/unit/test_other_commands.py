@@ -15,11 +15,11 @@ import pytest
 
 from tests.tiny import write_trace
 from torch_tb_profiler.cli import main
+from torch_tb_profiler.cli.doctor import RECOMMENDED
 from torch_tb_profiler.cli.parsers import command_parser
 from torch_tb_profiler.cli.reading_line import ReadingLine, as_text
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.cli.work.doctor_facts import without_home
-from torch_tb_profiler.cli.work.recommended import RECOMMENDED
 
 DAMAGED = Path(__file__).parent.parent / "damaged"
 

@@ -67,7 +67,7 @@ def test_flags_have_defaults_that_mean_the_default() -> None:
 
 
 def test_errors_stay_in_the_loader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("torch_tb_profiler.plugin.open_workspace", lambda *args: 1 // 0)
+    monkeypatch.setattr("torch_tb_profiler.plugin.open_for_page", lambda *args: 1 // 0)
     assert TorchProfilerLoader().load(TBContext(logdir=str(tmp_path), flags=Namespace())) is None
 
 

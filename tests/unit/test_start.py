@@ -90,7 +90,7 @@ import sys
 import numpy as np
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.table import PageMeta, Table
-from torch_tb_profiler.web.table_query import Query, TableAnswer
+from torch_tb_profiler.tables.query import Query, TableAnswer
 number = Definition("n", "N", "number", None, "")
 table = Table(PageMeta(), [number], {"n": np.array([3, -1, 2])}, totals={"n": 5}, unknown_below_zero=["n"])
 answer = TableAnswer(table)

@@ -22,7 +22,7 @@ from tests.served import client_of, everything_read
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.work import summary as summary_command
+from torch_tb_profiler.cli import summary as summary_command
 from torch_tb_profiler.insights.rule import Finding, FindingSaving
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer, by_saving, summary
 from torch_tb_profiler.insights.summary.text import as_text

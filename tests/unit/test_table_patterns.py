@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.web.table_query import pattern
-from torch_tb_profiler.web.table_query.answer import Query
-from torch_tb_profiler.web.table_query.grammar import Problem
-from torch_tb_profiler.web.table_query.natural import natural_key
-from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
+from torch_tb_profiler.tables.query import pattern
+from torch_tb_profiler.tables.query.answer import Query
+from torch_tb_profiler.tables.query.grammar import Problem
+from torch_tb_profiler.tables.query.natural import natural_key
+from torch_tb_profiler.tables.query.pattern import Pattern, PatternError
 
 
 @given(st.lists(st.text("aB1290 _:", max_size=6)))

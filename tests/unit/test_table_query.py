@@ -22,11 +22,11 @@ from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.table import WHOLE
+from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.tables.query.answer import FIRST_PAGE, Query, TableAnswer
+from torch_tb_profiler.tables.query.grammar import Problem
+from torch_tb_profiler.tables.query.natural import natural_key
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.table_query.answer import FIRST_PAGE, Query, TableAnswer
-from torch_tb_profiler.web.table_query.grammar import Problem
-from torch_tb_profiler.web.table_query.natural import natural_key
 from torch_tb_profiler.workspace import Workspace
 
 CASES = json.loads((ROOT / "tests" / "cases" / "table_query.json").read_text("utf-8"))

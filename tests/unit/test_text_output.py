@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.shown.values import alone, in_column
 from torch_tb_profiler.analysis.table import Column, PageMeta, Table
 from torch_tb_profiler.cli.work.outputs import as_csv
 from torch_tb_profiler.cli.work.text_table import LEAST, cells_of, cut, has_colors, safe, text_table
-from torch_tb_profiler.web.table_query import TableAnswer
+from torch_tb_profiler.tables.query import TableAnswer
 
 NAME = Column(key="name", label="Name", type="string", unit=None, help="", id="")
 TIME = Column(key="time_ns", label="Time", type="number", unit="ns", help="", id="")

@@ -23,9 +23,9 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     # sizes of files, divided by 1000²
     "torch_tb_profiler/cli/meter.py": ("{} of {} MB",),
     "torch_tb_profiler/cli/reading_line.py": ("{} of {} MB", "10.0 of 40.0 MB"),
-    "torch_tb_profiler/cli/work/export.py": ("{}: {} MB",),
-    "torch_tb_profiler/cli/work/report.py": ("{}: {} MB",),
-    "torch_tb_profiler/cli/work/summary.py": ("{} MB of packed files",),
+    "torch_tb_profiler/cli/export.py": ("{}: {} MB",),
+    "torch_tb_profiler/cli/report.py": ("{}: {} MB",),
+    "torch_tb_profiler/cli/summary.py": ("{} MB of packed files",),
     "torch_tb_profiler/api/notebook/notebook.py": ("0.6 MB or more",),
     "torch_tb_profiler/snapshot/harvest.py": ("a file of 100 MB",),
     # 64e6 bytes
@@ -35,7 +35,7 @@ DECIMAL: Mapping[str, tuple[str, ...]] = {
     # 4 * 1000³
     "torch_tb_profiler/workspace/reading_order.py": ("does not say, 4 GB",),
     # DuckDB's megabytes are decimal
-    "torch_tb_profiler/sql/connection.py": ("512MB",),
+    "torch_tb_profiler/tables/sql/connection.py": ("512MB",),
     # names of devices
     "torch_tb_profiler/ranks/link_peaks.py": ("H100 80GB HBM3", "A100-PCIE-40GB"),
     # what Inductor records

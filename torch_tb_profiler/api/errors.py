@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, TypeVar, get_args
 
 from torch_tb_profiler.analysis.shown import harmless
+from torch_tb_profiler.reason import ErrorWithReason
 
 T = TypeVar("T", bound=str)
 
 
-class ProfileError(Exception):
+class ProfileError(ErrorWithReason):
     """A profile cannot be opened, or has no such part; the message is a sentence, harmless to a terminal."""
 
     def __init__(self, message: str) -> None:

@@ -35,6 +35,7 @@ from torch_tb_profiler.ranks.run_answers import RunRanks, Straggler
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+from torch_tb_profiler.workspace.subject import trace_of
 
 
 class Run(InNotebook, Queried):
@@ -47,9 +48,9 @@ class Run(InNotebook, Queried):
     def __init__(self, workspace: LocalWorkspace, run: discovery.Run) -> None:
         self.name = run.name
         self._found = (workspace, run)
-        files = [file for file in run.traces if file.kind == "trace"]
-        workers = len({file.worker for file in files})
-        self.traces = tuple(TraceProfile(LocalTrace(workspace, file), run.name, workers) for file in files)
+        self.traces = tuple(
+            TraceProfile(LocalTrace(workspace, f), trace_of(run, f)) for f in run.traces if f.kind == "trace"
+        )
         self.snapshots: Rows[SnapshotProfile] = Rows(
             tuple(SnapshotProfile(LocalTrace(workspace, f), run.name) for f in run.traces if f.kind == "snapshot")
         )

@@ -13,8 +13,8 @@ from torch_tb_profiler.workspace.status import Unavailable
 if TYPE_CHECKING:
     import duckdb
 
-    from torch_tb_profiler.sql import SqlRows, StoredTrace
-    from torch_tb_profiler.sql.database import Database
+    from torch_tb_profiler.tables.sql import SqlRows, StoredTrace
+    from torch_tb_profiler.tables.sql.database import Database
 
 
 class Queried:
@@ -30,7 +30,7 @@ class Queried:
         Tables are made when a statement names them, and kept. Nothing but them can be read. Needs the extra `sql`.
         Raises ProfileError: there is no such table or column, the statement is another, DuckDB is not installed.
         """
-        from torch_tb_profiler.sql import QueryError  # noqa: PLC0415 - only those who ask in SQL need it
+        from torch_tb_profiler.tables.sql import QueryError  # noqa: PLC0415 - only those who ask in SQL need it
 
         try:
             return self._database.rows(statement)
@@ -42,8 +42,8 @@ class Queried:
 
         Raises ProfileError: there is no such table, DuckDB is not installed.
         """
-        from torch_tb_profiler.sql import QueryError  # noqa: PLC0415 - see above
-        from torch_tb_profiler.sql.database import Database  # noqa: PLC0415
+        from torch_tb_profiler.tables.sql import QueryError  # noqa: PLC0415 - see above
+        from torch_tb_profiler.tables.sql.database import Database  # noqa: PLC0415
 
         try:
             database = Database(self._sources(), open_to_all=True)
@@ -54,7 +54,7 @@ class Queried:
 
     def stored(self) -> tuple[StoredTrace, ...]:
         """The traces as a `QuerySession` takes them; they are read if they were not. Raises ProfileError."""
-        from torch_tb_profiler.sql import StoredTrace  # noqa: PLC0415 - see above
+        from torch_tb_profiler.tables.sql import StoredTrace  # noqa: PLC0415 - see above
 
         try:
             return tuple(
@@ -73,11 +73,11 @@ class Queried:
 
     @cached_property
     def _database(self) -> Database:
-        from torch_tb_profiler.sql.database import Database  # noqa: PLC0415 - see above
+        from torch_tb_profiler.tables.sql.database import Database  # noqa: PLC0415 - see above
 
         return Database(self._sources())
 
     def _sources(self) -> list[Any]:
-        from torch_tb_profiler.sql.database import TraceSource  # noqa: PLC0415 - see above
+        from torch_tb_profiler.tables.sql.database import TraceSource  # noqa: PLC0415 - see above
 
         return [TraceSource(run, trace.file.worker, trace.file.span, trace.ask) for run, trace in self._named_traces()]

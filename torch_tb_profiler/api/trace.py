@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.compare.roofline import RooflineDelta, compare_r
 from torch_tb_profiler.analysis.compare.whole_times import whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
-from torch_tb_profiler.analysis.health import health, troubles
+from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.idle import KERNEL_WAIT_NS, IdleGaps, IdleTimes, Lanes, idle_gaps, idle_times
 from torch_tb_profiler.analysis.kernels.sequences import KernelSequences, kernel_sequences
 from torch_tb_profiler.analysis.kernels.table import KernelGrouping, KernelTable, kernels
@@ -79,7 +79,8 @@ from torch_tb_profiler.ranks.graph_owners import GraphOwners, graph_owners
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.typed import convert
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together
-from torch_tb_profiler.workspace.status import Unavailable
+from torch_tb_profiler.workspace.status import OpenTrace, Unavailable
+from torch_tb_profiler.workspace.subject import step_range, subject_of
 
 T = TypeVar("T")
 
@@ -91,15 +92,11 @@ class TraceProfile(TraceInNotebook, Queried):
     file, size           path within what was opened, and bytes
     """
 
-    def __init__(self, source: LocalTrace, run: str, workers: int) -> None:
-        file = source.file
+    def __init__(self, source: LocalTrace, names: OpenTrace) -> None:
         self.source = source
-        self._workers = workers
-        self.run = run
-        self.worker = file.worker
-        self.span = file.span
-        self.file = file.entry.path
-        self.size = file.entry.size
+        self._names = names
+        self.run, self.worker, self.span, self.size = names.run, names.worker, names.span, names.size
+        self.file = source.file.entry.path
 
     def __repr__(self) -> str:
         return f"<trace {self.run!r}, worker {self.worker!r}, span {self.span!r}: {self.file}>"
@@ -124,10 +121,8 @@ class TraceProfile(TraceInNotebook, Queried):
         if question is None or question.scope != "trace":
             known = ", ".join(each.name for each in QUESTIONS if each.scope == "trace")
             raise ProfileError(f"there is no question {name!r} about one trace, only {known}")
-        if (from_step is None) != (to_step is None):
-            raise ProfileError(f"{name}: from_step and to_step must be given together")
-        steps = None if from_step is None or to_step is None else StepRange(from_step, to_step)
         try:
+            steps = step_range(from_step, to_step)
             own = convert(parameters, question.parameters)
             return self.ask(lambda model: self._answered(question, model, own, steps))
         except (msgspec.ValidationError, Refused, UnknownStep) as error:
@@ -145,7 +140,7 @@ class TraceProfile(TraceInNotebook, Queried):
 
     def subject(self, model: Model, steps: StepRange | None = None) -> Subject:
         """What a question is asked about; model: of this trace."""
-        return Subject(model, self.run, self.worker, self.span, self.size, self._workers, troubles, steps)
+        return subject_of(model, self._names, steps)
 
     def with_steps(self, rule: str | None = None, pattern: str | None = None) -> TraceProfile:
         """The same trace with steps found by a rule, or by the annotations whose names match a regular expression."""
@@ -155,7 +150,7 @@ class TraceProfile(TraceInNotebook, Queried):
             check_pattern(pattern or "")
         except ValueError as error:
             raise ProfileError(str(error)) from None
-        return TraceProfile(replace(self.source, choice=StepChoice(rule, pattern)), self.run, self._workers)
+        return TraceProfile(replace(self.source, choice=StepChoice(rule, pattern)), self._names)
 
     @property
     def model(self) -> Model:

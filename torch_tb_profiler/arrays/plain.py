@@ -1,9 +1,10 @@
-"""Numbers of numpy where msgspec wants those of Python."""
+"""JSON of values with numbers of numpy, which msgspec takes as those of Python."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 
 
@@ -16,3 +17,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise NotImplementedError(type(value).__name__)
+
+
+def dumps(value: Any) -> bytes:
+    """Return JSON; numbers that JSON does not have (NaN, infinities) are null.
+
+    >>> dumps({"share": np.float64("nan")})
+    b'{"share":null}'
+    """
+    return msgspec.json.encode(value, enc_hook=plain)
+
+
+def dumps_indented(value: Any) -> str:
+    """Return the same with line breaks, for people."""
+    return msgspec.json.format(dumps(value)).decode()

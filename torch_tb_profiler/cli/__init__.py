@@ -1,7 +1,7 @@
 """The command line: `torch-tb-profiler COMMAND`.
 
-Belongs here: one light file per command, which declares arguments, and what they share; `work/` has what commands do.
-Does not belong here: any analysis.
+Belongs here: one file per command, which declares arguments and does the work, and what they share; `work/` has what is
+imported only when a command runs. Does not belong here: any analysis.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextlib import contextmanager, nullcontext, redirect_stderr
 from io import TextIOWrapper
 from pathlib import Path
 
-from torch_tb_profiler.cli.ending import ended_by_signals
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UserError
 from torch_tb_profiler.cli.inputs import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.cli.saying import drop, drop_unwritten, tell
 from torch_tb_profiler.defaults import ONE_BLAS_THREAD
+from torch_tb_profiler.ending import ended_by_signals
 
 #: any value: our own faults are shown with their traceback
 DEBUG_VARIABLE = "TORCH_TB_PROFILER_DEBUG"

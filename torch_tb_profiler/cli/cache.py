@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.cli.cache_dir import declare_cache_dir
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.defaults import declare_cache_dir
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.workspace.cache import Cache as TraceCache
+
+_DAY = 86_400
 
 
 class Cache:
@@ -27,6 +37,87 @@ class Cache:
         parser.epilog = "Example:\n  torch-tb-profiler cache\n  torch-tb-profiler cache --prune"
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work import cache
+        from torch_tb_profiler.arrays.plain import dumps_indented
+        from torch_tb_profiler.workspace.cache import open_cache
 
-        cache.run(arguments)
+        cache = open_cache(arguments.cache_dir)
+        try:
+            if cache.refused:
+                raise UserError(cache.refused)
+            before = _contents(cache)
+            if arguments.prune:
+                cache.sweep()
+            if arguments.clear:
+                cache.clear()
+            after = _contents(cache) if arguments.prune or arguments.clear else before
+        finally:
+            cache.close()
+        after = after | {"removed": max(before["bytes"] - after["bytes"], 0)}
+        print(dumps_indented(after) if arguments.json else _as_text(after))
+
+
+def _contents(cache: TraceCache) -> dict[str, Any]:
+    """Return what is in the cache, as `--json` prints it.
+
+    directory     where it is
+    shared        the shared place beside it; null without one
+    bytes         what all files take
+    limit_bytes   what they may take
+    unused_days   since when the file was used that was not for the longest time; null if there is none
+    removed       bytes that were removed now
+    kinds         of each kind of file, the largest first: traces (columns that were read), summaries, answers,
+                  timelines, ranks, runs, or others; how many files, and what they take
+    """
+    from torch_tb_profiler.storage import shown
+    from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE
+
+    kind_of = {
+        COLUMNS: "traces",
+        SUMMARY: "summaries",
+        ANSWERS: "answers",
+        TIMELINE: "timelines",
+        RANK: "ranks",
+        RESULT: "runs",
+    }
+    sizes: dict[str, list[int]] = {}
+    oldest: float | None = None
+    for path in _entries(cache.directory):
+        for file in _entries(path) if path.is_dir() and not path.is_symlink() else [path]:
+            try:
+                status = file.lstat()
+            except OSError:  # another process has removed it
+                continue
+            sizes.setdefault(kind_of.get(path.suffix, "others"), []).append(status.st_size)
+            oldest = status.st_mtime if oldest is None else min(oldest, status.st_mtime)
+    kinds = [{"kind": kind, "files": len(of_kind), "bytes": sum(of_kind)} for kind, of_kind in sizes.items()]
+    return {
+        "directory": shown(str(cache.directory)),
+        "shared": shown(cache.shared.place.url) if cache.shared else None,
+        "bytes": sum(map(sum, sizes.values())),
+        "limit_bytes": cache.limit,
+        "unused_days": None if oldest is None else max(time.time() - oldest, 0) / _DAY,
+        "removed": 0,
+        "kinds": sorted(kinds, key=lambda row: (-sum(sizes[str(row["kind"])]), row["kind"])),
+    }
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _as_text(contents: dict[str, Any]) -> str:
+    from torch_tb_profiler.analysis.shown.values import alone
+
+    used, limit = alone(contents["bytes"], "bytes"), alone(contents["limit_bytes"], "bytes")
+    lines = [f"cache {safe(contents['directory'])}: {used} of {limit}"]
+    lines += [f"  {row['kind']}: {row['files']} files, {alone(row['bytes'], 'bytes')}" for row in contents["kinds"]]
+    if contents["unused_days"] is not None:
+        lines.append(f"  least recently used: {contents['unused_days']:.0f} days")
+    if contents["shared"] is not None:
+        lines.append(f"  shared: {safe(contents['shared'])}")
+    if contents["removed"]:
+        lines.append(f"removed {alone(contents['removed'], 'bytes')}")
+    return "\n".join(lines)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.discovery import Run, TraceFile
-from torch_tb_profiler.storage import StorageError, shown
+from torch_tb_profiler.storage import shown
 from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
 
 #: of names in a message
@@ -15,11 +15,8 @@ _MOST_NAMES = 20
 
 
 def chosen_run(path: str, name: str | None) -> Run:
-    """The run of this name; it may be left out where there is one. Raises UserError."""
-    try:
-        found = find_traces(path)
-    except StorageError as error:
-        raise UserError(str(error)) from None
+    """The run of this name; it may be left out where there is one. Raises UserError and StorageError."""
+    found = find_traces(path)
     runs = [run.name for run in found.runs]
     if not runs:
         raise UserError(without_traces(path, found))

@@ -10,7 +10,7 @@ class Command(Protocol):
     """One file per command; its docstring is its help text, of which the first line is in the registry, too.
 
     The file is imported for help, so it imports nothing beside the standard library and what else is light in `cli`;
-    `run` imports what does the work. Examples for the help are `parser.epilog`, whose lines begin with two spaces.
+    functions import what they need. Examples for the help are `parser.epilog`, whose lines begin with two spaces.
     """
 
     name: str

@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from torch_tb_profiler.cli.cache_dir import declare_cache_dir
+from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
 from torch_tb_profiler.cli.options import declare_color
+from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.cli.sides import declare_sides
+from torch_tb_profiler.defaults import declare_cache_dir
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.answer import TraceMeta
+    from torch_tb_profiler.analysis.change.change import Recording
+    from torch_tb_profiler.analysis.change.figures import RecordingFigures
+    from torch_tb_profiler.discovery import Run, TraceFile
+    from torch_tb_profiler.model import Model, StepChoice
+    from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
+
+
+class _Read(NamedTuple):
+    """A recording, and what it is called."""
+
+    meta: TraceMeta
+    recording: Recording
 
 
 class Compare:
@@ -57,6 +76,120 @@ class Compare:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work import compare
+        from torch_tb_profiler.analysis.change.question import MOST_ROWS
+        from torch_tb_profiler.cli.work.one_trace import step_choice
+        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
+        from torch_tb_profiler.workspace.recordings import RecordingError, why_not_compared
 
-        compare.run(arguments)
+        logs.configure()
+        if not 1 <= arguments.limit <= MOST_ROWS:
+            raise UserError(f"--limit: {arguments.limit} is not between 1 and {MOST_ROWS}")
+        choice = step_choice(arguments)
+        sides = (arguments.base, arguments.paths) if arguments.base else (arguments.paths[:1], arguments.paths[1:])
+        compared = _trends if arguments.each else _change
+        try:
+            print(compared(arguments, LocalWorkspace(arguments.cache_dir, is_alone=True), choice))
+        except RecordingError as error:
+            raise UserError(why_not_compared(error, *sides), BAD_INPUT if error.missing else UNSOUND) from None
+
+
+def _trends(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> str:
+    """Return what `--each` prints."""
+    from torch_tb_profiler.analysis.change.trends import numbered, trends
+    from torch_tb_profiler.arrays.plain import dumps_indented
+    from torch_tb_profiler.cli.work.text_table import stdout_style
+    from torch_tb_profiler.cli.work.trends_text import trends_text
+    from torch_tb_profiler.workspace.recordings import recordings_of
+
+    recordings = recordings_of([*arguments.base, *arguments.paths], workspace, choice, arguments.worker).recordings
+    answer = trends(recordings, numbered(recordings), across_devices=arguments.across_devices)
+    return dumps_indented(answer) if arguments.json else trends_text(answer, *stdout_style(arguments.color))
+
+
+def _change(arguments: argparse.Namespace, workspace: LocalWorkspace, choice: StepChoice | None) -> str:
+    """Return what is printed of two sides. Raises UserError and RecordingError."""
+    from torch_tb_profiler.analysis.change.change import changed
+    from torch_tb_profiler.analysis.change.question import ROWS, change_answer
+    from torch_tb_profiler.arrays.plain import dumps_indented
+    from torch_tb_profiler.cli.work.change_text import as_text
+    from torch_tb_profiler.cli.work.text_table import stdout_style
+
+    def read(paths: Sequence[str]) -> list[_Read]:
+        return [recording for path in paths for recording in _read(path, workspace, choice, arguments.worker)]
+
+    if not arguments.base and len(arguments.paths) < 2:
+        raise UserError("a baseline and a new recording are needed: compare BASE NEW, or --base BASE and NEW")
+    base = read(arguments.base or arguments.paths[:1])
+    new = read(arguments.paths if arguments.base else arguments.paths[1:])
+    change = changed(*([each.recording for each in side] for side in (base, new)))
+    answer = change_answer(change, base[0].meta, new[0].meta, ROWS if arguments.json else arguments.limit)
+    if arguments.json:
+        return dumps_indented(answer)
+    return as_text(answer, arguments.limit, *stdout_style(arguments.color))
+
+
+def _read(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:
+    """The recordings of a path, those that were saved included. Raises UserError, RecordingError."""
+    from torch_tb_profiler.workspace.recordings import expanded, is_saved, saved_recordings
+
+    found = []
+    for each in expanded(path):
+        if is_saved(each):
+            found += [_of_saved(each, figures) for figures in saved_recordings(each).recordings]
+        else:
+            found += _of_traces(each, workspace, choice, worker)
+    return found
+
+
+def _of_saved(path: str, figures: RecordingFigures) -> _Read:
+    from torch_tb_profiler.analysis.answer import TraceMeta
+    from torch_tb_profiler.analysis.change.change import saved_recording
+
+    if figures.ranks > 1:
+        raise UserError(
+            f"{path} holds {figures.ranks} ranks together, whose causes do not add up to a step: save one of them with "
+            "check --worker, or compare with --each",
+            UNSOUND,
+        )
+    meta = TraceMeta(
+        run=figures.run,
+        worker="saved",
+        span="1",
+        device_type="CPU" if figures.basis == "host" else "GPU",
+        notes=(),
+    )
+    return _Read(meta, saved_recording(figures))
+
+
+def _of_traces(path: str, workspace: LocalWorkspace, choice: StepChoice | None, worker: str | None) -> list[_Read]:
+    """Of every run and span below a path: the worker that is named, else the first. Raises ErrorWithReason."""
+    from torch_tb_profiler.workspace.local_workspace import LocalTrace
+    from torch_tb_profiler.workspace.recordings import RecordingError, find_spans
+
+    found = find_spans(path, worker)
+    made = []
+    for run, spans in found.of_runs:
+        for file in _first(run, spans):
+            trace = LocalTrace(workspace, file, choice)
+            made.append(trace.ask(lambda model, run=run, file=file: _of(model, run, file)))  # type: ignore[misc]
+    if not made:
+        raise RecordingError(found.why_none, missing=True)
+    return made
+
+
+def _first(run: Run, spans: Sequence[Sequence[TraceFile]]) -> list[TraceFile]:
+    """One of each span; says so where there are others."""
+    first = [files[0] for files in spans]
+    if any(len(files) > 1 for files in spans):
+        told = ", ".join(dict.fromkeys(file.worker for file in first))
+        tell(f"run {run.name}: only worker {told}; --worker chooses another")
+    return first
+
+
+def _of(model: Model, run: Run, file: TraceFile) -> _Read:
+    from torch_tb_profiler.analysis.answer import TraceMeta
+    from torch_tb_profiler.analysis.change.change import recording
+    from torch_tb_profiler.workspace.subject import subject_of, trace_of
+
+    return _Read(TraceMeta(**subject_of(model, trace_of(run, file)).about("compare")), recording(model, run.name))

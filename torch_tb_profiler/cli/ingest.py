@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.cache_dir import declare_cache_dir
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.saying import safe
+from torch_tb_profiler.defaults import DIRECTORY_VARIABLE, declare_cache_dir
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.ingest.ingest import Ingested
+    from torch_tb_profiler.ingest.runner import Runner
+    from torch_tb_profiler.ingest.together import RunOutcome
 
 
 class Ingest:
@@ -43,6 +55,82 @@ class Ingest:
         parser.epilog = "Example:\n  torch-tb-profiler ingest LOGDIR --cache-dir DIR"
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work import ingest
+        from torch_tb_profiler.cli.meter import Meter
+        from torch_tb_profiler.cli.work.ingest_table import table_of
+        from torch_tb_profiler.ingest.ingest import ingest
+        from torch_tb_profiler.ingest.runner import CannotBegin
+        from torch_tb_profiler.storage import StorageError, storage_for
+        from torch_tb_profiler.workspace import logs
 
-        ingest.run(arguments)
+        if arguments.workers is not None and arguments.workers < 1:
+            raise UserError("--workers must be 1 or more")
+        if arguments.scheduler and arguments.scheduler_file:
+            raise UserError("--scheduler and --scheduler-file exclude each other: use one of them")
+        logs.configure()
+        meter = Meter(sys.stderr)
+        try:
+            storage_for(arguments.logdir).require(arguments.logdir)
+            found = ingest(
+                arguments.logdir,
+                arguments.cache_dir or os.environ.get(DIRECTORY_VARIABLE, ""),
+                _cluster(arguments, meter.say),
+                arguments.workers,
+                stop_when_lost=arguments.scheduler_lost == "stop",
+                told=meter.show,
+                say=meter.say,
+                with_clock=arguments.json,
+            )
+        except (CannotBegin, StorageError) as error:
+            meter.end()
+            raise UserError(str(error)) from None
+        meter.end()
+        for run in found.runs:
+            print(as_json(run) if arguments.json else table_of(run))
+        if not arguments.json:
+            print(safe(_last(found)))
+        if not found.ranks:
+            raise UserError("no rank could be read")
+
+
+def _cluster(arguments: argparse.Namespace, say: Callable[[str], None]) -> Callable[[], Runner] | None:
+    """Connects to the cluster that is named; None if none is. Raises UserError."""
+    address = arguments.scheduler
+    if arguments.scheduler_file:
+        try:
+            with open(arguments.scheduler_file, encoding="utf-8") as said:  # noqa: PTH123
+                address = str(json.load(said)["address"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{arguments.scheduler_file} has no address of a scheduler: {error}") from None
+    if not address:
+        return None
+
+    def connect() -> Runner:
+        from torch_tb_profiler.ingest.cluster import ClusterRunner  # needs an extra
+
+        return ClusterRunner(address, say)
+
+    return connect
+
+
+def as_json(run: RunOutcome) -> str:
+    """Return the result as one line of JSON, the same for every way of reading the ranks."""
+    import msgspec
+
+    from torch_tb_profiler.arrays.plain import dumps
+
+    found = {
+        "run": run.run,
+        "span": run.span,
+        "read": run.ranks,
+        "failed": [{"file": each.file, "reason": each.text} for each in run.failed],
+        "skipped": [{"file": each.file, "reason": each.text} for each in run.skipped],
+        "notes": [] if run.result is None else [note.text for note in run.result.overview.notes],
+        "ranks": run.summary(),
+    }
+    return dumps(msgspec.to_builtins(found)).decode()
+
+
+def _last(found: Ingested) -> str:
+    there = f", {found.there} of them read before" if found.there else ""
+    lost = f"; {found.failed} could not be read" if found.failed else ""
+    return f"{found.ranks} ranks are in {found.place}{there}{lost}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from torch_tb_profiler.cli.cache_dir import declare_cache_dir
+from torch_tb_profiler.defaults import declare_cache_dir
 
 
 def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None:

@@ -56,8 +56,10 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "Show what changed between recordings: by how much, how certain that is, and in which kernels and operators.",
     ),
     "memory": _own("Memory", "Summarize a memory snapshot: peaks, what was in use, and why memory ran out."),
-    "mcp": _own(
-        "Mcp", "Answer an agent's questions about the traces below a directory, over the Model Context Protocol."
+    "mcp": CommandEntry(
+        "torch_tb_profiler.mcp.command",
+        "Mcp",
+        "Answer an agent's questions about the traces below a directory, over the Model Context Protocol.",
     ),
     "sql": _own("Sql", "Query a trace, or all traces of a run, in SQL (docs/sql.md). Needs the extra `sql`."),
     **{name: CommandEntry(f"{__package__}.tables", "table", of.command.help, (name,)) for name, of in TABLES.items()},

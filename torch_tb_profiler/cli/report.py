@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.cache_dir import declare_cache_dir
-from torch_tb_profiler.defaults import MOST_REPORTED
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.defaults import MOST_REPORTED, declare_cache_dir
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.discovery import Run, TraceFile
 
 
 class Report:
@@ -38,6 +43,54 @@ class Report:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work import report
+        from msgspec.structs import replace
 
-        report.run(arguments)
+        from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
+        from torch_tb_profiler.cli.saying import safe, tell
+        from torch_tb_profiler.cli.work.outputs import replaced
+        from torch_tb_profiler.cli.work.targets import target_of
+        from torch_tb_profiler.discovery import Found, Root
+        from torch_tb_profiler.serving import open_for_page
+        from torch_tb_profiler.serving.report import report_of
+        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace.addresses import address_of
+
+        logs.configure()
+        target = target_of(arguments, arguments.output)
+        address = address_of(arguments.path)
+        workers = arguments.worker or ([address.worker] if address.worker else [])
+        run = chosen_run(address.path, arguments.run)
+        files = chosen_traces(run, workers, arguments.span or address.span)[: None if workers else MOST_REPORTED]
+        if not workers and len(files) < len(run.traces):
+            print(f"the first {len(files)} of {len(run.traces)} traces; --worker and --span choose others")
+        beside = [] if arguments.compare is None else [_baseline(arguments.compare, files, run.name)]
+        chosen = Found((replace(run, traces=tuple(files)), *beside), ())
+        workspace = open_for_page([Root(address.path)], arguments.cache_dir, found=chosen)
+        try:
+            page = report_of(workspace, run.name, [each.name for each in beside], tell)
+        finally:
+            workspace.close()
+        with replaced(target) as part:
+            part.write_bytes(page)
+        print(f"{safe(str(target.path))}: {len(page) / 1000**2:.1f} MB")
+
+
+def _baseline(path: str, files: Sequence[TraceFile], name: str) -> Run:
+    """Return the run that the others are compared with, under a name of its own: a trace of each of their workers.
+
+    Raises UserError.
+    """
+    from msgspec.structs import replace
+
+    from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
+    from torch_tb_profiler.workspace.addresses import address_of
+
+    address = address_of(path)
+    run = chosen_run(address.path, None)
+    of_trace = [address.worker] if address.worker else []
+    traces = [file for file in chosen_traces(run, of_trace, address.span) if file.kind == "trace"]
+    alike = [file for file in traces if file.worker in {each.worker for each in files}] or traces[:1]
+    if not alike:
+        raise UserError(f"{path} contains no trace to compare with")
+    title = run.name if run.name != name else f"{run.name} (baseline)"
+    return replace(run, name=title, traces=tuple(alike[:MOST_REPORTED]))

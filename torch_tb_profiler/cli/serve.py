@@ -3,9 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import faulthandler
+import io
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.cache_dir import declare_cache_dir
-from torch_tb_profiler.defaults import ANSWER_SECONDS, EXPANSION, EXPANSION_VARIABLE
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.saying import drop
+from torch_tb_profiler.defaults import (
+    ANSWER_SECONDS,
+    DIRECTORY_VARIABLE,
+    EXPANSION,
+    EXPANSION_VARIABLE,
+    LONGEST_ANSWER_SECONDS,
+    declare_cache_dir,
+)
+from torch_tb_profiler.ending import END_SECONDS, ended_by_signals
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.workspace import Workspace
 
 
 class Serve:
@@ -64,6 +84,92 @@ class Serve:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work import serve
+        from torch_tb_profiler.serving.alone import is_for_this_machine, serve_alone
+        from torch_tb_profiler.workspace import logs
 
-        serve.run(arguments)
+        if arguments.workers is not None and arguments.workers < 1:
+            raise UserError("--workers must be 1 or more")
+        if arguments.max_expansion is not None and arguments.max_expansion < 1:
+            raise UserError("--max-expansion must be 1 or more")
+        if not 0 < arguments.time_limit <= LONGEST_ANSWER_SECONDS:
+            raise UserError(f"--time-limit must be above 0 and at most {LONGEST_ANSWER_SECONDS:g}")
+        if arguments.sql:
+            from torch_tb_profiler.tables.sql.connection import connect
+
+            if not is_for_this_machine(arguments.host, arguments.allow_host):
+                raise UserError("--sql needs a server that only this machine reaches: omit --host and --allow-host")
+            connect().close()
+        logs.configure()
+        with _real_stderr():
+            faulthandler.enable()  # a library that ends the process leaves a word of where that was
+        where = arguments.host, arguments.port
+        with ended_by_signals(_stop):
+            workspace = _opened(arguments)
+            announce = _announce_and_open if arguments.open else _announce
+            try:
+                serve_alone(workspace, *where, arguments.allow_host, arguments.time_limit, arguments.sql, announce)
+            except (OSError, OverflowError, UnicodeError) as error:
+                raise UserError(f"cannot listen on {where[0]}:{where[1]}: {error}") from None
+
+
+def _opened(arguments: argparse.Namespace) -> Workspace:
+    """Open what the paths name, else the shared place. Raises UserError and StorageError."""
+    from torch_tb_profiler.discovery import named_roots
+    from torch_tb_profiler.serving import open_for_page
+    from torch_tb_profiler.storage import is_local, shown, storage_for
+    from torch_tb_profiler.workspace.give_back import keep_little
+    from torch_tb_profiler.workspace.local_workspace import find_traces
+    from torch_tb_profiler.workspace.places import is_shared, place_at
+
+    # of the command or the environment: all that was read into it is shown
+    address = arguments.cache_dir or os.environ.get(DIRECTORY_VARIABLE, "")
+    shared = place_at(address).url if address and is_shared(address) else None
+    paths = arguments.paths or ([shared] if shared else [])
+    if not paths:
+        raise UserError("PATH is missing; it can be omitted only with a shared place (--cache-dir)")
+    for path in paths:
+        storage_for(path).require(path)
+    here = [Path(storage_for(path).resolve(path)) for path in paths if is_local(path)]
+    missing = next((path for path in here if not path.exists()), None)
+    if shared is None and missing is not None:  # what was read into a shared place is shown without its files
+        raise UserError(f"{shown(str(missing))}: there is no such file or directory")
+    roots = named_roots(paths)
+    # directories are listed again and again; where files are named, what is there now is all there is
+    found = find_traces(*paths) if any(path.is_file() for path in here) else None
+    keep_little()
+    return open_for_page(
+        roots,
+        arguments.cache_dir,
+        arguments.workers,
+        max_expansion=arguments.max_expansion,
+        found=found,
+        is_alone=True,
+    )
+
+
+def _announce(url: str) -> None:
+    try:
+        print(f"PyTorch profiles at {url}  (Ctrl-C stops)", flush=True)
+    except OSError:  # stdout is closed or full: the page is there all the same
+        drop(sys.stdout)
+
+
+def _announce_and_open(url: str) -> None:
+    import threading
+    import webbrowser
+
+    _announce(url)
+    # a browser in the terminal returns only when it is left
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+
+def _stop(_: int, __: FrameType | None) -> None:
+    """End in order. If that takes too long, or something swallows the exception, tell where each thread is, and end."""
+    with _real_stderr():
+        faulthandler.dump_traceback_later(END_SECONDS, exit=True)
+    sys.exit(0)
+
+
+def _real_stderr() -> contextlib.AbstractContextManager[None]:
+    """Around what needs a file: stderr may be none."""
+    return contextlib.suppress(io.UnsupportedOperation, AttributeError, RuntimeError, ValueError)

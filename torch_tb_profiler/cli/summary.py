@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.options import declare_trace
+from torch_tb_profiler.cli.saying import tell
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.cli.work.one_trace import Chosen
+    from torch_tb_profiler.insights.run.facts import RunRank
+    from torch_tb_profiler.insights.summary.summary import SummaryAnswer
+    from torch_tb_profiler.ranks.summary import RankSummary
+
+#: ranks that are replayed together at most, and packed bytes of their files (some 2.5 million events): each graph takes
+#: as much memory and time as its trace has work
+_MOST_TOGETHER, _MOST_BYTES = 64, 60 * 1000**2
 
 
 class Summary:
@@ -20,6 +34,91 @@ class Summary:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work import summary
+        from torch_tb_profiler.analysis.question import NoParameters
+        from torch_tb_profiler.arrays.plain import dumps_indented
+        from torch_tb_profiler.cli.work.one_trace import chosen
+        from torch_tb_profiler.insights.summary.question import SUMMARY
+        from torch_tb_profiler.insights.summary.text import as_text
+        from torch_tb_profiler.workspace import logs
+        from torch_tb_profiler.workspace.addresses import address_of
 
-        summary.run(arguments)
+        logs.configure()
+        with chosen(arguments) as traces:
+            is_one = arguments.worker is not None or address_of(arguments.path).worker is not None
+            found = traces.answer(SUMMARY, NoParameters()) if is_one else _of_run(traces)
+        if not arguments.json:
+            print(as_text(found))
+            return
+        for each in found.skipped:
+            tell(f"skipped: {each.file} {each.reason}")
+        print(dumps_indented(found))
+
+
+def _of_run(traces: Chosen) -> SummaryAnswer:
+    """The ranks of the first span of which one can be read. Raises UserError."""
+    from msgspec.structs import replace
+
+    from torch_tb_profiler.insights.run.facts import RunRank
+    from torch_tb_profiler.insights.run.findings import run_diagnosis
+    from torch_tb_profiler.insights.summary.of_run import of_run
+    from torch_tb_profiler.insights.summary.summary import SummarySkipped
+    from torch_tb_profiler.reason import ErrorWithReason
+
+    found, unread = _first(traces)
+    span = [at for at, file in enumerate(traces.files) if file.span == found.trace.span]
+    is_replayed = len(span) <= _MOST_TOGETHER and _packed(traces, span) <= _MOST_BYTES
+    ranks = []
+    for at in span if found.ranks is None else ():
+        try:
+            ranks.append(_rank(traces, at, is_replayed))
+        except (ErrorWithReason, UserError) as error:
+            unread[traces.files[at].entry.path] = str(error)
+    failed = [
+        SummarySkipped(file=path.rpartition("/")[2], reason=why.removeprefix(f"{path} "))
+        for path, why in unread.items()
+    ]
+    others = [SummarySkipped(file=each.file, reason=str(each.reason)) for each in traces.run.skipped]
+    if not ranks:
+        return replace(found, skipped=[*failed, *others])
+    found = replace(found, skipped=others)
+    if not is_replayed:
+        most = f"more than {_MOST_TOGETHER} ranks, or {_MOST_BYTES // 10**6} MB of packed files,"
+        tell(f"findings are about {found.trace.worker}: {most} are not replayed together here")
+    replayed = [each for each in ranks if isinstance(each, RunRank)]
+    diagnosis = run_diagnosis(replayed) if len(replayed) > 1 else None
+    return of_run(found, [each.summary if isinstance(each, RunRank) else each for each in ranks], diagnosis, failed)
+
+
+def _first(traces: Chosen) -> tuple[SummaryAnswer, dict[str, str]]:
+    """The first trace that can be read, and by path why others cannot: those before it, and empty files.
+
+    Raises UserError.
+    """
+    from torch_tb_profiler.analysis.question import NoParameters
+    from torch_tb_profiler.insights.summary.question import SUMMARY
+    from torch_tb_profiler.reason import ErrorWithReason
+
+    errors: dict[str, ErrorWithReason | UserError] = {}
+    for at, file in enumerate(traces.files):
+        try:
+            found = traces.answer(SUMMARY, NoParameters(), at)
+        except (ErrorWithReason, UserError) as error:
+            errors[file.entry.path] = error
+        else:
+            empty = {each.entry.path: "is empty" for each in traces.files if not each.entry.size}
+            return found, {path: str(error) for path, error in errors.items()} | empty
+    raise next(iter(errors.values()))
+
+
+def _packed(traces: Chosen, places: Sequence[int]) -> int:
+    from torch_tb_profiler.workspace.reading_order import packed_bytes
+
+    return sum(packed_bytes(traces.files[at].entry) for at in places)
+
+
+def _rank(traces: Chosen, at: int, is_replayed: bool) -> RunRank | RankSummary:
+    from torch_tb_profiler.insights.run.facts import run_rank
+    from torch_tb_profiler.ranks.summary import summarize
+
+    make, worker = run_rank if is_replayed else summarize, traces.files[at].worker
+    return traces.ask(lambda subject: make(subject.model, worker), at)

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.nearest import nearest
 from torch_tb_profiler.cli.options import declare_outputs, declare_trace
+from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.tables.listing import TABLES, ListedTable
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.table import Column, Page, Table
+    from torch_tb_profiler.tables.query import Query, TableAnswer
+    from torch_tb_profiler.tables.query.grammar import Problem
+
+#: rows that are printed as text by default
+ROWS = 20
 
 
 class TableCommand:
@@ -43,11 +57,112 @@ class TableCommand:
         )
 
     def run(self, arguments: argparse.Namespace) -> None:
-        from torch_tb_profiler.cli.work import tables
+        from torch_tb_profiler.cli.work import outputs
+        from torch_tb_profiler.cli.work.text_table import stdout_style, text_table
+        from torch_tb_profiler.tables.query import Query, TableAnswer
+        from torch_tb_profiler.tables.query.grammar import Problem
+        from torch_tb_profiler.workspace import logs
 
-        tables.run(self._of, arguments)
+        of = self._of
+        logs.configure()
+        form, target = outputs.format_of(arguments)
+        limit = _limit(arguments.limit, ROWS if form == "text" else "all")
+        table = TableAnswer(_made(of, arguments, limit))
+        query = Query(sort=_sort(of, arguments, table), filter=arguments.filter, limit=limit)
+        keys = _keys(of, arguments.columns, table, form == "text")
+        try:
+            page = _counted(table.page(query, keys), table)
+            depth = _depth(table, query) if form == "text" else None
+        except Problem as problem:
+            raise UserError(_explained(problem, table)) from None
+        if form != "text":
+            outputs.write(page, form, target)
+            return
+        width, colors = (None, False) if target else stdout_style(arguments.color)
+        outputs.put(text_table(page.columns, page.rows, width, colors, depth) + "\n", target)
+        _say_what_is_left(page, arguments)
 
 
 def table(name: str) -> TableCommand:
     """The command that prints the table of this name."""
     return TableCommand(TABLES[name])
+
+
+def _made(of: ListedTable, arguments: argparse.Namespace, limit: int | Literal["all"]) -> Table[Any]:
+    if of.command.of_run:
+        from torch_tb_profiler.cli.work import of_runs
+
+        return of_runs.SOURCES[of.name](arguments)
+    from torch_tb_profiler.cli.work.one_trace import chosen
+    from torch_tb_profiler.cli.work.sources import is_of_steps, table_of_trace
+
+    given = {option.name: getattr(arguments, option.name) for option in of.options}
+    own = {name: value for name, value in given.items() if value is not None}
+    if of.name == "slices" and limit != "all" and not arguments.filter and arguments.sort is None:
+        own["most"] = str(limit)  # of millions of events those that are asked for
+    with chosen(arguments) as found:
+        return found.ask(partial(table_of_trace, of, own), of_steps=is_of_steps(of))
+
+
+def _limit(text: str | None, usual: int | Literal["all"]) -> int | Literal["all"]:
+    if text is None:
+        return usual
+    if text == "all":
+        return "all"
+    if not text.isdecimal() or len(text) > 10 or not 0 < int(text) < 2**31:
+        raise UserError(f"--limit must be a whole number from 1 on, or `all`, not {text!r}")
+    return int(text)
+
+
+def _sort(of: ListedTable, arguments: argparse.Namespace, table: TableAnswer) -> str:
+    """What is asked for; else the usual order, by those of its columns that this table has."""
+    if arguments.sort is not None:
+        return str(arguments.sort)
+    return ",".join(each for each in of.command.sort.split(",") if each.removeprefix("-") in table.keys)
+
+
+def _keys(of: ListedTable, asked: str | None, table: TableAnswer, is_text: bool) -> list[str] | None:
+    """Of the columns to write; None for all."""
+    if asked == "all":
+        return table.keys if is_text else None
+    if asked is None:
+        return [key for key in of.command.shown.split() if key in table.keys] if is_text else None
+    return [each.strip() for each in asked.split(",")]
+
+
+def _counted(page: Page[Any], table: TableAnswer) -> Page[Any]:
+    """Of a table that was made with its first rows only, all are counted."""
+    total = table.table.meta.total
+    if total <= len(table):
+        return page
+    from msgspec.structs import replace
+
+    return replace(page, meta=replace(page.meta, total=total, matched=total))
+
+
+def _depth(table: TableAnswer, query: Query) -> Sequence[int] | None:
+    """How far the name of each row is indented: where rows are a tree, and in its order."""
+    if query.sort or query.filter or "depth" not in table.keys:
+        return None
+    found: Sequence[int] = table.page(query, ["depth"]).rows["depth"]
+    return found
+
+
+def _explained(problem: Problem, table: TableAnswer) -> str:
+    if problem.kind != "unknown_column" or problem.name is None:
+        return f"{problem} (in {problem.token!r})" if problem.kind == "bad_regex" else str(problem)
+    return f"{problem}{nearest(problem.name, table.keys)}; there are {', '.join(table.keys)}"
+
+
+def _say_what_is_left(page: Page[Any], arguments: argparse.Namespace) -> None:
+    """On stderr: rows that are not shown, and notes that concern them."""
+    columns: Sequence[Column] = page.columns
+    shown = len(page.rows[columns[0].key]) if columns else 0
+    if shown < page.meta.matched:
+        of = f"{page.meta.matched:,}" + (f" of {page.meta.total:,}" if page.meta.matched < page.meta.total else "")
+        tell(f"{shown:,} of {of} rows; --limit all shows all")
+    elif not page.meta.total:
+        tell(f"{arguments.path}: it has no rows of this kind")
+    for note in getattr(page.meta, "notes", ()):
+        if note.severity != "info":
+            tell(f"{note.severity}: {note.text}")

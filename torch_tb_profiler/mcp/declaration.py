@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.mcp.catalog import Catalog
+from torch_tb_profiler.reason import ErrorWithReason
 
 #: milliseconds in four significant digits
 Ms = Annotated[float, Meta(description="milliseconds")]
@@ -17,7 +18,7 @@ Ms = Annotated[float, Meta(description="milliseconds")]
 TraceId = Annotated[str, Meta(description="A trace, as the tool traces lists it.")]
 
 
-class Wrong(Exception):
+class Wrong(ErrorWithReason):
     """The request is invalid; the message is a sentence without names from a trace."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.web.openapi.answers import components
+from torch_tb_profiler.analysis.answer_schemas import components
 
 _TEMPLATE = "#/$defs/{name}"
 

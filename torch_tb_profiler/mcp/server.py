@@ -22,9 +22,8 @@ from mcp.shared.message import SessionMessage
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.shown import harmless
-from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.mcp.catalog import Catalog
-from torch_tb_profiler.mcp.declaration import AnyTool, Wrong
+from torch_tb_profiler.mcp.declaration import AnyTool
 from torch_tb_profiler.mcp.fitting import fitted
 from torch_tb_profiler.mcp.guide import INSTRUCTIONS
 from torch_tb_profiler.mcp.lines import requests
@@ -32,6 +31,7 @@ from torch_tb_profiler.mcp.prompts import PROMPTS, messages_of
 from torch_tb_profiler.mcp.resources import RESOURCES, SUMMARY_TEMPLATE, read
 from torch_tb_profiler.mcp.schemas import schema_of_answer, schema_of_arguments
 from torch_tb_profiler.mcp.tools import TOOLS
+from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.typed import convert
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ class ProfileServer:
                 f"no answer after {self.limits.seconds:g} s; it is being computed, so call again in a minute, or read "
                 "all traces before with: torch-tb-profiler ingest ROOT"
             )
-        except (Wrong, ProfileError) as error:
+        except ErrorWithReason as error:
             return _refused(self._without_names(str(error)))
         except Exception:
             mark = uuid.uuid4().hex[:8]
@@ -160,7 +160,7 @@ class ProfileServer:
         uri = str(params.uri)
         try:
             kind, text = await self._computed(context, partial(read, self.catalog, uri))
-        except (Wrong, ProfileError, TimeoutError) as error:
+        except (ErrorWithReason, TimeoutError) as error:
             message = self._without_names(str(error)) or "no answer in time; call again in a minute"
             raise MCPError(_INVALID_PARAMS, harmless(message, _LONGEST_ERROR)) from None
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=text)])
@@ -185,7 +185,7 @@ class ProfileServer:
             text = await self._computed(
                 context, partial(messages_of, self.catalog, params.name, params.arguments or {})
             )
-        except (Wrong, ProfileError) as error:
+        except ErrorWithReason as error:
             raise MCPError(_INVALID_PARAMS, harmless(str(error), _LONGEST_ERROR)) from None
         content = types.TextContent(type="text", text=text)
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])

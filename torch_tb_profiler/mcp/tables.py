@@ -13,14 +13,11 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.analysis.waterfall.causes import ALL
 from torch_tb_profiler.api.trace import TraceProfile
-from torch_tb_profiler.mcp.declaration import Wrong
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.tables.columns import COLUMNS
 from torch_tb_profiler.tables.listing import FOR_AGENTS, Agents, ListedTable
 from torch_tb_profiler.tables.results import RESULTS
-
-Steps = tuple[str, str] | None
 
 
 class NamedTable(msgspec.Struct, frozen=True):
@@ -33,26 +30,25 @@ class NamedTable(msgspec.Struct, frozen=True):
     """
 
     help: str
-    ask: Callable[[TraceProfile, str | None, Steps], Table[Any]]
+    ask: Callable[[TraceProfile, str | None, StepRange | None], Table[Any]]
     groups: Sequence[str]
     defined: Mapping[str, Definition]
 
 
-def _ask(of: ListedTable, agents: Agents, trace: TraceProfile, group: str | None, steps: Steps) -> Table[Any]:
+def _ask(
+    of: ListedTable, agents: Agents, trace: TraceProfile, group: str | None, steps: StepRange | None
+) -> Table[Any]:
     own = {**agents.own} if group is None else {**agents.own, "group_by": group}
     if of.question:
-        first, last = steps or (None, None)
-        answer: Table[Any] = trace.answer(of.question, from_step=first, to_step=last, **own)
+        ends = {} if steps is None else {"from_step": steps.first, "to_step": steps.last}
+        answer: Table[Any] = trace.answer(of.question, **ends, **own)
         return answer
 
     def made(model: Model) -> Table[Any]:
-        grid = RESULTS[of.name](model if steps is None else model.of_steps(StepRange(*steps)), own).as_grid()
+        grid = RESULTS[of.name](model if steps is None else model.of_steps(steps), own).as_grid()
         return Table(PageMeta(), grid.columns, grid.values)
 
-    try:
-        return trace.ask(made)
-    except UnknownStep as error:
-        raise Wrong(str(error)) from None
+    return trace.ask(made)
 
 
 TABLES: Mapping[str, NamedTable] = {

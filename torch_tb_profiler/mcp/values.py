@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.shown import harmless
 from torch_tb_profiler.mcp.declaration import Cells
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 #: characters of a name, and of a sentence
 LONGEST_NAME, LONGEST_SENTENCE = 120, 500
@@ -33,6 +37,24 @@ def digits(value: float | None) -> float | None:
     if value is None or not math.isfinite(value):
         return None
     return float(f"{value:.4g}")
+
+
+def told(shape: type[S], of: Any, **own: Any) -> S:
+    """Return what an agent is told of a part of an answer: the fields of `shape`.
+
+    Those that `own` does not give come from the fields of `of` that are called so: `x_ms` from `x_ns`, names as
+    `name_of`, other numbers with four significant digits.
+    """
+    return shape(**{key: own[key] if key in own else _value(of, key) for key in shape.__struct_fields__})
+
+
+def _value(of: Any, key: str) -> Any:
+    if key.endswith("_ms"):
+        return milliseconds(getattr(of, f"{key.removesuffix('_ms')}_ns"))
+    value = getattr(of, key)
+    if isinstance(value, float):
+        return digits(value)
+    return name_of(value) if isinstance(value, str) else value
 
 
 def sentence(text: str, values: Mapping[str, Any]) -> str:

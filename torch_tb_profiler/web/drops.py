@@ -20,12 +20,13 @@ import msgspec
 from werkzeug import Request
 
 from torch_tb_profiler.analysis.answer import Bytes
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.discovery import Content, Run
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import Entry, storage_for
 from torch_tb_profiler.web.failures import respond_failure
-from torch_tb_profiler.web.http import Answer, HttpError, dumps, why
+from torch_tb_profiler.web.http import Answer, HttpError, why
 from torch_tb_profiler.web.server import READ_BODY
 from torch_tb_profiler.web.wsgi_response import respond
 from torch_tb_profiler.workspace import Workspace

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.arrays.plain import plain
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.workspace.answer_store import Packed
@@ -117,8 +116,3 @@ class Stream(msgspec.Struct, frozen=True):
     packs: bool = True
     cache_control: str = NO_CACHE
     prepare: Callable[[], None] = lambda: None
-
-
-def dumps(value: Any) -> bytes:
-    """JSON; numbers that JSON does not have (NaN, infinities) are null."""
-    return msgspec.json.encode(value, enc_hook=plain)

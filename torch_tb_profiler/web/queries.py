@@ -12,13 +12,14 @@ import msgspec
 from torch_tb_profiler.analysis.answer import Count, Ns, Rows
 from torch_tb_profiler.analysis.definition import ColumnType
 from torch_tb_profiler.analysis.table import Column
-from torch_tb_profiler.sql import QueryAnswer, QueryError, QueryLimits, QuerySession, StoredTrace
-from torch_tb_profiler.sql.answer import table_of_rows
-from torch_tb_profiler.sql.names import schemas_of
-from torch_tb_profiler.sql.tables import RUN_TABLES, TABLES
-from torch_tb_profiler.sql.tables.table import RunTable, SqlTable
+from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.tables.sql import QueryAnswer, QueryError, QueryLimits, QuerySession, StoredTrace
+from torch_tb_profiler.tables.sql.answer import table_of_rows
+from torch_tb_profiler.tables.sql.names import schemas_of
+from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
+from torch_tb_profiler.tables.sql.tables.table import RunTable, SqlTable
 from torch_tb_profiler.web.answers.request import Route, step_choice
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.workspace import Workspace
 

@@ -16,11 +16,12 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import Question
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.answers import answer
 from torch_tb_profiler.web.answers.traces import answer_of_traces
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace

@@ -7,11 +7,12 @@ from functools import partial
 from typing import Any
 
 from torch_tb_profiler.analysis.question import Question
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web import logdir, report, static_files, trace_file
 from torch_tb_profiler.web.answers import answer
 from torch_tb_profiler.web.answers.request import Route
-from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
 from torch_tb_profiler.workspace import Workspace
 

@@ -28,7 +28,7 @@ export type DerivedTexts = Readonly<Record<string, Partial<Column>>>;
 /**
  * What the server declares that can be derived from its columns: shares of the columns that have a total (shown as the
  * column is), and averages per call (when asked for). It sorts and filters by the same columns under the same keys
- * (`web/table_query/answer.py`).
+ * (`tables/query/answer.py`).
  */
 export function declared(
   { columns }: Pick<Table, "columns">,

@@ -35,7 +35,7 @@ export type FilterResult =
 const LONGEST = 10_000;
 
 /**
- * The filter box's language, as docs/tables.md describes it. `web/table_query/grammar.py` is the same on the server,
+ * The filter box's language, as docs/tables.md describes it. `tables/query/grammar.py` is the same on the server,
  * and `tests/cases/table_query.json` holds both to the same answers. Tokens are separated by spaces and all must hold:
  * `conv relu` words in the search column, any case; `name~^aten::` regular expression; `calls>10`,
  * `device_self>5ms` comparison; `operator="aten::mm"` equality; `tensor_cores_used=yes`. Quotes keep spaces, and

@@ -2,7 +2,7 @@ import { reportMade } from "../api";
 import { tableTexts } from "../i18n";
 import { type PatternAnswer, type PatternQuestion, servePatterns } from "./servePatterns";
 
-/** For all names of a column: as long as the server gives a pattern (`web/table_query/pattern.py`). */
+/** For all names of a column: as long as the server gives a pattern (`tables/query/pattern.py`). */
 const MATCHING_MS = 2000;
 /** For a worker to start, on a busy machine. */
 const STARTING_MS = 10_000;

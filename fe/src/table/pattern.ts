@@ -8,7 +8,7 @@ export interface PatternTexts {
 
 /**
  * Whether a regular expression is one. The server, which searches large tables, knows what engines understand alike; the
- * rest is refused here, too (`web/table_query/pattern.py`). Only `matchNames` may match it: it can run for years.
+ * rest is refused here, too (`tables/query/pattern.py`). Only `matchNames` may match it: it can run for years.
  * Throws an Error that says why not.
  */
 export function checkPattern(source: string, texts: PatternTexts): void {

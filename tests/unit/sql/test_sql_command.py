@@ -13,7 +13,7 @@ import pytest
 from tests.tiny import write_trace
 from tests.unit.sql.test_sql_safety import CHANGES, FILES, SECRET
 from torch_tb_profiler import cli
-from torch_tb_profiler.cli.work import sql as command
+from torch_tb_profiler.cli import sql as command
 
 pytestmark = pytest.mark.slow
 

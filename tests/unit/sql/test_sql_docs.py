@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler import cli
-from torch_tb_profiler.sql.tables import RUN_TABLES, TABLES
+from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from werkzeug.test import Client
 from tests.served import client_of, everything_read
 from tests.tiny import wait_until, write_trace
 from torch_tb_profiler import cli
-from torch_tb_profiler.sql import QueryLimits
+from torch_tb_profiler.tables.sql import QueryLimits
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.hosts import is_loopback, only_from_here
 from torch_tb_profiler.web.openapi import document

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.api import TraceProfile
-from torch_tb_profiler.sql import QueryError, QueryLimits, QuerySession, StoredTrace
-from torch_tb_profiler.sql.connection import LONGEST_STATEMENT, connect
-from torch_tb_profiler.sql.database import Database, TraceSource
+from torch_tb_profiler.tables.sql import QueryError, QueryLimits, QuerySession, StoredTrace
+from torch_tb_profiler.tables.sql.connection import LONGEST_STATEMENT, connect
+from torch_tb_profiler.tables.sql.database import Database, TraceSource
 
 pytestmark = pytest.mark.slow
 

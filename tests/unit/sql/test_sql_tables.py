@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from torch_tb_profiler.api import Profile, ProfileError, TraceProfile
-from torch_tb_profiler.sql.columns import Texts
-from torch_tb_profiler.sql.names import distinct_names, schema_names, split_name
-from torch_tb_profiler.sql.tables import RUN_TABLES, TABLES
+from torch_tb_profiler.tables.sql.columns import Texts
+from torch_tb_profiler.tables.sql.names import distinct_names, schema_names, split_name
+from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 
 EVERY = [(table.name, column) for table in (*TABLES, *RUN_TABLES) for column in table.columns]
 

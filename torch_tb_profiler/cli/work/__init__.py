@@ -1,5 +1,5 @@
-"""What commands do.
+"""What several commands need, or what one of them says at length; imported only when a command runs.
 
-Belongs here: a module per command, imported when that command runs; it reads what was asked and hands over. Does not
-belong here: what a command is called and which arguments it takes (`cli/NAME.py`), any analysis.
+Belongs here: which traces are meant, files that are written, tables and answers as text. Does not belong here: what a
+command is called, its arguments and what it does (`cli/NAME.py`), any analysis.
 """

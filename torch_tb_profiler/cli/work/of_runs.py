@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope, Subject
+from torch_tb_profiler.analysis.question import Listed, NoParameters, Scope
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, TRACES
 from torch_tb_profiler.analysis.table import PageMeta, Table
 from torch_tb_profiler.cli.chosen import chosen_run
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.work.one_trace import chosen, open_local, readable_path
+from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import distributed, rank_of
 from torch_tb_profiler.ranks.distributed import operation_table
@@ -20,6 +20,7 @@ from torch_tb_profiler.ranks.ranges import ranges_of_ranks
 from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.workspace import Unavailable
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
+from torch_tb_profiler.workspace.subject import subject_of, trace_of
 
 R = TypeVar("R")
 
@@ -53,7 +54,7 @@ def _traces(arguments: argparse.Namespace) -> Table[Any]:
             raise UserError(without_traces(path, found))
         runs = found.runs if arguments.run is None else (chosen_run(path, arguments.run),)
         listed = [
-            _listed(workspace, run.name, file)
+            _listed(workspace, run, file)
             for run in runs
             for file in run.traces
             if file.kind == "trace" and arguments.span in (None, file.span)
@@ -64,17 +65,15 @@ def _traces(arguments: argparse.Namespace) -> Table[Any]:
     return table
 
 
-def _listed(workspace: LocalWorkspace, run: str, file: Any) -> Listed:
+def _listed(workspace: LocalWorkspace, run: Run, file: TraceFile) -> Listed:
     def asked(model: Model) -> Any:
-        return FIGURES.compute(
-            Subject(model, run, file.worker, file.span, file.entry.size, 1, troubles), NoParameters()
-        )
+        return FIGURES.compute(subject_of(model, trace_of(run, file)), NoParameters())
 
     try:
         answers = {"figures": LocalTrace(workspace, file).ask(asked)}
     except Unavailable:
-        return Listed(run, file.worker, file.span, file.entry.path, "failed")
-    return Listed(run, file.worker, file.span, file.entry.path, "ready", answers)
+        return Listed(run.name, file.worker, file.span, file.entry.path, "failed")
+    return Listed(run.name, file.worker, file.span, file.entry.path, "ready", answers)
 
 
 SOURCES: Mapping[str, Callable[[argparse.Namespace], Table[Any]]] = {

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.question import Question, Refused, Subject
+from torch_tb_profiler.analysis.question import Question, Subject
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.nearest import nearest
@@ -24,17 +24,15 @@ from torch_tb_profiler.cli.saying import tell
 from torch_tb_profiler.discovery import Found, Run, TraceFile
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
-from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.typed import from_json
-from torch_tb_profiler.web.answers.request import asked_plainly
-from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.workspace import OpenTrace, Unavailable
 from torch_tb_profiler.workspace.addresses import address_of
 from torch_tb_profiler.workspace.answer_store import answer_name
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, without_traces
 from torch_tb_profiler.workspace.protocol import Message, Reading
+from torch_tb_profiler.workspace.subject import plain_answer_key, subject_of, trace_of
 
 T = TypeVar("T")
 
@@ -53,48 +51,33 @@ class Chosen(msgspec.Struct, frozen=True):
     traces: Sequence[LocalTrace]
     steps: str | None
 
-    @property
-    def _workers(self) -> int:
-        """Workers with traces in the run; memory snapshots are workers of their own."""
-        return len({each.worker for each in self.run.traces if each.kind == "trace"})
-
     def ask(self, question: Callable[[Subject], T], at: int = 0, of_steps: bool = True) -> T:
-        """Ask one of the traces a question about the chosen steps. Raises UserError.
+        """Ask one of the traces a question about the chosen steps. Raises ErrorWithReason and UserError.
 
         of_steps: as `Question.of_steps`
         """
-        file = self.files[at]
 
         def asked(model: Model) -> T:
             steps = None if self.steps is None else steps_of(model, self.steps)
             of = model if steps is None or not of_steps else model.of_steps(steps)
-            return question(
-                Subject(of, self.run.name, file.worker, file.span, file.entry.size, self._workers, troubles, steps)
-            )
+            return question(subject_of(of, trace_of(self.run, self.files[at]), steps))
 
-        try:
-            return self.traces[at].ask(asked)
-        except (Unavailable, Refused, UnknownStep) as error:
-            raise UserError(str(error)) from None
+        return self.traces[at].ask(asked)
 
     def answer(self, question: Question, own: msgspec.Struct, at: int = 0) -> Any:
         """The answer to a declared question about one of the traces; one about all of its steps is kept in the cache,
-        where the server keeps it. Raises UserError.
+        where the server keeps it. Raises ErrorWithReason and UserError.
         """
         if self.steps is not None:
             return self.ask(lambda subject: question.compute(subject, own), at, of_steps=question.of_steps)
-        file, trace = self.files[at], self.traces[at]
-        opened = OpenTrace(self.run.name, file.worker, file.span, "", file.entry.size, self._workers)
-        name = answer_name(opened, asked_plainly(question, opened, own, trace.choice).known_as)
+        trace = self.traces[at]
+        opened = trace_of(self.run, trace.file)
+        name = answer_name(opened, plain_answer_key(question, own, opened, trace.choice or StepChoice()))
 
         def make() -> bytes:
             return dumps(self.ask(lambda subject: question.compute(subject, own), at))
 
-        try:
-            kept = trace.workspace.remember(trace.file, name, make)
-        except Unavailable as error:
-            raise UserError(str(error)) from None
-        return from_json(kept, question.answer)
+        return from_json(trace.workspace.remember(trace.file, name, make), question.answer)
 
 
 @contextlib.contextmanager

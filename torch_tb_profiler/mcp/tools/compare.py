@@ -13,11 +13,11 @@ from torch_tb_profiler.analysis.answer import Count, TraceMeta
 from torch_tb_profiler.analysis.change.change import changed, recording
 from torch_tb_profiler.analysis.change.judged import ChangedFigure
 from torch_tb_profiler.analysis.change.lists import ChangedName
-from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedWork, change_answer
+from torch_tb_profiler.analysis.change.question import ChangeAnswer, ChangedCause, ChangedWork, change_answer
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Ms, Told, Tool
-from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, sentence
+from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, sentence, told
 
 _MOST_OF_A_SIDE = 8
 _ROWS = 5
@@ -155,16 +155,7 @@ def _compare(catalog: Catalog, asked: TwoSides) -> CompareTold:
         base_steps=found.baseline.steps,
         new_steps=found.experiment.steps,
         delta_ms=milliseconds(found.delta_ns),
-        causes=[
-            CauseTold(
-                cause=each.cause,
-                base_ms=milliseconds(each.before_ns),
-                new_ms=milliseconds(each.exp_ns),
-                delta_ms=milliseconds(each.delta_ns),
-            )
-            for each in found.causes[: asked.limit]
-            if each.delta_ns
-        ],
+        causes=[told(CauseTold, each, **_both(each)) for each in found.causes[: asked.limit] if each.delta_ns],
         work=[_work(each) for each in found.work],
         left_out_ms=milliseconds(found.left_out_ns),
         names=names[: asked.limit],
@@ -184,37 +175,22 @@ def _figure(found: ChangedFigure | None) -> FigureTold | None:
     shift, low, high, detectable = (
         None if each is None else digits(each * 100) for each in (found.shift, found.low, found.high, found.detectable)
     )
-    return FigureTold(
-        verdict=found.verdict,
-        base_ms=milliseconds(found.before_ns),
-        new_ms=milliseconds(found.exp_ns),
-        percent=shift,
-        low_percent=low,
-        high_percent=high,
-        detectable_percent=detectable,
-    )
+    percents = {"percent": shift, "low_percent": low, "high_percent": high, "detectable_percent": detectable}
+    return told(FigureTold, found, **_both(found), **percents)
+
+
+def _both(found: ChangedFigure | ChangedCause | ChangedName) -> dict[str, float | None]:
+    return {"base_ms": milliseconds(found.before_ns), "new_ms": milliseconds(found.exp_ns)}
 
 
 def _work(each: ChangedWork) -> WorkTold:
-    return WorkTold(
-        kind=each.kind,
-        operator=name_of(each.exp_operator or each.operator),
-        base=name_of(each.label),
-        new=name_of(each.exp_label),
-        delta_ms=milliseconds(each.delta_ns),
-    )
+    operator = name_of(each.exp_operator or each.operator)
+    return told(WorkTold, each, operator=operator, base=name_of(each.label), new=name_of(each.exp_label))
 
 
 def _name(each: ChangedName, is_kernel: bool) -> NameTold:
-    return NameTold(
-        name=name_of(each.name) or "",
-        is_kernel=is_kernel,
-        verdict=each.verdict,
-        base_ms=milliseconds(each.before_ns),
-        new_ms=milliseconds(each.exp_ns),
-        base_calls=digits(each.calls),
-        new_calls=digits(each.exp_calls),
-    )
+    calls = {"base_calls": digits(each.calls), "new_calls": digits(each.exp_calls)}
+    return told(NameTold, each, is_kernel=is_kernel, **_both(each), **calls)
 
 
 def _notes(found: ChangeAnswer) -> list[str]:

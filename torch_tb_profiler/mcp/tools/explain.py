@@ -17,9 +17,9 @@ from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Told, Tool, TraceId, Wrong
-from torch_tb_profiler.mcp.places import Call, longest_call
-from torch_tb_profiler.mcp.values import cells_of, digits, milliseconds, name_of, named, sentence
-from torch_tb_profiler.web.table_query import Query, TableAnswer
+from torch_tb_profiler.mcp.places import longest_call
+from torch_tb_profiler.mcp.values import cells_of, digits, milliseconds, name_of, named, sentence, told
+from torch_tb_profiler.tables.query import Query, TableAnswer
 
 _LONGEST_NAME = 10_000
 _MOST_PLACES = 5
@@ -140,16 +140,7 @@ def _finding(trace: TraceProfile, wanted: str) -> Explained:
         saving_ms=None if saving is None else milliseconds(saving.after_others_ns),
         refused=None if saving is None else saving.refused,
         evidence=[_evidence(each.label, each.value, each.unit) for each in found.evidence],
-        places=[
-            PlaceTold(
-                row=each.row,
-                name=name_of(each.name) or "",
-                step=name_of(each.step),
-                start_ms=milliseconds(each.start_ns),
-                duration_ms=milliseconds(each.duration_ns),
-            )
-            for each in found.instances[:_MOST_PLACES]
-        ],
+        places=[told(PlaceTold, each, name=name_of(each.name) or "") for each in found.instances[:_MOST_PLACES]],
         count=found.count,
         links=[link.url for link in found.links],
         notes=[] if saving is None or not saving.bound else ["saving_ms is the most that any remedy can save."],
@@ -174,12 +165,11 @@ def _cause(trace: TraceProfile, wanted: str) -> Explained:
         text=meaning,
         evidence=[_evidence("Of the average step", mean_ns, "ns")],
         places=[
-            PlaceTold(
+            told(
+                PlaceTold,
+                piece,
                 row=piece.host_row if piece.host_row is not None else piece.work_row,
                 name=name_of(piece.frame or piece.host or piece.owner or piece.work) or "",
-                step=name_of(piece.step),
-                start_ms=milliseconds(piece.start_ns),
-                duration_ms=milliseconds(piece.duration_ns),
             )
             for piece in (pieces.largest if pieces else ())
         ],
@@ -221,19 +211,11 @@ def _named(trace: TraceProfile, what: str, wanted: str) -> Explained:
         what=what,
         name=name_of(name) or "",
         where=name_of(longest.where) if longest else None,
-        places=_place(longest, name),
+        places=[told(PlaceTold, longest, name=name_of(name) or "", step=None)] if longest else [],
         totals=_rows(table, of.columns, name, 1),
         parts=_rows(trace.answer(of.name, group_by=of.group_by), of.parts, name, _MOST_PLACES),
         kernels=kernels,
     )
-
-
-def _place(longest: Call | None, name: str) -> list[PlaceTold]:
-    if longest is None:
-        return []
-    start, duration = milliseconds(longest.start_ns), milliseconds(longest.duration_ns)
-    place = PlaceTold(row=longest.row, name=name_of(name) or "", step=None, start_ms=start, duration_ms=duration)
-    return [place]
 
 
 def _known(table: Table[Any], wanted: str, what: str) -> str:

@@ -12,8 +12,8 @@ from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.api.profile import Run
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Next, Told, Tool, Wrong
-from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence
-from torch_tb_profiler.ranks.run_answers import RanksOverview, SlowLink, Straggler
+from torch_tb_profiler.mcp.values import milliseconds, name_of, named, sentence, told
+from torch_tb_profiler.ranks.run_answers import RanksOverview
 
 _NAMES = 5
 #: all ranks of a run with more are not replayed within a call
@@ -143,8 +143,11 @@ def _ranks(catalog: Catalog, asked: OneRun) -> RanksTold:
         notes.append(f"{tiles.failed} traces cannot be read.")
     if tiles.present > _MOST_REPLAYED:
         notes.append("There are too many ranks to replay together here: findings are left out.")
-    slow = [_slow_rank(catalog, run, spans[0], each) for each in found.stragglers[: asked.limit]]
-    links = [_link(each) for each in found.slow_links[: asked.limit]]
+    slow = [
+        told(SlowRank, each, trace=catalog.id_of(run.trace(each.worker, spans[0])))
+        for each in found.stragglers[: asked.limit]
+    ]
+    links = [told(LinkTold, each, ranks=list(each.ranks[:16])) for each in found.slow_links[: asked.limit]]
     return RanksTold(
         verdict=_verdict(catalog, run, found, slow, findings),
         present=tiles.present,
@@ -187,9 +190,10 @@ def _findings(run: Run, span: str) -> list[RunFindingTold]:
     if len([trace for trace in run.traces if trace.span == span]) > _MOST_REPLAYED:
         return []
     return [
-        RunFindingTold(
+        told(
+            RunFindingTold,
+            each,
             id=each.key,
-            severity=each.severity,
             title=sentence(each.title, each.values),
             detail=sentence(each.detail, each.values),
             advice=sentence(each.advice, each.values),
@@ -198,29 +202,6 @@ def _findings(run: Run, span: str) -> list[RunFindingTold]:
         )
         for each in run.findings(span)
     ]
-
-
-def _slow_rank(catalog: Catalog, run: Run, span: str, found: Straggler) -> SlowRank:
-    return SlowRank(
-        trace=catalog.id_of(run.trace(found.worker, span)),
-        rank=found.rank,
-        late_ms=milliseconds(found.late_ns),
-        cause=found.cause,
-        operator=name_of(found.operator),
-        operator_ms=milliseconds(found.operator_ns),
-        saving_ms=milliseconds(found.saving_ns),
-        named=found.named,
-    )
-
-
-def _link(found: SlowLink) -> LinkTold:
-    return LinkTold(
-        group=name_of(found.group) or "",
-        ranks=list(found.ranks[:16]),
-        kind=name_of(found.kind) or "",
-        extra_ms=milliseconds(found.extra_ns),
-        ratio=digits(found.ratio),
-    )
 
 
 _COLUMNS = ("step_ns", "own_ns", "late_ns", "exposed_wait_ns", "input_ns")

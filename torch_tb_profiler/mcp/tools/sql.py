@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.shown import harmless
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import AnyTool, Asked, Cells, Told, Tool, TraceId, Wrong
 from torch_tb_profiler.mcp.values import LONGEST_NAME, digits
-from torch_tb_profiler.sql import QueryError, QueryLimits, QuerySession
+from torch_tb_profiler.tables.sql import QueryError, QueryLimits, QuerySession
 
 _LONGEST_QUERY = 10_000
 #: rows that are asked for; fewer fit

@@ -16,7 +16,7 @@ from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Ms, Told, Tool, TraceId, Wrong
 from torch_tb_profiler.mcp.places import longest_call
-from torch_tb_profiler.mcp.values import milliseconds, name_of
+from torch_tb_profiler.mcp.values import milliseconds, name_of, told
 
 _NAMES = 5
 #: a difference below this share of the step is not listed
@@ -159,16 +159,7 @@ def _operator(trace: TraceProfile, step: str, name: str, here: int, usual: int) 
 
 def _gaps(trace: TraceProfile, step: str, limit: int) -> list[GapTold]:
     found: WaterfallAnswer = trace.answer("waterfall", from_step=step, to_step=step, cause="idle", limit=limit)
-    return [
-        GapTold(
-            cause=piece.cause,
-            duration_ms=milliseconds(piece.duration_ns),
-            host=name_of(piece.host),
-            frame=name_of(piece.frame),
-            row=piece.host_row,
-        )
-        for piece in (found.pieces.largest if found.pieces else ())
-    ]
+    return [told(GapTold, piece, row=piece.host_row) for piece in (found.pieces.largest if found.pieces else ())]
 
 
 STEP = Tool(

@@ -19,7 +19,7 @@ from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.summary.summary import by_saving
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Ms, Next, Told, Tool, TraceId
-from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence
+from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence, told
 from torch_tb_profiler.trace import Note
 
 #: a step is slow when it takes this many times the median
@@ -279,9 +279,10 @@ def slow_steps(parts: WaterfallAnswer, least: float = 1.1) -> list[SlowStep]:
 def finding_told(found: Finding) -> FindingTold:
     """In a few words; the tool explain has the rest."""
     title = sentence(found.title, found.values)
-    return FindingTold(
+    return told(
+        FindingTold,
+        found,
         id=found.key,
-        severity=found.severity,
         title=title,
         names={key: name for key, name in named(found.values).items() if f"{{{key}}}" in title},
         where=None if found.where is None else name_of(found.where.text),
@@ -311,14 +312,7 @@ def _steps(overview: OverviewAnswer, parts: WaterfallAnswer) -> StepsTold:
 
 
 def _kind(kind: KindFigures) -> KindTold:
-    return KindTold(
-        kind=kind.id if kind.number is None else f"{kind.id} {kind.number}",
-        label=name_of(kind.label),
-        count=kind.count,
-        mean_ms=milliseconds(kind.mean_ns),
-        from_step=name_of(kind.from_step),
-        to_step=name_of(kind.to_step),
-    )
+    return told(KindTold, kind, kind=kind.id if kind.number is None else f"{kind.id} {kind.number}")
 
 
 def _parts(overview: OverviewAnswer) -> list[PartTold]:

@@ -14,8 +14,9 @@ from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Cells, Told, Tool, TraceId, Wrong
 from torch_tb_profiler.mcp.tables import TABLES
 from torch_tb_profiler.mcp.values import cells_of, key_of
-from torch_tb_profiler.web.table_query import Query, TableAnswer
-from torch_tb_profiler.web.table_query.grammar import Problem
+from torch_tb_profiler.tables.query import Query, TableAnswer
+from torch_tb_profiler.tables.query.grammar import Problem
+from torch_tb_profiler.workspace.subject import step_range
 
 _LONGEST_TEXT = 1_000
 #: a column in milliseconds, perhaps with a limit that has no unit of its own
@@ -82,9 +83,7 @@ def _table(catalog: Catalog, asked: WhichRows) -> TableTold:
     if asked.group_by is not None and asked.group_by not in named.groups:
         known = ", ".join(named.groups) or "nothing"
         raise Wrong(f"group_by of {asked.what} can be {known}")
-    if (asked.from_step is None) != (asked.to_step is None):
-        raise Wrong("from_step and to_step must be given together")
-    steps = (asked.from_step, asked.to_step) if asked.from_step is not None and asked.to_step is not None else None
+    steps = step_range(asked.from_step, asked.to_step)
     found = TableAnswer(named.ask(catalog.trace(asked.trace), asked.group_by, steps))
     shown = {key_of(column): column for column in found.table.columns}
     columns = _columns(shown, asked.columns)

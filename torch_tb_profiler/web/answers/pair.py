@@ -8,11 +8,11 @@ import msgspec
 
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.answers.request import body_of, known_as, refusals, step_choice, step_range
-from torch_tb_profiler.web.answers.trace import subject_of
+from torch_tb_profiler.web.answers.request import body_of, refusals, step_choice, step_range
 from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, pack
+from torch_tb_profiler.workspace.subject import known_as, subject_of
 
 #: before the names of parameters of the second of two traces
 EXPERIMENT = "exp_"
@@ -37,4 +37,4 @@ def answer_of_pair(question: Question, workspace: Workspace, parameters: Paramet
 def _packed(
     question: Question, own: msgspec.Struct, left: OpenTrace, right: OpenTrace, of_left: Model, of_right: Model
 ) -> Packed:
-    return pack(body_of(question.compute(subject_of(left, of_left), subject_of(right, of_right), own)))
+    return pack(body_of(question.compute(subject_of(of_left, left), subject_of(of_right, right), own)))

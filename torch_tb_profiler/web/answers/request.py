@@ -11,12 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import NotFound, Question, Refused
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.workspace import (
     Body,
     Key,
@@ -27,6 +28,7 @@ from torch_tb_profiler.workspace import (
     Value,
     Workspace,
     pack,
+    subject,
 )
 
 P = TypeVar("P", bound=Value)
@@ -83,28 +85,15 @@ class TraceRequest(msgspec.Struct, frozen=True):
         run, worker = parameters.need("run"), parameters.need("worker")
         choice, steps = step_choice(parameters), step_range(parameters)
         trace = workspace.find(run, worker, parameters.get("span"))
-        return cls._of(trace, question, of_run, of_steps, choice, steps)
+        return cls(trace, subject.answer_key(question, trace, of_run, choice, steps), choice, steps, of_steps)
 
     @classmethod
     def plainly(
-        cls, trace: OpenTrace, question: Hashable, of_run: bool, of_steps: bool, choice: StepChoice | None = None
+        cls, trace: OpenTrace, question: Question, own: msgspec.Struct, choice: StepChoice | None = None
     ) -> TraceRequest:
-        """About the whole of a trace."""
-        return cls._of(trace, question, of_run, of_steps, choice or StepChoice(), None)
-
-    @classmethod
-    def _of(
-        cls,
-        trace: OpenTrace,
-        question: Hashable,
-        of_run: bool,
-        of_steps: bool,
-        choice: StepChoice,
-        steps: StepRange | None,
-    ) -> TraceRequest:
-        workers = trace.workers_of_run if of_run else None
-        known_as = (question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last))
-        return cls(trace, repr(known_as), choice, steps, of_steps)
+        """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
+        choice = choice or StepChoice()
+        return cls(trace, subject.plain_answer_key(question, own, trace, choice), choice, None, question.of_steps)
 
     def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
         """What `make` gives, made once. Raises HttpError when that is a refusal."""
@@ -153,10 +142,6 @@ class TraceRequest(msgspec.Struct, frozen=True):
             return _attempted(workspace.ask_once, self.trace, question)
         return _attempted(workspace.ask, self.trace, question, self.choice, steps)
 
-    def stored(self, compute: Compute, model: Model) -> StoredAnswer:
-        """The answer as it is kept, from the model of the whole trace."""
-        return _attempted(_packed, compute, self.trace, model)
-
     @property
     def _key(self) -> Key:
         return Key((self.trace,), self.known_as)
@@ -173,16 +158,9 @@ def _packed(compute: Compute, trace: OpenTrace, model: Model) -> Packed:
     return pack(body_of(compute(trace, model)))
 
 
-def known_as(question: Question, own: msgspec.Struct) -> Hashable:
-    """What is asked for, with its own parameters."""
-    return question.name, *msgspec.structs.astuple(own)
-
-
-def asked_plainly(
-    question: Question, trace: OpenTrace, own: msgspec.Struct, choice: StepChoice | None = None
-) -> TraceRequest:
-    """A question as a request without anything but names asks it; choice: or with steps found otherwise."""
-    return TraceRequest.plainly(trace, known_as(question, own), question.of_run, question.of_steps, choice)
+def stored(compute: Compute, trace: OpenTrace, model: Model) -> StoredAnswer:
+    """Return an answer as it is kept, from the model of the whole trace."""
+    return _attempted(_packed, compute, trace, model)
 
 
 def _attempted(make: Callable[..., T], *parameters: Any) -> T | Refusal:
@@ -224,12 +202,8 @@ def step_range(parameters: Parameters, side: str = "") -> StepRange | None:
 
     side: what stands before the names of these parameters
     """
-    first, last = parameters.get(f"{side}from_step"), parameters.get(f"{side}to_step")
-    if first is None and last is None:
-        return None
-    if first is None or last is None:
-        raise HttpError(400, f"{side}from_step and {side}to_step must be given together")
-    return StepRange(first, last)
+    with refusals():
+        return subject.step_range(parameters.get(f"{side}from_step"), parameters.get(f"{side}to_step"), side)
 
 
 def ask_original(

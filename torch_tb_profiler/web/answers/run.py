@@ -10,14 +10,15 @@ from typing import Any, overload
 import msgspec
 
 from torch_tb_profiler.analysis.question import Node, Question, RunSubject
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.aside import put_aside, watched
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.answers.request import known_as, refusals
-from torch_tb_profiler.web.answers.trace import subject_of
-from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.web.answers.request import refusals
+from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Tier, Workspace, pack
 from torch_tb_profiler.workspace.broken import is_broken
+from torch_tb_profiler.workspace.subject import known_as, subject_of
 
 log = logging.getLogger(__name__)
 
@@ -125,4 +126,4 @@ def _made_of_rank(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
 
 
 def _of_subject(node: Node, trace: OpenTrace, model: Model) -> Any:
-    return node.make(subject_of(trace, model))
+    return node.make(subject_of(model, trace))

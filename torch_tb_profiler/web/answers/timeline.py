@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, TypeVar
 import msgspec
 
 from torch_tb_profiler.analysis.question import Node, Question
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.timeline.question import AbsentTrace, RunTimelines, TimelineVersion
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -17,7 +18,7 @@ from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.web.answers.request import ask_original, refusals, step_choice, step_range
 from torch_tb_profiler.web.answers.run import rank_node
 from torch_tb_profiler.web.answers.trace import answer_as_type, node_with_timeline
-from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream, dumps
+from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
 from torch_tb_profiler.workspace.identity import answers_version

@@ -10,21 +10,23 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.cached import CachedOnDisk
-from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.question import Node, NotFound, Question, Subject
+from torch_tb_profiler.analysis.question import Node, NotFound, Question
 from torch_tb_profiler.analysis.result import meta_of
 from torch_tb_profiler.analysis.table import Page, Table
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.arrays.plain import dumps
+from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.typed import from_json
-from torch_tb_profiler.web.answers.request import TraceRequest, asked_plainly, given, known_as, refusals
-from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.web.answers.request import TraceRequest, given, refusals, stored
+from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.web.table_query import TableAnswer, answer_query, is_queried, page_of
+from torch_tb_profiler.web.table_page import answer_query, is_queried, page_of
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import OpenTrace, Packed, StoredAnswer, Workspace, answer_name, pack
+from torch_tb_profiler.workspace.subject import answer_key, known_as, plain_answer_key, subject_of
 
 A = TypeVar("A")
 
@@ -84,15 +86,15 @@ def first_of_trace(
     for question in (question for question in questions if question.scope == "trace"):
         node = question.node
         if node is not None and node.bundle == bundle and not is_snapshot(model.trace):
-            asked = TraceRequest.plainly(trace, node.name, of_run=False, of_steps=True)
-            found[answer_name(trace, asked.known_as)] = partial(asked.stored, partial(_made, node))
+            key = answer_key(node.name, trace, of_run=False, choice=StepChoice())
+            found[answer_name(trace, key)] = partial(stored, partial(_made, node), trace)
         if node is None and question.bundle == bundle and is_about(question, model):
             for own in question.asked_first(model):
-                asked = asked_plainly(question, trace, own)
+                key = plain_answer_key(question, own, trace, StepChoice())
                 if question.alone is not None:
                     found[question.alone.name] = partial(_alone, question.alone)
                 make = partial(computed, question, own, None)
-                found[answer_name(trace, asked.known_as)] = partial(asked.stored, make)
+                found[answer_name(trace, key)] = partial(stored, make, trace)
     return list(found.items())
 
 
@@ -112,11 +114,6 @@ def table_of(
 def is_about(question: Question, model: Model) -> bool:
     """Whether a question is about the kind of file that a model is of."""
     return question.about in ("any", "snapshot" if is_snapshot(model.trace) else "trace")
-
-
-def subject_of(trace: OpenTrace, model: Model, steps: StepRange | None = None) -> Subject:
-    """`steps`: those that the request names."""
-    return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, troubles, steps)
 
 
 def is_table(question: Question) -> bool:
@@ -145,7 +142,7 @@ def _has_more_pages(table: TableAnswer) -> bool:
 def _compute(question: Question, own: msgspec.Struct, steps: StepRange | None, trace: OpenTrace, model: Model) -> Any:
     if not is_about(question, model):
         raise _about_others(question)
-    return question.compute(subject_of(trace, model, steps), own)
+    return question.compute(subject_of(model, trace, steps), own)
 
 
 def _about_others(question: Question) -> NotFound:
@@ -160,7 +157,7 @@ def _sent_as(question: Question) -> Any:
 
 
 def _made(node: Node, trace: OpenTrace, model: Model) -> bytes:
-    made: bytes = node.make(subject_of(trace, model))
+    made: bytes = node.make(subject_of(model, trace))
     return made
 
 

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.question import Listed, Question, Scope
 from torch_tb_profiler.analysis.table import Page
+from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.model import StepChoice
-from torch_tb_profiler.web.answers.request import asked_plainly, given, refusals, step_choice
+from torch_tb_profiler.tables.query import Query, TableAnswer
+from torch_tb_profiler.web.answers.request import TraceRequest, given, refusals, step_choice
 from torch_tb_profiler.web.answers.trace import is_table, kept_answer, table_of
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, why
 from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query
+from torch_tb_profiler.web.table_page import answer_query
 from torch_tb_profiler.words.reasons import because
 from torch_tb_profiler.workspace import RunStatus, Status, TraceStatus, Workspace
 
@@ -59,7 +61,7 @@ def _typed(
 ) -> Any:
     """The answer of another question about one of the traces, as its type; it is kept. Of a table all rows."""
     opened = workspace.find(run, trace.worker, trace.span)
-    asked = asked_plainly(question, opened, own, choice)
+    asked = TraceRequest.plainly(opened, question, own, choice)
     found = kept_answer(question, own, asked, workspace)
     if isinstance(found, Page) and found.meta.total > len(next(iter(found.rows.values()))):
         all_rows = partial(TableAnswer.page, query=Query(limit="all"))

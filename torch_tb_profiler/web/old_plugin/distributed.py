@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks import Distributed
 from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import operation_table
-from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import microseconds
 
 #: what the old plugin called the step of operations outside all steps

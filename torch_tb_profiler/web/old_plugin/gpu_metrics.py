@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_use, filled_ns
+from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.analysis.result import Result, fact
 from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import durations
@@ -17,7 +18,6 @@ from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_wo
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.json_schema import Json
 
 
 class OldMetrics(Result):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.analysis.memory.blocks import MemoryBlocks, blocks_within
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
@@ -14,7 +15,6 @@ from torch_tb_profiler.analysis.memory.records import memory_records, operator_c
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first, distinct_places
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import microseconds
 
 #: as written in a request → as written in the answer

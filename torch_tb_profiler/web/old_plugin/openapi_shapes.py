@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.web.json_schema import (
+from torch_tb_profiler.analysis.json_schema import (
     ANY_JSON,
     COUNT,
     NUMBER,

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.compare.diff import ROOT
+from torch_tb_profiler.analysis.json_schema import Json, ref
 from torch_tb_profiler.analysis.memory.records import missing
 from torch_tb_profiler.analysis.operators.known import OfKnown
 from torch_tb_profiler.analysis.question import (
@@ -27,7 +28,6 @@ from torch_tb_profiler.analysis.question import (
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import Distributed, Rank
 from torch_tb_profiler.ranks.question import RANK, distributed_of
-from torch_tb_profiler.web.json_schema import Json, ref
 from torch_tb_profiler.web.old_plugin import diff, distributed, memory, modules, shapes
 from torch_tb_profiler.web.old_plugin import openapi_shapes as schemas
 

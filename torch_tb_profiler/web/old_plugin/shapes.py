@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
 from torch_tb_profiler.analysis.overview.overview import StepTimes, average_step, step_times
@@ -19,7 +20,6 @@ from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import microseconds, rounded_microseconds
 from torch_tb_profiler.web.old_plugin.gpu_metrics import gpu_metrics, tensor_core_share
 

@@ -6,13 +6,13 @@ import json
 from functools import cache
 
 from torch_tb_profiler import __version__
+from torch_tb_profiler.analysis.answer_schemas import components, types_of
+from torch_tb_profiler.analysis.json_schema import COUNT, TEXT, Json, closed, described, nullable, one_of
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web.http import JSON
-from torch_tb_profiler.web.json_schema import COUNT, TEXT, Json, closed, described, nullable, one_of
 from torch_tb_profiler.web.old_plugin import openapi_shapes
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
 from torch_tb_profiler.web.openapi import of_files, of_queries, of_questions, parameters
-from torch_tb_profiler.web.openapi.answers import components, types_of
 
 _ABOUT = """\
 What the page of torch-tb-profiler asks, and what else there is. docs/api.md and docs/timeline-protocol.md say more

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.web.json_schema import TEXT, Json
+from torch_tb_profiler.analysis.answer_schemas import schema_of
+from torch_tb_profiler.analysis.json_schema import TEXT, Json
 from torch_tb_profiler.web.logdir import StatusAnswer
 from torch_tb_profiler.web.old_plugin import openapi_shapes
-from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, MISTAKE, Operation
 from torch_tb_profiler.web.openapi.parameters import TRACE, WINDOW_NS, needed, query, shared
 

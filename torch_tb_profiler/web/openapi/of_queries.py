@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.sql.connection import LONGEST_STATEMENT
-from torch_tb_profiler.web.json_schema import TEXT
-from torch_tb_profiler.web.openapi.answers import schema_of
+from torch_tb_profiler.analysis.answer_schemas import schema_of
+from torch_tb_profiler.analysis.json_schema import TEXT
+from torch_tb_profiler.tables.sql.connection import LONGEST_STATEMENT
 from torch_tb_profiler.web.openapi.operation import Operation
 from torch_tb_profiler.web.openapi.parameters import STEP_RULES, TRACE, choice, needed
 from torch_tb_profiler.web.queries import PATH, TABLES_PATH, QueryResult, QueryTables

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
+from torch_tb_profiler.analysis.json_schema import Json, ref
 from torch_tb_profiler.web.http import JSON
-from torch_tb_profiler.web.json_schema import Json, ref
 
 #: what can go wrong: without a trace in the request, with one, and where the timeline's version is named
 MISTAKE = ("Mistake", "Busy")

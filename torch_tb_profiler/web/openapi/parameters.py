@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from torch_tb_profiler.analysis.json_schema import TEXT, WHOLE, Json, one_of, ref
 from torch_tb_profiler.model.steps import RULES
-from torch_tb_profiler.web.json_schema import TEXT, WHOLE, Json, one_of, ref
 
 
 def query(name: str, description: str, schema: Json, required: bool = False) -> Json:

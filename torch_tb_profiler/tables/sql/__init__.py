@@ -1,0 +1,21 @@
+"""A trace, or several, as tables of a database that answers SQL (docs/sql.md); needs the extra `sql` (DuckDB).
+
+Belongs here: what the tables are made of, the connection that lets a query read them and nothing else, and the process
+in which the queries of others run. Does not belong here: any number (`analysis`, `ranks`) and any description of one:
+columns take theirs from `trace.schema`, the definitions of the analyses and the docstrings of answers.
+
+    columns         what a column is, where its description comes from, and its values
+    tables/         the tables, a module for what they are about
+    connection      an empty database with its doors locked; which statements are taken
+    database        tables that are made when a statement names them
+    answer, errors  what comes back
+    child, session  the process of its own, and who asks it
+"""
+
+from __future__ import annotations
+
+from torch_tb_profiler.tables.sql.answer import QueryAnswer, SqlRows
+from torch_tb_profiler.tables.sql.errors import QueryError
+from torch_tb_profiler.tables.sql.session import QueryLimits, QuerySession, StoredTrace
+
+__all__ = ["QueryAnswer", "QueryError", "QueryLimits", "QuerySession", "SqlRows", "StoredTrace"]

@@ -1,0 +1,139 @@
+"""Queries over traces in a separate process, for MCP and the page."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+import msgspec
+
+from torch_tb_profiler.tables.sql.answer import QueryAnswer
+from torch_tb_profiler.tables.sql.child import Begin, QueryLimits, Said, StoredTrace, too_long
+from torch_tb_profiler.tables.sql.connection import MEMORY
+from torch_tb_profiler.tables.sql.errors import QueryError, query_error
+from torch_tb_profiler.typed import from_json
+from torch_tb_profiler.workspace.pool import VARIABLES
+
+__all__ = ["QueryLimits", "QuerySession", "StoredTrace"]
+
+_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.tables.sql.child import main; main()"
+
+
+class QuerySession:
+    """One process that answers queries over some traces, one after another. Thread-safe; `close` it.
+
+    Its contract, whatever the statement is:
+
+    * `ask` gives the first rows within `limits`, or raises QueryError with a sentence.
+    * It returns within `limits.prepare_seconds + limits.seconds`, and a second for starting a process.
+    * The process has `FREE_BYTES` of address space beyond its tables, one thread, and no access to files, network,
+      settings or Python. Nothing is changed by a query, so the next one finds the same tables.
+    * A process that was ended (by its deadline, or because it took too much memory) is replaced by the next `ask`,
+      which then makes the tables anew.
+
+    The process is started by the first `ask`. One trace is the schema `main`; with several each has a schema of its own
+    (docs/sql.md).
+    """
+
+    def __init__(self, traces: Sequence[StoredTrace], limits: QueryLimits | None = None) -> None:
+        self._traces = tuple(traces)
+        self.limits = limits or QueryLimits()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._heard: queue.Queue[bytes] = queue.Queue()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> QuerySession:
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        self.close()
+
+    def ask(self, statement: str) -> QueryAnswer:
+        """The first rows of one SELECT. Raises QueryError."""
+        with self._lock:
+            if self._process is None or self._process.poll() is not None:
+                self._start()
+            self._tell(msgspec.json.encode(statement))
+            said = self._next(self.limits.prepare_seconds, "its tables were not made in {seconds:g} s")
+            if said.prepared:
+                said = self._next(self.limits.seconds, None)
+            if said.reason is not None:
+                raise QueryError(said.reason)
+            if said.answer is None:
+                self._end()
+                raise query_error("sql_failed", "the process of the query answered nothing")
+            return said.answer
+
+    def close(self) -> None:
+        """End the process; another `ask` starts it again."""
+        with self._lock:
+            self._end()
+
+    @property
+    def process_id(self) -> int | None:
+        """The id of the process, if it runs."""
+        process = self._process
+        return None if process is None or process.poll() is not None else process.pid
+
+    def _start(self) -> None:
+        self._end()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BOOTSTRAP, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **VARIABLES, "GLIBC_TUNABLES": "", "MALLOC_ARENA_MAX": "1"},
+        )
+        self._heard = queue.Queue()
+        # a pipe that is read without a time limit would hold whoever asks
+        threading.Thread(target=_listen, args=(self._process, self._heard), daemon=True).start()
+        self._tell(msgspec.json.encode(Begin(self._traces, self.limits)))
+
+    def _tell(self, line: bytes) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # it has ended: what is heard next says so
+            self._process.stdin.write(line + b"\n")
+            self._process.stdin.flush()
+
+    def _next(self, seconds: float, late: str | None) -> Said:
+        """The next line of the process. Raises QueryError when it is late or the process has ended."""
+        until = time.monotonic() + seconds
+        try:
+            line = self._heard.get(timeout=max(until - time.monotonic(), 0))
+        except queue.Empty:
+            self._end()
+            if late is None:
+                raise too_long(self.limits) from None
+            raise query_error("sql_time", late.format(seconds=seconds)) from None
+        if not line:
+            self._end()
+            text = f"the query was ended: it needs more than the {MEMORY} of memory that it may have"
+            raise query_error("sql_memory", text)
+        return from_json(line, Said)
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(OSError, ValueError):
+                pipe and pipe.close()
+
+
+def _listen(process: subprocess.Popen[bytes], heard: queue.Queue[bytes]) -> None:
+    """Every line that the process says, then an empty one."""
+    assert process.stdout is not None
+    with contextlib.suppress(OSError, ValueError):
+        for line in process.stdout:
+            heard.put(line)
+    heard.put(b"")
