@@ -55,13 +55,3 @@ def output() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why tests were run again: a second try that passes hides what is to be found."""
-    again = terminalreporter.stats.get("rerun", [])
-    if again:
-        terminalreporter.section("why tests were run again")
-    for report in again:
-        crash = getattr(report.longrepr, "reprcrash", None)
-        where = f"{crash.path}:{crash.lineno}: {crash.message}" if crash else str(report.longrepr)
-        terminalreporter.line(f"{report.nodeid}\n    " + "\n    ".join(where.splitlines()[:12]))
