@@ -120,7 +120,7 @@ def test_wheel_has_notices_types_and_its_components(distributions: tuple[Path, P
             content = archive.read(name)
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             assert recorded[name] == [f"sha256={digest}", str(len(content))]
-    assert f"{folder}/licenses/LICENSE" in names
+    assert {f"{folder}/licenses/LICENSE", f"{folder}/licenses/NOTICE"} <= set(names)
     assert metadata["License-Expression"] == "BSD-3-Clause"
     urls = dict(url.split(", ") for url in metadata.get_all("Project-URL"))
     assert urls == {
@@ -164,6 +164,7 @@ def test_sdist(distributions: tuple[Path, Path], repository: Path) -> None:
         "CODE_OF_CONDUCT.md",
         "CONTRIBUTING.md",
         "LICENSE",
+        "NOTICE",
         "README.md",
         "SECURITY.md",
         "pyproject.toml",
