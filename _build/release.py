@@ -33,7 +33,7 @@ def versions() -> str | None:
         return f"CHANGELOG.md has no {version}"
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     if f"\nversion: {version}\n" not in citation or not re.search(
-        r'^date-released: "\d{4}-\d\d-\d\d"$', citation, re.M
+        r'^date-released: "\d{4}-\d\d-\d\d"$', citation, re.MULTILINE
     ):
         return f"CITATION.cff is not of {version}, or has no date"
     return None

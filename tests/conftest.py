@@ -54,4 +54,3 @@ def output() -> Path:
     folder = ROOT / ".ci" / "output"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-

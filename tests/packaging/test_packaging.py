@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+import house
 from tests.recorded import ROOT
 
 if sys.version_info >= (3, 11):
@@ -54,9 +55,8 @@ def without_node(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clean repository with what this one has: nothing built, nothing ignored."""
     target = tmp_path_factory.mktemp("checkout")
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    for name in run(listing, cwd=repository).split("\0"):
-        if name and (repository / name).is_file() and not name.startswith("samples/"):
+    for name in house.files_of(repository):
+        if not name.startswith("samples/"):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(repository / name, target / name)
     run(["git", "init", "-q"], cwd=target)

@@ -25,10 +25,9 @@ MOST_LINES = 400
 
 def tracked() -> list[str]:
     try:
-        found = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+        return house.files_of(ROOT)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("not in a git checkout")
-    return [name for name in found.decode().split("\0") if name and (ROOT / name).exists()]
 
 
 def test_no_module_is_too_long() -> None:
