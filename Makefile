@@ -136,6 +136,7 @@ test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 # Larger forms of what make test does, every night and before a release: docs/contributing.md names them.
 test-long: .venv/.stamp-dev .venv/.stamp-browser ui
 	$(PYTEST) $(SPREAD) -m long --durations 10 tests
+	ALL_EXAMPLES=1 $(PYTEST) $(SPREAD) -m hypothesis -q tests/unit
 
 test-packaging: .venv/.stamp-dev ui
 	$(PYTEST) tests/packaging

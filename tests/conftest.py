@@ -9,13 +9,13 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.properties import examples
 from tests.recorded import MANY_RANKS, ROOT
 from tests.spread import pytest_collection_finish, pytest_collection_modifyitems, pytest_xdist_make_scheduler
 
 __all__ = ["pytest_collection_finish", "pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
-# The machines of CI are shared: an example that is slow once is no failure.
-hypothesis.settings.register_profile("project", deadline=None)
+hypothesis.settings.register_profile("project", examples(100))
 hypothesis.settings.load_profile("project")
 
 # A job in the background of a script ignores Ctrl-C, and so would every server that is started here.
