@@ -31,15 +31,13 @@ PIP   := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM   := $(PY) _build/frontend.py npm
 OUT   := .ci/output
 
-# Servers and browsers on a busy machine: a test that fails is tried again, and the summary names it ("RERUN"): a flaw
-# that is still to be found.
-AGAIN := --reruns 2 --reruns-delay 1
 # Which tests run one after the other, and in which order: tests/spread.py.
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Commands, servers and workers are started by the hundred: what one of them has compiled, the next need not.
 unexport PYTHONDONTWRITEBYTECODE
 
+EXTRAS := arrow,blob,dask,gs,hdfs,mcp,pandas,polars,s3,sql
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 .PHONY: help demo ui build clean format bench answers openapi docs columns check check-py
@@ -130,7 +128,7 @@ test-py: .venv/.stamp-dev .venv/.stamp-servers
 
 # Not a part of make test: it takes Java and a C compiler.
 test-hdfs: .venv/.stamp-dev .venv/.stamp-hdfs
-	$(PYTEST) $(AGAIN) -m hdfs tests/storage
+	$(PYTEST) -m hdfs tests/storage
 
 test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 	$(PYTEST) -m "not long" tests/browser
@@ -138,13 +136,14 @@ test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 # Larger forms of what make test does, every night and before a release: docs/contributing.md names them.
 test-long: .venv/.stamp-dev .venv/.stamp-browser ui
 	$(PYTEST) $(SPREAD) -m long --durations 10 tests
+	ALL_EXAMPLES=1 $(PYTEST) $(SPREAD) -m hypothesis -q tests/unit
 
 test-packaging: .venv/.stamp-dev ui
 	$(PYTEST) tests/packaging
 
 test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT)
-	$(PYTEST) $(AGAIN) $(SPREAD) -m "not hdfs and not long" --durations 25 --junitxml $(OUT)/pytest.xml
+	$(PYTEST) $(SPREAD) -m "not hdfs and not long" --durations 25 --junitxml $(OUT)/pytest.xml
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build
@@ -174,19 +173,19 @@ house:
 
 # Without atheris its search in the reader is random, and says so.
 attack: .venv/.stamp-dev
-	@$(PIP) --only-binary :all: '.[fuzz]' 2>/dev/null || echo "make attack: there is no atheris for this Python"
+	@$(PIP) --only-binary :all: --group fuzz 2>/dev/null || echo "make attack: there is no atheris for this Python"
 	$(PY) -m tests.attack.run $(MINUTES) $(SEED)
 
 # Wheel and sdist, the same bytes for the same sources.
-build: .venv/.stamp-dev ui
+build: .venv/.stamp-build ui
 	rm -rf dist
 	$(PY) -m build
 
 sbom: .venv/.stamp-venv
 	@$(PY) _build/sbom.py
 
-audit: .venv/.stamp-node
-	@$(PIP) 'pip-audit~=2.10' || echo "make audit: pip-audit cannot be installed"
+audit: .venv/.stamp-node .venv/.stamp-pip
+	@$(PIP) --group audit || echo "make audit: pip-audit cannot be installed"
 	@$(PY) _build/audit.py
 
 # The wheel under every Python of the machine, with the oldest and the newest of what it needs. PYTHONS="3.10 3.12": these.
@@ -194,8 +193,8 @@ matrix: build
 	@$(PY) _build/matrix.py dist/*.whl $(PYTHONS)
 
 # All that is done for a release, but for the upload.
-release-dry-run: .venv/.stamp-dev ui
-	@$(PIP) 'pip-audit~=2.10' || true
+release-dry-run: .venv/.stamp-build ui
+	@$(PIP) --group audit || true
 	@$(PY) _build/release.py
 
 clean:
@@ -209,6 +208,15 @@ clean:
 	$(PYTHON) _build/environment.py .venv
 	@touch $@
 
+# Dependency groups take a newer pip than the one that some Pythons bring.
+.venv/.stamp-pip: .venv/.stamp-venv
+	$(PIP) --upgrade 'pip>=25.1'
+	@touch $@
+
+.venv/.stamp-build: .venv/.stamp-pip pyproject.toml
+	$(PIP) --group build
+	@touch $@
+
 # Node of the machine, or from PyPI.
 .venv/.stamp-node: .venv/.stamp-venv
 	@$(PY) _build/frontend.py has-node || \
@@ -220,9 +228,9 @@ clean:
 	SKIP_BUILD_FE=1 $(PIP) --editable .
 	@touch $@
 
-.venv/.stamp-dev: .venv/.stamp-venv $(PACKAGING)
-	SKIP_BUILD_FE=1 $(PIP) --editable '.[dev,storage-tests]'
-	@touch $@ .venv/.stamp-install
+.venv/.stamp-dev: .venv/.stamp-pip $(PACKAGING)
+	SKIP_BUILD_FE=1 $(PIP) --editable '.[$(EXTRAS)]' --group dev --group storage-tests
+	@touch $@ .venv/.stamp-install .venv/.stamp-build
 
 # Azurite, for tests/storage.
 .venv/.stamp-servers: .venv/.stamp-node tests/storage/servers/package-lock.json

@@ -23,8 +23,7 @@ LONG_FUNCTION, MANY_PARAMETERS, LEAST_FIELDS, SHARED = 80, 5, 5, 0.6
 
 def main(checkout: str = ".") -> int:
     root = Path(checkout).resolve()
-    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, check=True, text=True)
-    files = [name for name in listed.stdout.splitlines() if (root / name).exists()]
+    files = files_of(root)
     package = {name: (root / name).read_text("utf-8") for name in files if re.match(r"torch_tb_profiler/.*\.py$", name)}
     trees = {name: ast.parse(text) for name, text in package.items()}
     functions = [each for tree in trees.values() for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
@@ -52,6 +51,13 @@ def main(checkout: str = ".") -> int:
     for what, count in figures.items():
         print(f"{count:>9,}  {what}")
     return 0
+
+
+def files_of(root: Path) -> list[str]:
+    """Return the files of a checkout by their names, those that git does not have yet included."""
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(listing, cwd=root, capture_output=True, check=True, text=True).stdout
+    return [name for name in listed.split("\0") if name and (root / name).is_file()]
 
 
 def speaks(name: str) -> bool:

@@ -31,8 +31,11 @@ def versions() -> str | None:
         return f"{version} is no version"
     if f"\n## {version}" not in (ROOT / "CHANGELOG.md").read_text("utf-8"):
         return f"CHANGELOG.md has no {version}"
-    if f"\nversion: {version}\n" not in (ROOT / "CITATION.cff").read_text("utf-8"):
-        return f"CITATION.cff is not of {version}"
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    if f"\nversion: {version}\n" not in citation or not re.search(
+        r'^date-released: "\d{4}-\d\d-\d\d"$', citation, re.MULTILINE
+    ):
+        return f"CITATION.cff is not of {version}, or has no date"
     return None
 
 

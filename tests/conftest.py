@@ -9,13 +9,13 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.properties import examples
 from tests.recorded import MANY_RANKS, ROOT
 from tests.spread import pytest_collection_finish, pytest_collection_modifyitems, pytest_xdist_make_scheduler
 
 __all__ = ["pytest_collection_finish", "pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
-# The machines of CI are shared: an example that is slow once is no failure.
-hypothesis.settings.register_profile("project", deadline=None)
+hypothesis.settings.register_profile("project", examples(100))
 hypothesis.settings.load_profile("project")
 
 # A job in the background of a script ignores Ctrl-C, and so would every server that is started here.
@@ -54,14 +54,3 @@ def output() -> Path:
     folder = ROOT / ".ci" / "output"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why tests were run again: a second try that passes hides what is to be found."""
-    again = terminalreporter.stats.get("rerun", [])
-    if again:
-        terminalreporter.section("why tests were run again")
-    for report in again:
-        crash = getattr(report.longrepr, "reprcrash", None)
-        where = f"{crash.path}:{crash.lineno}: {crash.message}" if crash else str(report.longrepr)
-        terminalreporter.line(f"{report.nodeid}\n    " + "\n    ".join(where.splitlines()[:12]))

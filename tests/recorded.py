@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,8 @@ SHARED = ROOT.parent / "shared" / "data" / "traces"
 SHARED_SNAPSHOTS = SHARED.with_name("snapshots")
 #: a run of many small traces that are all alike
 MANY_RANKS = "generated_64gpu"
+#: bytes of a file: 21 of the 105 recorded traces are larger
+LARGE = 750_000
 
 
 def recorded(folder: str = "") -> Path:
@@ -30,6 +34,11 @@ def recorded(folder: str = "") -> Path:
 def traces(folder: Path) -> list[Path]:
     """Every file below a folder that discovery takes for a trace; other data may lie beside them."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and _is_trace(path))
+
+
+def as_parameters(paths: Iterable[Path]) -> list[Any]:
+    """Return the parameters of a test that is made for every trace: of the large ones it is a long test."""
+    return [pytest.param(path, marks=pytest.mark.long) if path.stat().st_size > LARGE else path for path in paths]
 
 
 def sample_traces() -> list[Path]:

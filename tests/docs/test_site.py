@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -91,10 +90,3 @@ def test_pictures_that_pages_show_are_those_that_are_made() -> None:
         shown |= set(pictures.names_in(page.read_text("utf-8")))
     assert shown == set(pictures.PICTURES)
     assert [path.stem for path in (ROOT / "docs" / "pictures").iterdir()] == ["overview"]
-
-
-def test_the_letters_of_the_views_are_those_of_the_page() -> None:
-    views = [path.read_text("utf-8") for path in (ROOT / "fe" / "src" / "views").glob("*/view.ts")]
-    letters = {letter for text in views for letter in re.findall(r'^ *key: "(\w)"', text, re.MULTILINE)}
-    table = (ROOT / "docs" / "ui.md").read_text("utf-8").split("| letter | view |")[1].split("\n\n")[0]
-    assert set(re.findall(r"`(\w)`", table)) == letters

@@ -12,7 +12,7 @@ from tests.tiny import write_trace
 
 pytest.importorskip("resource", reason="takes limits of processes")
 
-TRACES, HANDLES = 300, 256
+TRACES, HANDLES = 90, 64
 
 CODE = """
 import resource, sys, time

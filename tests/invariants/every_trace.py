@@ -7,13 +7,13 @@ from io import BytesIO
 
 import pytest
 
-from tests.recorded import SHARED, sample_traces, short, traces
+from tests.recorded import SHARED, as_parameters, sample_traces, short, traces
 from tests.tracegen import Config, Expected, generate
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 
 _NOT_HERE = pytest.mark.skip(reason=f"recorded traces are not here: {SHARED} does not exist")
-_RECORDED = traces(SHARED) if SHARED.is_dir() else [pytest.param(SHARED, marks=_NOT_HERE)]
+_RECORDED = as_parameters(traces(SHARED)) if SHARED.is_dir() else [pytest.param(SHARED, marks=_NOT_HERE)]
 _SAMPLES = sample_traces()
 _CONFIGURATIONS = {
     "one device": Config(steps=3, layers=2),

@@ -12,11 +12,21 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+import house
+from tests.recorded import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -45,9 +55,8 @@ def without_node(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clean repository with what this one has: nothing built, nothing ignored."""
     target = tmp_path_factory.mktemp("checkout")
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    for name in run(listing, cwd=repository).split("\0"):
-        if name and (repository / name).is_file() and not name.startswith("samples/"):
+    for name in house.files_of(repository):
+        if not name.startswith("samples/"):
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(repository / name, target / name)
     run(["git", "init", "-q"], cwd=target)
@@ -58,14 +67,33 @@ def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture(scope="session")
+def builder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what builds the package, which pip would otherwise install for each sdist and wheel."""
+    folder = tmp_path_factory.mktemp("builder")
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]["requires"]
+    run([sys.executable, "-m", "pip", "install", "-q", "--target", str(folder), *needed])
+    return folder
+
+
+def build(source: Path, static: Path, builder: Path, environment: Mapping[str, str]) -> None:
+    """Build both, with the UI of `make ui`."""
+    shutil.copytree(static, source / "torch_tb_profiler" / "static")
+    surroundings = {**environment, **NO_REGISTRY, **FIXED, "PYTHONPATH": str(builder)}
+    run([sys.executable, "-m", "build", "--no-isolation", str(source)], env=surroundings)
+
+
+@pytest.fixture(scope="session")
 def distributions(
-    repository: Path, checkout: Path, without_node: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    repository: Path,
+    checkout: Path,
+    builder: Path,
+    without_node: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Path, Path]:
-    """The sdist, and the wheel made from it; the UI comes from `make ui`, so this must not need Node."""
+    """The sdist, and the wheel made from it; this must not need Node."""
     source = tmp_path_factory.mktemp("build") / "source"
     shutil.copytree(checkout, source)
-    shutil.copytree(repository / "torch_tb_profiler" / "static", source / "torch_tb_profiler" / "static")
-    run([sys.executable, "-m", "build", str(source)], env={**without_node, **NO_REGISTRY, **FIXED})
+    build(source, repository / "torch_tb_profiler" / "static", builder, without_node)
     (sdist,) = (source / "dist").glob("*.tar.gz")
     (wheel,) = (source / "dist").glob("*.whl")
     return sdist, wheel
@@ -77,10 +105,13 @@ def run(command: list[str], cwd: Path | None = None, env: dict[str, str] | None 
     return done.stdout
 
 
-def new_environment(folder: Path) -> Path:
-    """Makes a virtual environment and gives its Python."""
-    run([sys.executable, "-m", "venv", str(folder)])
-    return folder / "bin" / "python"
+def install(what: str, folder: Path, environment: Mapping[str, str]) -> Path:
+    """Install it, without what it depends on, into a new virtual environment, whose Python is returned."""
+    run([sys.executable, "-m", "venv", "--without-pip", str(folder)])
+    python = folder / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-compile", what]
+    run(pip, env=environment)
+    return python
 
 
 def built_ui(repository: Path) -> set[str]:
@@ -120,7 +151,7 @@ def test_wheel_has_notices_types_and_its_components(distributions: tuple[Path, P
             content = archive.read(name)
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             assert recorded[name] == [f"sha256={digest}", str(len(content))]
-    assert f"{folder}/licenses/LICENSE" in names
+    assert {f"{folder}/licenses/LICENSE", f"{folder}/licenses/NOTICE"} <= set(names)
     assert metadata["License-Expression"] == "BSD-3-Clause"
     urls = dict(url.split(", ") for url in metadata.get_all("Project-URL"))
     assert urls == {
@@ -141,16 +172,16 @@ def test_wheel_has_notices_types_and_its_components(distributions: tuple[Path, P
 
 
 def test_distributions_are_the_same_when_they_are_built_again(
-    distributions: tuple[Path, Path], repository: Path, checkout: Path, tmp_path: Path
+    distributions: tuple[Path, Path], repository: Path, checkout: Path, builder: Path, tmp_path: Path
 ) -> None:
     """In another folder, at another time, with other rights of files."""
-    source = tmp_path / "elsewhere"
+    source, static = tmp_path / "elsewhere", tmp_path / "static"
     shutil.copytree(checkout, source, ignore=shutil.ignore_patterns(".git"))
-    shutil.copytree(repository / "torch_tb_profiler" / "static", source / "torch_tb_profiler" / "static")
-    for path in source.rglob("*"):
+    shutil.copytree(repository / "torch_tb_profiler" / "static", static)
+    for path in (*source.rglob("*"), *static.rglob("*")):
         os.utime(path, (1_000_000_000, 1_000_000_000))
         path.chmod(path.stat().st_mode & ~0o077)
-    run([sys.executable, "-m", "build", str(source)], env={**os.environ, **NO_REGISTRY, **FIXED})
+    build(source, static, builder, os.environ)
     for made in distributions:
         assert (source / "dist" / made.name).read_bytes() == made.read_bytes()
 
@@ -164,6 +195,7 @@ def test_sdist(distributions: tuple[Path, Path], repository: Path) -> None:
         "CODE_OF_CONDUCT.md",
         "CONTRIBUTING.md",
         "LICENSE",
+        "NOTICE",
         "README.md",
         "SECURITY.md",
         "pyproject.toml",
@@ -180,9 +212,10 @@ def test_sdist(distributions: tuple[Path, Path], repository: Path) -> None:
 def test_sdist_installs_without_node(
     distributions: tuple[Path, Path], without_node: dict[str, str], tmp_path: Path
 ) -> None:
-    python = new_environment(tmp_path / "env")
-    installing = [str(python), "-m", "pip", "install", "-q", str(distributions[0])]
-    run(installing, env={**without_node, **NO_REGISTRY})
+    """What it depends on is that of this Python; `make matrix` installs it."""
+    python = install(str(distributions[0]), tmp_path / "env", {**without_node, **NO_REGISTRY})
+    (packages,) = tmp_path.glob("env/lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"])
     code = (
         "import importlib.metadata as m, importlib.resources as r, torch_tb_profiler as p;"
         "(e,) = m.entry_points(group='tensorboard_plugins', name='torch_profiler');"
@@ -195,9 +228,7 @@ def test_sdist_installs_without_node(
 
 @pytest.mark.long
 def test_install_from_git_without_node(checkout: Path, without_node: dict[str, str], tmp_path: Path) -> None:
-    python = new_environment(tmp_path / "env")
-    installing = [str(python), "-m", "pip", "install", "-q", "--no-deps", f"git+{checkout.as_uri()}"]
-    run(installing, env=without_node)
+    install(f"git+{checkout.as_uri()}", tmp_path / "env", without_node)
     (index,) = tmp_path.glob("env/lib/python*/site-packages/torch_tb_profiler/static/index.js")
     assert index.stat().st_size > 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import ROOT, SHARED, model_of, shared_model_of, short, traces
+from tests.recorded import ROOT, SHARED, as_parameters, model_of, shared_model_of, short, traces
 from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
 from torch_tb_profiler.words import section
 
@@ -88,7 +88,7 @@ def of(name: str) -> list[Diagnosis]:
     return [diagnosis(model_of(path)) for path in traces(SHARED / name)]
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
+@pytest.mark.parametrize("path", as_parameters(FILES), ids=short)
 def test_what_is_said_first(path: Path) -> None:
     found = diagnosis(shared_model_of(path))
     bounds, rules = (each.split(" ") for each in SAID[folder(path)])

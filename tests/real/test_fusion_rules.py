@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.recorded import SHARED, model_of, sample_traces, shared_model_of, short, traces
+from tests.recorded import SHARED, as_parameters, model_of, sample_traces, shared_model_of, short, traces
 from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.insights.findings import diagnosis
 
@@ -30,7 +30,7 @@ SAID = {
 FILES = [*(traces(SHARED) if SHARED.is_dir() else []), *sample_traces()]
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
+@pytest.mark.parametrize("path", as_parameters(FILES), ids=short)
 def test_what_is_said(path: Path) -> None:
     found = {each.id for each in diagnosis(shared_model_of(path)).findings} & RULES
     assert found == SAID.get(path.parent.name, set())

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import SHARED, model_of, shared_model_of, short, traces
+from tests.recorded import SHARED, as_parameters, model_of, shared_model_of, short, traces
 from torch_tb_profiler.analysis.flops.products import ELEMENTS, product_kernels
 from torch_tb_profiler.analysis.roofline.least import minimal_ns
 from torch_tb_profiler.analysis.shared.peaks import peaks_of
@@ -43,7 +43,7 @@ def test_flop_are_those_of_the_model(name: str, flops: int) -> None:
     assert sum(calls.shapes[shape].flops for shape in calls.shape.tolist()) == flops
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
+@pytest.mark.parametrize("path", as_parameters(FILES), ids=short)
 def test_nothing_is_faster_than_its_device(path: Path) -> None:
     """But for convolutions of 32 bits by other algorithms (Winograd), which multiply less than they are counted for."""
     model = shared_model_of(path)

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.recorded import traces
+from tests.recorded import LARGE, traces
 from tests.unit.test_reader import check_arguments, check_events
 from torch_tb_profiler.trace import read_trace
-
-#: bytes of a file: 21 of the 105 recorded traces are larger
-LARGE = 750_000
 
 
 @pytest.mark.parametrize("large", [False, pytest.param(True, marks=pytest.mark.long)])

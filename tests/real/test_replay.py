@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import ROOT, SHARED, model_of, sample_traces, shared_model_of, short, traces
+from tests.recorded import ROOT, SHARED, as_parameters, model_of, sample_traces, shared_model_of, short, traces
 from tests.replay_checks import check_pieces
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import (
@@ -46,7 +46,7 @@ CHANGES: dict[str, list[Change]] = {
 }
 
 
-@pytest.mark.parametrize("path", FILES, ids=short)
+@pytest.mark.parametrize("path", as_parameters(FILES), ids=short)
 def test_recorded_times_come_back_and_shorter_parts_make_nothing_later(path: Path) -> None:
     model = shared_model_of(path)
     graph = graph_of(model)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import SHARED, model_of, sample_traces, shared_model_of, short, traces
+from tests.recorded import SHARED, as_parameters, model_of, sample_traces, shared_model_of, short, traces
 from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.model import Model
 
@@ -39,7 +39,7 @@ def check(model: Model) -> None:
     assert not model.in_steps.launched_before.any()
 
 
-@pytest.mark.parametrize("path", [*traces(SHARED), *sample_traces()], ids=short)
+@pytest.mark.parametrize("path", as_parameters([*traces(SHARED), *sample_traces()]), ids=short)
 def test_periods_follow_each_other(path: Path) -> None:
     check(shared_model_of(path))
 

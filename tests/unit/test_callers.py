@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from torch_tb_profiler.analysis.stacks import callers as module
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, StackEntries, merged
 from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up
@@ -91,7 +92,7 @@ trees = st.integers(1, 60).flatmap(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(trees, st.sampled_from([0.0, 0.02, 0.3]), st.integers(0, 10**6))
 def test_as_if_every_end_walked_up(tree: tuple[list[int], list[int], list[int]], share: float, chosen: int) -> None:
     found = entries_of(*tree)
@@ -110,7 +111,7 @@ def test_as_if_every_end_walked_up(tree: tuple[list[int], list[int], list[int]],
     check(found, inner, paths[row])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(trees)
 def test_ids_do_not_depend_on_what_else_is_there(tree: tuple[list[int], list[int], list[int]]) -> None:
     found = entries_of(*tree)
@@ -145,7 +146,7 @@ def test_an_unknown_id_is_not_found() -> None:
     assert bottom_up(entries_of([0, 1, 2], [0, 1, 0], [1, 1, 1]), "host", 12345, 0.0) is None
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=50), st.lists(st.integers(0, 2), min_size=50, max_size=50))
 def test_texts_upwards(parents: list[int], labels: list[int]) -> None:
     parent = np.array([p % (i + 1) - 1 for i, p in enumerate(parents)], np.int64)

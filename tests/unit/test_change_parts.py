@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.change_checks import check_change, check_shares
 from tests.kernel_programs import A100, ADD, BF16, Op, add, matrices, model_of, run
+from tests.properties import examples
 from tests.recorded import ROOT, sample_traces, short, traces
 from tests.recorded import model_of as model_of_file
 from torch_tb_profiler.analysis.change.change import Recording, changed, recording
@@ -152,7 +153,7 @@ def test_hidden_kernels_have_no_part_of_the_change() -> None:
     assert own_parts(starts, ends, Spans(np.array([50]), np.array([70]))).tolist() == [10, 0, 10, 0]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=12),
     st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9)), max_size=5),

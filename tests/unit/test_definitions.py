@@ -12,8 +12,10 @@ import columns
 from columns import all_definitions
 from torch_tb_profiler.analysis.definition import Definition, Unit, by_key
 from torch_tb_profiler.analysis.run_metrics.metrics import TRACES, Figures
+from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
+from torch_tb_profiler.tables.listing import COMMANDS as LISTED
 
 UNITS: tuple[tuple[str, Unit | None], ...] = (("x", "ns"), ("y", None))
 
@@ -114,3 +116,18 @@ def test_the_docs_name_every_rule(repository: Path) -> None:
 
 def test_every_figure_is_defined() -> None:
     assert {f.name for f in fields(Figures)} == TRACES.keys() - {"trace", "run", "worker", "span"}
+
+
+def test_every_command_is_on_its_page(repository: Path) -> None:
+    """With an example of each table; tests/docs runs them."""
+    page = (repository / "docs" / "command-line.md").read_text("utf-8")
+    commands = set(re.findall(r"^\$ torch-tb-profiler ([\w-]+)", page, re.MULTILINE))
+    assert set(LISTED) <= commands
+    assert [name for name in COMMANDS if f"| `{name}` |" not in page and name not in commands] == []
+
+
+def test_the_letters_of_the_views_are_those_of_the_page(repository: Path) -> None:
+    views = [path.read_text("utf-8") for path in (repository / "fe" / "src" / "views").glob("*/view.ts")]
+    letters = {letter for text in views for letter in re.findall(r'^ *key: "(\w)"', text, re.MULTILINE)}
+    table = (repository / "docs" / "ui.md").read_text("utf-8").split("| letter | view |")[1].split("\n\n")[0]
+    assert set(re.findall(r"`(\w)`", table)) == letters

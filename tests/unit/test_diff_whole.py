@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
+from tests.properties import examples
 from tests.unit.test_program import module, training
 from torch_tb_profiler.analysis.compare import whole as whole_tree
 from torch_tb_profiler.analysis.compare.diff import SUMS, Comparison, Node, Side, turns_of
@@ -95,7 +96,7 @@ programs = st.recursive(leaves, lambda inside: st.lists(st.tuples(names, inside)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(programs, programs, st.integers(1, 12))
 def test_any_programs(left: list[Call], right: list[Call], most: int) -> None:
     first, second = program(left), program([*left[:1], *right])

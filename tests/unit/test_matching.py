@@ -6,11 +6,12 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.collective_runs import Program, simulate
 from tests.events import Event, annotation, kernel, model_of, op
+from tests.properties import examples
 from torch_tb_profiler.ranks import Distributed, Rank, distributed, rank_of
 from torch_tb_profiler.ranks.matching import match
 
@@ -69,7 +70,7 @@ def test_no_match_is_wrong(case: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None, derandomize=True)
+@examples(30, derandomize=True)
 @given(
     st.builds(
         Program,

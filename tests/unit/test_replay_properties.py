@@ -213,8 +213,8 @@ def test_hostile_files_are_replayed_or_refused(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("syncs", [1, 300])
-def test_a_hundred_thousand_streams_do_not_blow_up(syncs: int) -> None:
+@pytest.mark.parametrize("syncs", [1, 1_500])
+def test_many_streams_do_not_blow_up(syncs: int) -> None:
     def prepared(n: int) -> Work:
         events = [annotation("ProfilerStep#1", 0, 5 * n + 1000)]
         for i in range(n):
@@ -229,7 +229,7 @@ def test_a_hundred_thousand_streams_do_not_blow_up(syncs: int) -> None:
 
         return work
 
-    assert growth(prepared, 25_000, turns=1) < MOST
+    assert growth(prepared, 5_000, turns=1) < MOST
 
 
 @pytest.mark.slow

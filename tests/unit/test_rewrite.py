@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.properties import examples
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.trace import TraceError, read_trace
 from torch_tb_profiler.trace.rewrite import examine, with_events
@@ -153,7 +154,7 @@ def test_of_damaged_files_as_well(path: Path) -> None:
     assert [event for event in found if event in usual] == usual
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.data())
 def test_a_trace_cut_anywhere(generated: bytes, data: st.DataObject) -> None:
     start = generated.index(b"traceEvents") + 100

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import Event, memory
+from tests.properties import examples
 from tests.timelines import ns, tiles_of, timeline_of
 from torch_tb_profiler.analysis.launch_queue import stream_queues
 from torch_tb_profiler.model import Model
@@ -82,7 +83,7 @@ def last(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     ],
 )
 @given(works)
-@settings(max_examples=15)
+@examples(15)
 def test_bins_are_what_each_ns_says(kind: str, given: list[tuple[str, int, int]]) -> None:
     timeline = timeline_of(trace_of(given))
     assert timeline.end == 100_000
@@ -103,7 +104,7 @@ def test_bins_are_what_each_ns_says(kind: str, given: list[tuple[str, int, int]]
 
 
 @given(works)
-@settings(max_examples=15)
+@examples(15)
 def test_kept_bins_say_the_same_as_the_slices(given: list[tuple[str, int, int]]) -> None:
     timeline = timeline_of(trace_of(given))
     with pytest.MonkeyPatch.context() as patch:

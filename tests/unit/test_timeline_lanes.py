@@ -8,11 +8,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
 from tests.events import Event, memory, model_of, op
+from tests.properties import examples
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
 from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.arrays import pieces as array_pieces
@@ -38,7 +39,7 @@ def depths(timeline: Timeline, band: Band) -> dict[str, int]:
 
 @pytest.mark.slow
 @given(events)
-@settings(max_examples=150)
+@examples(150)
 def test_nothing_is_lost_at_any_zoom(given: list[Event]) -> None:
     timeline = timeline_of(given)
     check_all(timeline)
@@ -50,7 +51,7 @@ def test_nothing_is_lost_at_any_zoom(given: list[Event]) -> None:
 
 
 @given(events)
-@settings(max_examples=60)
+@examples(60)
 def test_a_slice_stands_below_what_encloses_it(given: list[Event]) -> None:
     timeline = timeline_of(given)
     held, of = timeline.trace.events, timeline.placed
@@ -65,7 +66,7 @@ def test_a_slice_stands_below_what_encloses_it(given: list[Event]) -> None:
 
 
 @given(events)
-@settings(max_examples=60)
+@examples(60)
 def test_busy_is_the_union_of_all_slices_of_a_track(given: list[Event]) -> None:
     timeline = timeline_of(given)
     held = timeline.trace.events
@@ -80,7 +81,7 @@ def test_busy_is_the_union_of_all_slices_of_a_track(given: list[Event]) -> None:
 
 @pytest.mark.slow
 @given(events)
-@settings(max_examples=60)
+@examples(60)
 def test_what_is_built_piece_by_piece_is_the_same(given: list[Event]) -> None:
     whole = timeline_of(given)
     with pytest.MonkeyPatch.context() as patch:
@@ -197,7 +198,7 @@ def test_the_highest_level_holds_all() -> None:
 
 
 @given(events)
-@settings(max_examples=30)
+@examples(30)
 def test_what_is_kept_is_what_was_built(tmp_path_factory: pytest.TempPathFactory, given: list[Event]) -> None:
     folder = tmp_path_factory.mktemp("kept")
     timeline = timeline_of([*given, memory(1.5, 1024, 7, 1024, 2048)])
@@ -350,7 +351,7 @@ def one_after_the_other(start: list[int], end: list[int]) -> list[int]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20)), max_size=40), st.sampled_from([3, 2000]))
 def test_slices_that_overlap_stand_side_by_side(slices: list[tuple[int, int]], most: int) -> None:
     slices.sort(key=lambda item: (item[0], -item[1]))
@@ -361,7 +362,7 @@ def test_slices_that_overlap_stand_side_by_side(slices: list[tuple[int, int]], m
     assert found == [min(lane, most) for lane in one_after_the_other(start, end)]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 90), st.integers(0, 20)), min_size=1, max_size=40))
 def test_counting_and_searching_find_the_same_items(slices: list[tuple[int, int, int]]) -> None:
     timeline = timeline_of([op("aten::mm", start, length, tid=tid) for tid, start, length in slices])

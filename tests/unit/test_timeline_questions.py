@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
+from tests.properties import examples
 from tests.timelines import events, lanes_of, ns, timeline_of
 from torch_tb_profiler.model.patterns import SlowPattern
 from torch_tb_profiler.timeline import search as search_module
@@ -39,7 +40,7 @@ def touches(start: int, end: int, low: int, high: int) -> bool:
 
 
 @given(events, windows, st.integers(0, 1000), st.integers(1, 5))
-@settings(max_examples=60)
+@examples(60)
 def test_exact_slices_are_all_there_are(given: list[Event], window: tuple[int, int], least: int, limit: int) -> None:
     timeline = timeline_of(given)
     lanes = lanes_of(timeline)[::2]
@@ -59,7 +60,7 @@ def test_exact_slices_are_all_there_are(given: list[Event], window: tuple[int, i
 
 
 @given(events, windows)
-@settings(max_examples=60)
+@examples(60)
 def test_sums_over_a_window_are_those_of_brute_force(given: list[Event], window: tuple[int, int]) -> None:
     timeline = timeline_of(given)
     low, high = window
@@ -96,7 +97,7 @@ def test_sums_over_a_window_are_those_of_brute_force(given: list[Event], window:
         st.tuples(st.sampled_from(["kernel", "gpu_memcpy"]), st.integers(0, 300), st.integers(0, 80), st.booleans())
     )
 )
-@settings(max_examples=50)
+@examples(50)
 def test_what_devices_did_in_a_window_is_what_each_ns_says(given: list[tuple[str, int, int, bool]]) -> None:
     names = {True: "ncclDevKernel_AllReduce_Sum_f32_RING_LL", False: "gemm"}
     timeline = timeline_of(
@@ -124,7 +125,7 @@ def test_what_devices_did_in_a_window_is_what_each_ns_says(given: list[tuple[str
 
 
 @given(events, st.sampled_from(["a", "B", "mark", ""]), st.booleans())
-@settings(max_examples=60)
+@examples(60)
 def test_search_finds_all(given: list[Event], text: str, ignore_case: bool) -> None:
     timeline = timeline_of(given)
     held, strings = timeline.trace.events, timeline.trace.strings

@@ -51,8 +51,14 @@ def _ask(
     return trace.ask(made)
 
 
+def _columns(name: str) -> Mapping[str, Definition]:
+    if name not in COLUMNS:
+        raise LookupError(f"tables/listing.py gives agents the table {name}, of which tables/columns.py has no line")
+    return COLUMNS[name]
+
+
 TABLES: Mapping[str, NamedTable] = {
-    name: NamedTable(agents.row, partial(_ask, of, agents), of.groups, COLUMNS[name])
+    name: NamedTable(agents.row, partial(_ask, of, agents), of.groups, _columns(name))
     for name, (of, agents) in FOR_AGENTS.items()
 }
 

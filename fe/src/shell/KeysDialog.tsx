@@ -9,15 +9,10 @@ import "./keysDialog.css";
 
 const words = dialogsTexts.keys;
 
-/** Number keys there are. */
-const DIGITS = 9;
-
 /** Each with the keys that do the same; a key may be several in a row. */
 const keys = (trace: TraceStatus | null): readonly [string[], string][] => [
-  ...allViews().flatMap(({ id, name, key }, index): [string[], string][] =>
-    isOf(id, trace)
-      ? [[[...(index < DIGITS ? [String(index + 1)] : []), `g ${key}`], words.view(name)]]
-      : [],
+  ...allViews().flatMap(({ id, name, key, digit }): [string[], string][] =>
+    isOf(id, trace) ? [[[...(digit ? [String(digit)] : []), `g ${key}`], words.view(name)]] : [],
   ),
   [["Ctrl K", "⌘ K"], words.palette],
   [["/"], words.filter],

@@ -11,8 +11,6 @@ import "./rail.css";
 
 const KEY = "torch-tb-profiler.rail";
 const LIMITS = { least: 140, usual: 180, most: 320 };
-/** Number keys there are. */
-const DIGITS = 9;
 
 interface Props {
   view: ViewId;
@@ -143,8 +141,7 @@ interface EntryProps {
 }
 
 function Entry({ view, current, narrow, off }: EntryProps) {
-  const { id, name, key } = view;
-  const digit = allViews().indexOf(view) + 1;
+  const { id, name, key, digit } = view;
   const about = off ? t.rail.noData(name) : narrow ? name : null;
   return (
     <a
@@ -161,7 +158,7 @@ function Entry({ view, current, narrow, off }: EntryProps) {
       <Icon path={view.icon} />
       <span className={narrow ? "visually-hidden" : undefined}>{name}</span>
       <span className="rail-key" aria-hidden="true">
-        {digit <= DIGITS ? digit : `g ${key}`}
+        {digit ?? `g ${key}`}
       </span>
     </a>
   );

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { allViews } from "../state";
 import { actionFor } from "./shortcuts";
 
 describe("keys", () => {
@@ -12,6 +13,17 @@ describe("keys", () => {
     expect(press("Escape")).toEqual({ type: "clear" });
     expect(press("q")).toBeNull();
     expect(press("o")).toBeNull();
+  });
+
+  it("have a number or a letter of one view each, wherever it stands in the rail", () => {
+    const viewOf = Object.fromEntries(allViews().map(({ digit, id }) => [digit, id]));
+    expect([1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => viewOf[digit])).toEqual(
+      "overview steps operators kernels trace stacks criticalpath roofline memory".split(" "),
+    );
+    for (const which of ["digit", "key"] as const) {
+      const given = allViews().flatMap((view) => view[which] ?? []);
+      expect(new Set(given).size).toBe(given.length);
+    }
   });
 
   it("go to a view by its letter after g", () => {

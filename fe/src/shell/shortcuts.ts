@@ -26,10 +26,8 @@ export function actionFor(event: Key, jumping = false): Action | null {
     const view = allViews().find((each) => each.key === key);
     if (view) return { type: "view", view: view.id };
   }
-  if (/^[1-9]$/.test(key)) {
-    const view = allViews()[Number(key) - 1];
-    return view ? { type: "view", view: view.id } : null;
-  }
+  const numbered = allViews().find(({ digit }) => String(digit) === key);
+  if (numbered) return { type: "view", view: numbered.id };
   if (key === "g") return { type: "jump" };
   if (key === "/") return { type: "filter" };
   if (key === "?") return { type: "help" };

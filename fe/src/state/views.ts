@@ -23,6 +23,8 @@ export interface View {
   readonly group: GroupId;
   /** The letter that goes there after `g`. */
   readonly key: string;
+  /** The number key that goes there, of those that have one. */
+  readonly digit?: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
   /** Its sign: a path on a grid of 16 × 16. */
   readonly icon: string;
   /** Its parameters of the address; put aside when the user leaves it, and given back. */
@@ -49,7 +51,7 @@ export interface View {
 
 let registered: readonly View[] = [];
 
-/** To be called once, before anything is drawn. In the order of the rail and of the number keys. */
+/** To be called once, before anything is drawn. In the order of the rail. */
 export function setViews(views: readonly View[]): void {
   registered = views;
 }

@@ -1,4 +1,4 @@
-/** The views there are, in the order of the rail; the position is the number key. */
+/** The views there are, in the order of the rail. */
 import type { ComponentType } from "react";
 import { type PickedKind, setViews, type View } from "../state";
 import { later } from "../ui";

@@ -7,6 +7,7 @@ export const view: View = {
   name: inLanguage({ en: "Overview", "zh-CN": "概览" }),
   group: "summary",
   key: "o",
+  digit: 1,
   icon: "M2 13.5h12M4 11V8M8 11V3.5M12 11V6",
   params,
   load: () => import("./index"),

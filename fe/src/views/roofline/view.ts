@@ -6,6 +6,7 @@ export const view: View = {
   name: "Roofline",
   group: "efficiency",
   key: "h",
+  digit: 8,
   icon: "M2 13.5 8 5h6M5 12h.1M8 9.5h.1M11.5 8h.1",
   params,
   load: () => import("./index"),

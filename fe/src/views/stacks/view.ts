@@ -7,6 +7,7 @@ export const view: View = {
   name: inLanguage({ en: "Stacks", "zh-CN": "调用栈" }),
   group: "time",
   key: "f",
+  digit: 6,
   icon: "M2 12.5h12M3 9.5h10M4.5 6.5h6M6 3.5h3",
   mayLackData: true,
   params,

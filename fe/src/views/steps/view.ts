@@ -7,6 +7,7 @@ export const view: View = {
   name: inLanguage({ en: "Steps", "zh-CN": "迭代步" }),
   group: "summary",
   key: "s",
+  digit: 2,
   icon: "M2.5 13.5v-5h3v5M6.5 13.5v-8h3v8M10.5 13.5v-11h3v11M1.5 13.5h13",
   params,
   load: () => import("./index"),

@@ -7,6 +7,7 @@ export const view: View = {
   name: inLanguage({ en: "Trace", "zh-CN": "跟踪" }),
   group: "time",
   key: "t",
+  digit: 5,
   icon: "M2 3.5h7M5 6.5h8M3 9.5h4M9 9.5h5M6 12.5h6",
   needsServer: true,
   params,
