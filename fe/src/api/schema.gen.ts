@@ -3352,6 +3352,10 @@ export interface SnapshotAnswer {
   said: string;
   /** that have a record or a segment, the one with most records first */
   devices: SnapshotDevice[];
+  /** the same in words: what was most, and what is left */
+  device_texts: string[];
+  /** why memory ran out, if it did when the snapshot was taken; empty of devices with a history */
+  inferred_texts: string[];
   /** failed allocations, by device, then record */
   ooms: Oom[];
   /** the same in words */

@@ -13,20 +13,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import plain
 from torch_tb_profiler.analysis.health import troubles
-from torch_tb_profiler.analysis.memory.failures import failure_of_text, failures, said_of_failure
+from torch_tb_profiler.analysis.memory.failures import failure_of_text, failures
 from torch_tb_profiler.analysis.question import Refused
 from torch_tb_profiler.analysis.snapshot.against import AgainstRows, Side, against
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
 from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
-from torch_tb_profiler.analysis.snapshot.sentences import (
-    answer,
-    said_of_device,
-    said_of_finding,
-    said_of_inferred_oom,
-    said_of_oom,
-)
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice, memory_snapshot
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
@@ -41,6 +34,7 @@ from torch_tb_profiler.snapshot.memory_timeline import (
     read_memory_timeline,
 )
 from torch_tb_profiler.trace import Limits, Note
+from torch_tb_profiler.words.memory import memory_text
 from torch_tb_profiler.words.numbers import size
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.heads import examine_stream
@@ -183,7 +177,7 @@ def _of_text(file: str) -> str:
     found = failure_of_text(text)
     if found is None:
         raise UserError("this is not the text of an OutOfMemoryError: it does not say how much was requested")
-    return safe(said_of_failure(found))
+    return safe(found.text)
 
 
 def _timeline(path: Path) -> MemoryTimeline | None:
@@ -220,7 +214,7 @@ def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str)
             found = LocalTrace(workspace, file).ask(failures)
         except (Unavailable, Refused):  # no trace that could tell of a failed allocation
             continue
-        lines += [f"{file.worker}: {said_of_failure(each)}" for each in found]
+        lines += [f"{file.worker}: {each.text}" for each in found]
     if not lines:
         raise UserError(f"{path} contains no memory snapshot and no failed allocation, only {listed_traces(files)}")
     return "\n".join(map(safe, lines))
@@ -231,7 +225,7 @@ def as_json(whole: _Found) -> dict[str, Any]:
     found, rows, more = whole.snapshot, whole.rows, whole.more
     devices = [_device(found, each) for each in found.devices]
     answered: dict[str, Any] = {
-        "answer": answer(found),
+        "answer": found.text,
         **next(each for each in devices if each["device"] == whole.device),
         "contradictions": found.contradictions,
         "cut_off": found.cut_off,
@@ -278,17 +272,17 @@ def _listed(rows: AliveRows | AgainstRows | RankRows, keys: Sequence[str]) -> li
 
 def _as_text(whole: _Found) -> str:
     found, rows, more = whole.snapshot, whole.rows, whole.more
-    lines = [answer(found)]
+    lines = [found.text]
     for device in found.devices:
-        lines += ["", f"GPU{device.device}: {said_of_device(device)}"]
-        lines += [f"  {said_of_inferred_oom(device.inferred_oom)}"] if device.inferred_oom else []
+        lines += ["", f"GPU{device.device}: {device.text}"]
+        lines += [f"  {memory_text('inferred_oom', device.inferred_oom)}"] if device.inferred_oom else []
         lines += [
             f"  {size(pool.reserved)} reserved, {size(pool.free)} free: {pool.pool} pool, stream {pool.stream}, "
             f"{'small' if pool.is_small else 'large'} blocks"
             for pool in device.pools
         ]
-    lines += [f"  {said_of_oom(oom)}" for oom in found.ooms[:-1]]
-    lines += ["", *map(said_of_finding, found.findings)] if found.findings else []
+    lines += [f"  {memory_text('oom', oom)}" for oom in found.ooms[:-1]]
+    lines += ["", *(memory_text(finding.id, finding) for finding in found.findings)] if found.findings else []
     if found.contradictions:
         lines.append(f"{found.contradictions} contradictions in the file")
     if rows is not None:
