@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.events import Event, memory, model_of, op
-from torch_tb_profiler.analysis.memory.failures import Failure, failure_of_text, failures, said_of_failure
+from torch_tb_profiler.analysis.memory.failures import Failure, failure_of_text, failures
 from torch_tb_profiler.analysis.memory.records import memory_records
 
 GiB, MiB = 1 << 30, 1 << 20
@@ -79,7 +79,7 @@ def test_what_decides_is_told_from_the_text(text: str, reason: str) -> None:
     failure = failure_of_text(text)
     assert failure is not None
     assert failure.reason == reason
-    assert said_of_failure(failure)
+    assert failure.text
 
 
 def test_every_number_of_a_text_is_read() -> None:

@@ -16,7 +16,6 @@ from torch_tb_profiler.analysis.snapshot.layout import fragmentation, layout, po
 from torch_tb_profiler.analysis.snapshot.lifetimes import churn, lifetime_rows
 from torch_tb_profiler.analysis.snapshot.moments import moments
 from torch_tb_profiler.analysis.snapshot.oom import ooms
-from torch_tb_profiler.analysis.snapshot.sentences import answer
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import columns_of, drawing
 from torch_tb_profiler.model import Model
@@ -198,7 +197,7 @@ def test_why_memory_ran_out_of_pieces() -> None:
     assert (oom.holders[0].blocks, oom.holders[0].bytes) == (80, 400 * MiB)
     assert oom.expandable_helps
     assert oom.pool_known
-    assert answer(memory_snapshot(model)).startswith("Fragmented: 256 MiB was requested at /app/train.py(16)")
+    assert memory_snapshot(model).text.startswith("Fragmented: 256 MiB was requested at /app/train.py(16)")
     assert [moment.kind for moment in moments(first(model))] == ["start", "peak", "reserved_peak", "oom", "end"]
 
 

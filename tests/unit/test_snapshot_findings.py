@@ -11,12 +11,12 @@ from tests.snapshots import Allocator, MiB, dumped, fragmented, stack
 from tests.unit.test_snapshot_analysis import model_of
 from torch_tb_profiler.analysis.shared.thresholds import VARIABLE
 from torch_tb_profiler.analysis.snapshot.findings import SnapshotFinding, snapshot_findings
-from torch_tb_profiler.analysis.snapshot.sentences import said_of_finding
+from torch_tb_profiler.words.memory import memory_text
 
 
 def found(allocator: Allocator) -> Sequence[SnapshotFinding]:
     rows = snapshot_findings(model_of(dumped(allocator.snapshot())))
-    assert all(said_of_finding(each) for each in rows)
+    assert all(memory_text(each.id, each) for each in rows)
     return rows
 
 

@@ -12,8 +12,8 @@ from tests.unit.test_memory_command import said
 from tests.unit.test_snapshot_analysis import model_of
 from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredOom
 from torch_tb_profiler.analysis.snapshot.oom import ooms
-from torch_tb_profiler.analysis.snapshot.sentences import said_of_device, said_of_inferred_oom
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
+from torch_tb_profiler.words.memory import memory_text
 
 
 def in_pieces() -> Allocator:
@@ -50,7 +50,7 @@ def test_the_state_says_what_the_record_of_the_failure_says() -> None:
     (holder,) = found.holders
     assert (holder.line, holder.blocks, holder.segments) == ("/app/train.py(14): kept", 30, 30)
     assert holder.joins == 20 * MiB
-    text = said_of_inferred_oom(found)
+    text = memory_text("inferred_oom", found)
     assert text.startswith("If the snapshot was taken when memory ran out")
     assert "360 MiB was free in 30 pieces, the largest of 12 MiB" in text
     held = (
@@ -72,13 +72,13 @@ def test_without_a_history_the_peak_is_not_known() -> None:
     allocator = in_pieces()
     (device,) = memory_snapshot(model_of(dumped(allocator.snapshot(last=0)))).devices
     assert not device.has_history
-    assert said_of_device(device) == (
+    assert device.text == (
         f"240 MiB was in use and {allocator.reserved // MiB} MiB reserved when the snapshot was taken. "
         "It has no history, so the peak is not known."
     )
     (device,) = memory_snapshot(model_of(dumped(allocator.snapshot()))).devices
     assert device.has_history
-    assert said_of_device(device).startswith("At most ")
+    assert device.text.startswith("At most ")
 
 
 def test_a_device_that_is_full() -> None:
@@ -89,7 +89,7 @@ def test_a_device_that_is_full() -> None:
         found = inferred(allocator, last)
         assert found is not None
         assert (found.reason, found.largest) == ("full", 2 * MiB)
-        assert "full; 720 MiB of 800 MiB reserved was in use" in said_of_inferred_oom(found)
+        assert "full; 720 MiB of 800 MiB reserved was in use" in memory_text("inferred_oom", found)
     assert inferred(allocator, 2) is None
 
 

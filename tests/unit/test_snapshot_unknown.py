@@ -20,8 +20,8 @@ from torch_tb_profiler.analysis.snapshot.question import (
     WhichAlive,
     WhichTree,
 )
-from torch_tb_profiler.analysis.snapshot.sentences import said_of_oom
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
+from torch_tb_profiler.words.memory import memory_text
 
 
 def full(device_free: Any) -> Allocator:
@@ -42,7 +42,7 @@ def test_what_the_device_had_free_is_unknown_where_the_file_does_not_say(device_
     model = model_of(dumped(full(device_free).snapshot()))
     (oom,) = ooms(model)
     assert (oom.device_free, oom.reason, oom.expandable_helps) == (None, "unknown", None)
-    assert said_of_oom(oom).startswith("Full, or a limit: 70 MiB was requested")
+    assert memory_text("oom", oom).startswith("Full, or a limit: 70 MiB was requested")
     assert memory_snapshot(model).findings == ()
 
 

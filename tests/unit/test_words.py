@@ -12,7 +12,11 @@ import pytest
 
 from tests.calls import calls_of, constants
 from torch_tb_profiler import insights, words
+from torch_tb_profiler.analysis.memory.failures import FailureReason
 from torch_tb_profiler.analysis.memory.records import Missing
+from torch_tb_profiler.analysis.snapshot.findings import SnapshotFindingId
+from torch_tb_profiler.analysis.snapshot.inferred_oom import InferredReason
+from torch_tb_profiler.analysis.snapshot.oom import OomReason
 from torch_tb_profiler.insights.rule import TEXTS
 from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.run.rules import RUN_RULES
@@ -133,6 +137,16 @@ def test_every_rule_has_its_words() -> None:
 def test_each_label_and_page_is_used(area: str, section: str) -> None:
     sources = "".join(path.read_text("utf-8") for path in Path(insights.__file__).parent.rglob("*.py"))
     assert [key for key in file("en", f"{area}.toml")[section] if f'"{key}"' not in sources] == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_whatever_memory_ran_out_of_has_its_words(language: str) -> None:
+    said = file(language, "memory.toml")
+    structs = {"device", "empty", "failure", "inferred_oom", "oom"}
+    assert said.keys() - {"shared"} == {*structs, *get_args(SnapshotFindingId)}
+    for section, reasons in (("oom", OomReason), ("inferred_oom", InferredReason), ("failure", FailureReason)):
+        choices = [each for each in said[section].values() if not isinstance(each, str) and each["by"] == "reason"]
+        assert [each.keys() - {"by"} for each in choices] == [set(get_args(reasons))], section
 
 
 @pytest.mark.parametrize("language", ["en", "zh-CN"])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Bytes
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, Phase
+from torch_tb_profiler.trace import Category, Header, Phase
 
+D = TypeVar("D", bound="DeviceProperties")
 Scalar = str | int | float | bool
 
 #: an origin this large (September 2001) counts from the epoch, though the file names no base
@@ -35,20 +37,40 @@ class CategoryCount(msgspec.Struct, frozen=True):
     events: int
 
 
-class RecordedDevice(msgspec.Struct, frozen=True):
-    """A device of the machine (`deviceProperties`) or one that did some work; None if the file does not contain it.
+class DeviceProperties(msgspec.Struct, frozen=True):
+    """A device that did some work; null if the trace does not contain it.
 
     id                  number of the device
     name                as its vendor calls it
     memory_bytes        memory of the device
     compute_capability  major.minor, as CUDA or HIP numbers it
-    used                whether it did some work
     """
 
     id: int
     name: str | None
-    memory_bytes: int | None
+    memory_bytes: Bytes | None
     compute_capability: str | None
+
+    @classmethod
+    def of(cls: type[D], header: Header, number: int, **more: Any) -> D:
+        """Look a device up. more: the fields of a subclass."""
+        known = header.device(number) or {}
+        major, minor = known.get("computeMajor"), known.get("computeMinor")
+        return cls(
+            id=number,
+            name=_text(known.get("name")),
+            memory_bytes=_number(known.get("totalGlobalMem")),
+            compute_capability=None if major is None or minor is None else f"{major}.{minor}",
+            **more,
+        )
+
+
+class RecordedDevice(DeviceProperties, frozen=True):
+    """A device of the machine (`deviceProperties`) or one that did some work; null if the file does not contain it.
+
+    used  whether it did some work
+    """
+
     used: bool
 
 
@@ -166,20 +188,7 @@ def _devices(model: Model) -> tuple[RecordedDevice, ...]:
     header, used = model.trace.header, set(model.used_devices)
     listed = [_number(properties.get("id")) for properties in header.devices]
     numbers = {place if number is None else number for place, number in enumerate(listed)} | used
-    found = []
-    for number in sorted(numbers):
-        known = header.device(number) or {}
-        major, minor = known.get("computeMajor"), known.get("computeMinor")
-        found.append(
-            RecordedDevice(
-                id=number,
-                name=_text(known.get("name")),
-                memory_bytes=_number(known.get("totalGlobalMem")),
-                compute_capability=None if major is None or minor is None else f"{major}.{minor}",
-                used=number in used,
-            )
-        )
-    return tuple(found)
+    return tuple(RecordedDevice.of(header, number, used=number in used) for number in sorted(numbers))
 
 
 def _number(value: object) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from torch_tb_profiler.analysis.answer import Count, Rows, TraceMeta
-from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
+from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.shown import Grid, Shown
 
 if TYPE_CHECKING:
@@ -89,31 +89,17 @@ class Table(Shown, msgspec.Struct, Generic[M], frozen=True):
         return pd.DataFrame({column.key: _series(self.values[column.key]) for column in self.columns})
 
 
-class Column(msgspec.Struct, frozen=True, kw_only=True):
+class Column(Definition, frozen=True, kw_only=True):
     """One column of a table.
 
-    key      its name in rows, with the unit at its end
-    label    what a page calls it
-    type     of its values
-    unit     of its values, null if they have none
-    help     definition and formula
-    id       of label and help, for saying them in another language; see `Definition`
     total    what shares of this column refer to, in `unit`
     average  makes sense divided by calls
-    hidden   not shown until it is asked for
     largest  largest magnitude, in `unit`; of tables of more than 20,000 rows
     sum      of all rows, in `unit`; of tables of more than 20,000 rows
     """
 
-    key: str
-    label: str
-    type: ColumnType
-    unit: Unit | None
-    help: str
-    id: str
     total: float | int | UnsetType = UNSET
     average: bool | UnsetType = UNSET
-    hidden: bool | UnsetType = UNSET
     largest: float | int | UnsetType = UNSET
     sum: float | int | UnsetType = UNSET
 

@@ -19,7 +19,6 @@ from torch_tb_profiler.analysis.snapshot.linked_alive import LinkedAliveRows, Li
 from torch_tb_profiler.analysis.snapshot.lives import Lives
 from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of
 from torch_tb_profiler.analysis.snapshot.oom import Oom
-from torch_tb_profiler.analysis.snapshot.sentences import answer
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
@@ -86,7 +85,7 @@ class SnapshotProfile:
     @property
     def answer(self) -> str:
         """One sentence: why memory ran out, else what was most."""
-        return answer(self.summary)
+        return self.summary.text
 
     @property
     def notes(self) -> Rows[Note]:

@@ -177,7 +177,7 @@ def _chosen_device(model: Model, named: int | None) -> int | None:
 
 
 def _of_text(file: str) -> str:
-    from torch_tb_profiler.analysis.memory.failures import failure_of_text, said_of_failure
+    from torch_tb_profiler.analysis.memory.failures import failure_of_text
 
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text("utf-8", "replace")
@@ -186,7 +186,7 @@ def _of_text(file: str) -> str:
     found = failure_of_text(text)
     if found is None:
         raise UserError("this is not the text of an OutOfMemoryError: it does not say how much was requested")
-    return safe(said_of_failure(found))
+    return safe(found.text)
 
 
 def _timeline(path: Path) -> MemoryTimeline | None:
@@ -213,7 +213,7 @@ def _timeline(path: Path) -> MemoryTimeline | None:
 
 def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str) -> str:
     """Failed allocations that traces recorded."""
-    from torch_tb_profiler.analysis.memory.failures import failures, said_of_failure
+    from torch_tb_profiler.analysis.memory.failures import failures
     from torch_tb_profiler.analysis.question import Refused
     from torch_tb_profiler.cli.chosen import listed_traces
     from torch_tb_profiler.workspace import Unavailable
@@ -225,7 +225,7 @@ def _of_traces(workspace: LocalWorkspace, files: Sequence[TraceFile], path: str)
             found = LocalTrace(workspace, file).ask(failures)
         except (Unavailable, Refused):  # no trace that could tell of a failed allocation
             continue
-        lines += [f"{file.worker}: {said_of_failure(each)}" for each in found]
+        lines += [f"{file.worker}: {each.text}" for each in found]
     if not lines:
         raise UserError(f"{path} contains no memory snapshot and no failed allocation, only {listed_traces(files)}")
     return "\n".join(map(safe, lines))

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.capture import DeviceProperties
 from torch_tb_profiler.analysis.overlap import step_of_operations, step_overlap
 from torch_tb_profiler.analysis.program.range_steps import ranges_by_step
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
@@ -21,7 +22,6 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.process_groups import ProcessGroup, groups_of_header
 from torch_tb_profiler.ranks.called import Timed, called
-from torch_tb_profiler.ranks.devices import devices_of
 from torch_tb_profiler.ranks.own_time import own_times, step_programs
 from torch_tb_profiler.ranks.rank import identity_of
 from torch_tb_profiler.trace import Category
@@ -65,7 +65,6 @@ def collected(model: Model, worker: str) -> tuple[Columns, dict[str, Columns]]:
 def _head(model: Model, worker: str, groups: list[ProcessGroup], work_names: list[str]) -> Columns:
     trace, header = model.trace, model.trace.header
     identity = identity_of(header)
-    devices = devices_of(model)
     backend, events = header.distributed.get("backend"), trace.events
     timed = events.duration >= 0
     known = header.raw | header.distributed
@@ -75,8 +74,8 @@ def _head(model: Model, worker: str, groups: list[ProcessGroup], work_names: lis
         "world": identity.world_size,
         "host": identity.host_name,
         "backend": backend if isinstance(backend, str) else "",
-        "device": devices[0].name if devices else None,
-        "device_ids": tuple(device.id for device in devices),
+        "device": next((DeviceProperties.of(header, number).name for number in model.used_devices), None),
+        "device_ids": tuple(model.used_devices),
         "versions": {key: str(known[key]) for key in _VERSIONS if isinstance(known.get(key), str | int)},
         "origin_ns": trace.origin_ns,
         "first_ns": int(events.start[timed].min(initial=np.iinfo(np.int64).max)) if timed.any() else 0,

@@ -8,12 +8,12 @@ from typing import Annotated
 import msgspec
 
 from torch_tb_profiler.analysis.absent import absent_of_span
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, MeanNs, Ns, plain
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, MeanNs, Ns, plain
+from torch_tb_profiler.analysis.capture import DeviceProperties
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.device_use import StepUse
 from torch_tb_profiler.analysis.overlap import StepOverlap
 from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
-from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import (
     Distributed,
     GroupUse,
@@ -83,21 +83,6 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     outside: Outside
 
 
-class RankDevice(Answer, frozen=True, kw_only=True):
-    """A device that did some work; null if the trace does not contain it.
-
-    id                  number of the device
-    name                as its vendor calls it
-    memory_bytes        memory of the device
-    compute_capability  major.minor, as CUDA or HIP numbers it
-    """
-
-    id: int
-    name: str | None
-    memory_bytes: Bytes | None
-    compute_capability: str | None
-
-
 class RankAnswer(Answer, frozen=True, kw_only=True):
     """One rank; null if its trace does not contain it.
 
@@ -116,7 +101,7 @@ class RankAnswer(Answer, frozen=True, kw_only=True):
     node: str
     process: str
     backend: str | None
-    devices: Sequence[RankDevice]
+    devices: Sequence[DeviceProperties]
     steps: RankSteps
 
 
@@ -188,17 +173,8 @@ def _rank(rank: Rank, place: Location, waits: Waits) -> RankAnswer:
         node=place.node,
         process=place.process,
         backend=rank.backend or None,
-        devices=[_device(device) for device in rank.devices],
+        devices=rank.devices,
         steps=_steps(rank, waits),
-    )
-
-
-def _device(device: Device) -> RankDevice:
-    return RankDevice(
-        id=device.id,
-        name=device.name,
-        memory_bytes=device.memory_bytes,
-        compute_capability=device.compute_capability,
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.capture import DeviceProperties
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.overlap import StepOverlap, overview_overlap, step_of_operations, step_overlap
 from torch_tb_profiler.arrays.types import Float64, Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.ranks.called import Timed, called
-from torch_tb_profiler.ranks.devices import Device, devices_of
 from torch_tb_profiler.trace import Header
 
 
@@ -29,7 +29,7 @@ class Rank(msgspec.Struct, frozen=True):
     world_size: int | None
     host_name: str
     backend: str
-    devices: tuple[Device, ...]
+    devices: tuple[DeviceProperties, ...]
     has_device_properties: bool
     overlap: StepOverlap
     overview_overlap: StepOverlap
@@ -76,7 +76,7 @@ def rank_of(model: Model, worker: str) -> Rank:
         world_size=identity.world_size,
         host_name=identity.host_name,
         backend=backend if isinstance(backend, str) else "",
-        devices=devices_of(model),
+        devices=tuple(DeviceProperties.of(header, number) for number in model.used_devices),
         has_device_properties=bool(header.devices),
         overlap=step_overlap(model),
         overview_overlap=overview_overlap(model),

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import msgspec
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Rows
-from torch_tb_profiler.analysis.definition import ColumnType
 from torch_tb_profiler.analysis.table import Column
 from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.tables.sql import QueryAnswer, QueryError, QueryLimits, QuerySession, StoredTrace
 from torch_tb_profiler.tables.sql.answer import table_of_rows
+from torch_tb_profiler.tables.sql.columns import SqlColumn
 from torch_tb_profiler.tables.sql.names import schemas_of
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 from torch_tb_profiler.tables.sql.tables.table import RunTable, SqlTable
@@ -60,23 +60,6 @@ class QueryResult(msgspec.Struct, frozen=True, kw_only=True):
     rows: Rows
 
 
-class QueryColumn(msgspec.Struct, frozen=True, kw_only=True):
-    """A column of a table that queries can name.
-
-    name     in SQL
-    type     of its values
-    unit     of its values; empty if they have none
-    meaning  what it is
-    missing  when it is NULL; empty if it never is
-    """
-
-    name: str
-    type: ColumnType
-    unit: str
-    meaning: str
-    missing: str
-
-
 class QueryTable(msgspec.Struct, frozen=True, kw_only=True):
     """A table that queries can name.
 
@@ -87,7 +70,7 @@ class QueryTable(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     meaning: str
-    columns: Sequence[QueryColumn]
+    columns: Sequence[SqlColumn]
 
 
 class QueryTables(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,10 +182,7 @@ def described(table: SqlTable | RunTable) -> QueryTable:
     return QueryTable(
         name=table.name,
         meaning=table.meaning,
-        columns=[
-            QueryColumn(name=c.name, type=c.type, unit=c.unit, meaning=c.meaning, missing=c.missing)
-            for c in table.columns
-        ],
+        columns=table.columns,
     )
 
 

@@ -9,6 +9,7 @@ r"""How a value is written in a sentence, by what stands behind the colon; for t
 | `us` `us0` `ms1` | ns in one unit, with one decimal or as many as the digit says | `4.2 µs` |
 | `KiB` `MiB4` `GiB` | bytes, with three digits (GiB: two) or as many as the digit says | `73.5 MiB` |
 | `GiB.1` `MiB.0` | bytes in one unit, with as many decimals | `79.2 GiB` |
+| `size` | bytes, in the unit that fits | `373.99 MiB` |
 | `part` | a part of a step, by its id | `Computing: matrix products` |
 | `each GPU` | names with commas between them, each behind what it names | `GPU 0, GPU 1 and GPU 2` |
 | `times` | how many times as much, with a decimal where it tells anything | `2.7`, `44,556` |
@@ -24,7 +25,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Value
-from torch_tb_profiler.words.numbers import BYTES_PER, by_count, how_many, how_often, ms, short, times
+from torch_tb_profiler.words.numbers import BYTES_PER, by_count, how_many, how_often, ms, short, size, times
 from torch_tb_profiler.words.parts import part_name
 
 _NS_PER = {"us": 1e3, "ms": 1e6}
@@ -34,7 +35,7 @@ _WITH_DIGITS = late_pattern(r"(%|us|ms|KiB|MiB|GiB)(\d*)")
 _WITH_DECIMALS = late_pattern(r"([KMG]iB)\.(\d)")
 _NUMBER = late_pattern(r",|(\.\d[fg])")
 
-_NAMED: Mapping[str, Callable[[float], str]] = {"time": ms, "times": times}
+_NAMED: Mapping[str, Callable[[float], str]] = {"time": ms, "times": times, "size": size}
 
 
 def formatted(value: Value, how: str, values: Mapping[str, Value]) -> str:

@@ -63,6 +63,20 @@ def file(area: str) -> Mapping[str, Any]:
     return toml_of((Path(__file__).parent / "en" / f"{area}.toml").read_text("utf-8"))
 
 
+def values_of(struct: msgspec.Struct) -> dict[str, Value]:
+    """Return its fields that are not None; those of a struct in it, and of the first of several, as `growth_steps`."""
+    values: dict[str, Value] = {}
+    for name in struct.__struct_fields__:
+        value = getattr(struct, name)
+        if isinstance(value, tuple):
+            value = next(iter(value), None)
+        if isinstance(value, msgspec.Struct):
+            values |= {f"{name}_{key}": inner for key, inner in values_of(value).items()}
+        elif value is not None:
+            values[name] = value
+    return values
+
+
 def section(area: str, name: str) -> Section:
     """The English sentences of one section. Raises KeyError.
 

@@ -3,12 +3,12 @@ import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/reac
 import { type ApiError, get } from "./client";
 import { LOADING_MS } from "./poll";
 import { type Result, useStatus } from "./queries";
-import type { DistributedAnswer, RankAnswer, RankDevice, RankSteps } from "./schema.gen";
+import type { DeviceProperties, DistributedAnswer, RankAnswer, RankSteps } from "./schema.gen";
 import type { Status } from "./types";
 
 export type Distributed = DistributedAnswer;
 export type RankWorker = RankAnswer;
-export type { RankDevice, RankSteps };
+export type { DeviceProperties, RankSteps };
 
 /** Changes when another trace of the span has been read, or a file has changed: the answer is about all of them. */
 export function stateOfSpan(status: Status | undefined, run: string, span: string): string {

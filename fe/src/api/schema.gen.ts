@@ -8,7 +8,7 @@ export interface Rows { [key: string]: (string | number | boolean | null)[] }
 
 /** One column of a table. */
 export interface Column {
-  /** its name in rows, with the unit at its end */
+  /** its name in answers, with the unit at its end */
   key: string;
   /** what a page calls it */
   label: string;
@@ -18,14 +18,14 @@ export interface Column {
   unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
-  /** of label and help, for saying them in another language; see `Definition` */
+  /** of label and help, for translating them: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty if they exist only in English */
   id: string;
+  /** tables of people and agents leave it out until it is asked for */
+  hidden?: boolean;
   /** what shares of this column refer to, in `unit` */
   total?: number;
   /** makes sense divided by calls */
   average?: boolean;
-  /** not shown until it is asked for */
-  hidden?: boolean;
   /** largest magnitude, in `unit`; of tables of more than 20,000 rows */
   largest?: number;
   /** of all rows, in `unit`; of tables of more than 20,000 rows */
@@ -624,7 +624,7 @@ export interface Distributed {
   groups: number | null;
 }
 
-/** A device of the machine (`deviceProperties`) or one that did some work; None if the file does not contain it. */
+/** A device of the machine (`deviceProperties`) or one that did some work; null if the file does not contain it. */
 export interface RecordedDevice {
   /** number of the device */
   id: number;
@@ -1208,8 +1208,6 @@ export interface Columns {
 
 /** FLOP of the average step, and which part of the peak that is. */
 export interface FlopsAnswer {
-  /** which trace */
-  meta: TraceMeta;
   /** how many steps there are */
   steps: number;
   /** the mean of the step times, which utilizations refer to (nanoseconds) */
@@ -1234,6 +1232,8 @@ export interface FlopsAnswer {
   phases: OfPhase[];
   /** how much of the time is known; null if nothing took time */
   coverage: Coverage | null;
+  /** which trace */
+  meta: TraceMeta;
   /** code that would record what is unknown, by reason */
   remedies: { [key: string]: string };
   /** what they can do */
@@ -2785,13 +2785,13 @@ export interface RankAnswer {
   /** library of collectives, e.g. nccl */
   backend: string | null;
   /** those that did some work */
-  devices: RankDevice[];
+  devices: DeviceProperties[];
   /** how they were spent */
   steps: RankSteps;
 }
 
 /** A device that did some work; null if the trace does not contain it. */
-export interface RankDevice {
+export interface DeviceProperties {
   /** number of the device */
   id: number;
   /** as its vendor calls it */
@@ -3254,8 +3254,6 @@ export interface RangeOfRanks {
 
 /** What bounds a run, and its findings, with all loaded ranks replayed together. */
 export interface RunFindingsAnswer {
-  /** which run */
-  meta: RunMeta;
   /** how many ranks were replayed together */
   loaded: number;
   /** how many the run has, as far as the traces say. With fewer loaded, what communication costs includes waiting for the others */
@@ -3272,6 +3270,8 @@ export interface RunFindingsAnswer {
   together_ns: number | null;
   /** ids of the rules that were applied and found nothing */
   checked: string[];
+  /** which run */
+  meta: RunMeta;
 }
 
 /** A cause of lost time in a run of several ranks. What it saves is of the average step of all ranks, when all are replayed together. */
@@ -3352,6 +3352,10 @@ export interface SnapshotAnswer {
   said: string;
   /** that have a record or a segment, the one with most records first */
   devices: SnapshotDevice[];
+  /** the same in words: what was most, and what is left */
+  device_texts: string[];
+  /** why memory ran out, if it did when the snapshot was taken; empty of devices with a history */
+  inferred_texts: string[];
   /** failed allocations, by device, then record */
   ooms: Oom[];
   /** the same in words */
@@ -4781,11 +4785,11 @@ export interface QueryTable {
   /** what a row of it is */
   meaning: string;
   /** in order */
-  columns: QueryColumn[];
+  columns: SqlColumn[];
 }
 
-/** A column of a table that queries can name. */
-export interface QueryColumn {
+/** One column of a table. */
+export interface SqlColumn {
   /** in SQL */
   name: string;
   /** of its values */
@@ -4794,6 +4798,8 @@ export interface QueryColumn {
   unit: string;
   /** what it is */
   meaning: string;
+  /** the key in the trace file, or what declares it */
+  origin: string;
   /** when it is NULL; empty if it never is */
   missing: string;
 }

@@ -33,6 +33,7 @@ export {
   findingDetail,
   findingTitle,
   linkText,
+  memoryText,
   noteText,
   reasonText,
   refusedText,

@@ -138,6 +138,27 @@ function onPlatform(text: string, { platform = "", renamed = "" }: Values): stri
   );
 }
 
+/** Why memory ran out, or what a snapshot holds. struct: what it is about; more: what is not in its fields. */
+export function memoryText(
+  name: string,
+  text: string | undefined,
+  struct: object | undefined,
+  more: Values = {},
+): string {
+  const values = { ...valuesOf(struct ?? {}), ...more };
+  return apart(serverMessages()?.words("memory", name, "text", values) ?? text ?? "");
+}
+
+/** The fields of a struct that are not null; those of a struct in it, and of the first of several, as `growth_steps`. */
+function valuesOf(struct: object): Values {
+  const values = Object.entries(struct).flatMap(([name, value]) => {
+    const one = Array.isArray(value) ? value[0] : value;
+    if (typeof one !== "object") return one === undefined ? [] : [[name, one]];
+    return Object.entries(valuesOf(one ?? {})).map(([key, inner]) => [`${name}_${key}`, inner]);
+  });
+  return Object.fromEntries(values);
+}
+
 /** Why there is no number. share: the measure that decided, 0…1. */
 export function refusedText(why: {
   id: string | null;

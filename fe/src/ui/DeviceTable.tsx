@@ -1,10 +1,7 @@
 import type { ReactNode } from "react";
-import type { RecordedDevice } from "../api";
+import type { DeviceProperties } from "../api";
 import { bytes } from "../format";
 import { Wide } from "./Wide";
-
-/** What is known of a device, whatever it did. */
-type Properties = Pick<RecordedDevice, "id" | "name" | "memory_bytes" | "compute_capability">;
 
 interface Column<D> {
   readonly key: string;
@@ -24,7 +21,7 @@ interface Props<D> {
 }
 
 /** Devices and their properties, a row each. */
-export function DeviceTable<D extends Properties>(props: Props<D>) {
+export function DeviceTable<D extends DeviceProperties>(props: Props<D>) {
   const { className, devices, texts, memoryClass, more } = props;
   return (
     <Wide>

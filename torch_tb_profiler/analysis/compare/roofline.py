@@ -13,9 +13,8 @@ from torch_tb_profiler.analysis.answer import Answer, Columns, Count, FractionCh
 from torch_tb_profiler.analysis.compare.both_sides import SIDES, BothSides, of_both
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.result import column, column_of
-from torch_tb_profiler.analysis.roofline.question import Flop
 from torch_tb_profiler.analysis.roofline.table import RooflineTable, roofline
-from torch_tb_profiler.analysis.roofline.utilization import StepFlops, Utilization, step_flops
+from torch_tb_profiler.analysis.roofline.utilization import Flop, StepFlops, Utilization, step_flops
 from torch_tb_profiler.analysis.shown import Shown
 from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.model import Model

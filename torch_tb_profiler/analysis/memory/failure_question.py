@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, TraceMeta
-from torch_tb_profiler.analysis.memory.failures import Failure, failure_of_text, failures, said_of_failure
+from torch_tb_profiler.analysis.memory.failures import Failure, failure_of_text, failures
 from torch_tb_profiler.analysis.question import NoParameters, Question, Refused, Subject
 from torch_tb_profiler.words.reasons import because
 
@@ -49,7 +49,7 @@ def _of_text(subject: Subject, asked: ErrorText) -> MemoryFailuresAnswer:
 
 def _answer(subject: Subject, found: Sequence[Failure]) -> MemoryFailuresAnswer:
     meta = TraceMeta(**subject.about("memory"))
-    return MemoryFailuresAnswer(meta=meta, failures=found, sentences=list(map(said_of_failure, found)))
+    return MemoryFailuresAnswer(meta=meta, failures=found, sentences=[failure.text for failure in found])
 
 
 MEMORY_FAILURES = Question(

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.memory.records import CPU
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import OutOfMemory
-from torch_tb_profiler.words.numbers import size
+from torch_tb_profiler.words.memory import memory_text
 
 FailureReason = Literal["pieces", "limit", "outside", "full", "host", "unknown"]
 """What decides: enough was free inside what PyTorch had reserved, but in pieces, or of other streams or pools; a
@@ -59,6 +59,13 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     device: int | None = None
     time_ns: Ns | None = None
     row: Row | None = None
+
+    @property
+    def text(self) -> str:
+        """What decides, and what to do."""
+        reserved = (self.allocated or 0) + (self.unallocated or 0)
+        outside = (self.device_total or 0) - (self.device_free or 0) - reserved
+        return memory_text("failure", self, outside=outside)
 
 
 def reason_of(
@@ -213,40 +220,3 @@ def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
 
 def _bytes(number: str, unit: str) -> int:
     return round(float(number) * next(size for name, size in _UNITS.items() if name.lower() == unit.lower()))
-
-
-def said_of_failure(failure: Failure) -> str:
-    """The same in a sentence or two."""
-    asked = "An allocation failed" if failure.requested is None else f"{size(failure.requested)} was requested"
-    if failure.reason == "host":
-        return (
-            f"Memory of the host: {asked}. The system had no more; a smaller batch or fewer worker processes need less."
-        )
-    unallocated = size(failure.unallocated or 0)
-    if failure.reason == "pieces":
-        return (
-            f"Free in pieces: {asked}; {unallocated} was reserved by PyTorch and not in use, but not in one piece "
-            "that this request could use (or of other streams or pools). Try "
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot shows which allocations keep the "
-            "pieces apart."
-        )
-    if failure.reason == "limit":
-        allowed = f" of {size(failure.limit)}" if failure.limit is not None else ""
-        free = f"; the device had {size(failure.device_free)} free" if failure.device_free is not None else ""
-        return f"A limit{allowed}: {asked}{free}. Look at set_per_process_memory_fraction, MIG, and captures."
-    if failure.reason == "outside":
-        reserved = (failure.allocated or 0) + (failure.unallocated or 0)
-        outside = (failure.device_total or 0) - (failure.device_free or 0) - reserved
-        whose = (
-            f"{size(failure.of_others)} of it of other processes" if failure.of_others else "NCCL, the context, others"
-        )
-        return (
-            f"Held outside PyTorch: {asked}; {size(outside)} of {size(failure.device_total or 0)} are not PyTorch's "
-            f"({whose}). End other processes on the device."
-        )
-    if failure.reason == "full":
-        return (
-            f"Full: {asked}; {size(failure.allocated or 0)} was in use by tensors and {unallocated} reserved besides. "
-            "A memory snapshot shows what holds it."
-        )
-    return f"{asked}; the numbers do not say why it failed. A memory snapshot would."

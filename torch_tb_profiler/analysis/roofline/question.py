@@ -10,18 +10,16 @@ import numpy as np
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Ns, NsMean, TraceMeta
-from torch_tb_profiler.analysis.flops.coverage import Coverage
+from torch_tb_profiler.analysis.answer import Ns, NsMean, TraceMeta
 from torch_tb_profiler.analysis.question import NoParameters, Question, Subject
 from torch_tb_profiler.analysis.roofline.reached import reached
 from torch_tb_profiler.analysis.roofline.roofs import DeviceRoofs, roofs
 from torch_tb_profiler.analysis.roofline.table import roofline
-from torch_tb_profiler.analysis.roofline.utilization import OfElement, OfPhase, PackedFlops, Utilization, step_flops
+from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops
 from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
 
-Flop = Annotated[int, Meta(description="FLOP")]
 #: code that records what is not known, by why
 REMEDIES: Mapping[str, str] = {
     "shapes_off": "profile(record_shapes=True)",
@@ -30,40 +28,17 @@ REMEDIES: Mapping[str, str] = {
 }
 
 
-class FlopsAnswer(Answer, frozen=True, kw_only=True):
+class FlopsAnswer(StepFlops, frozen=True, kw_only=True):
     """FLOP of the average step, and which part of the peak that is.
 
-    meta        which trace
-    steps       how many steps there are
-    time_ns     the mean of the step times, which utilizations refer to
-    busy_ns     while a compute kernel ran, in an average step
-    per_step    FLOP that the model needs in an average step: without what is computed again in the backward pass
-    executed    FLOP that are executed in an average step
-    packed      what attention over concatenated sequences needs in addition to per_step: their lengths were not
-                recorded, so it lies between two numbers; null without such attention
-    mfu         model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices
-    hfu         hardware FLOP utilization: the same for the FLOP executed
-    busy_mfu    per_step ÷ peak ÷ busy: what kernels reach while they run
-    elements    by element type, the most FLOP first
-    phases      its parts by phase; empty if phases are not known
-    coverage    how much of the time is known; null if nothing took time
-    remedies    code that would record what is unknown, by reason
-    devices     what they can do
+    meta      which trace
+    time_ns   the mean of the step times, which utilizations refer to
+    busy_ns   while a compute kernel ran, in an average step
+    remedies  code that would record what is unknown, by reason
+    devices   what they can do
     """
 
     meta: TraceMeta
-    steps: Count
-    time_ns: NsMean
-    busy_ns: NsMean
-    per_step: Flop
-    executed: Flop
-    packed: PackedFlops | None
-    mfu: Utilization
-    hfu: Utilization
-    busy_mfu: Utilization
-    elements: Sequence[OfElement]
-    phases: Sequence[OfPhase]
-    coverage: Coverage | None
     remedies: Mapping[str, str]
     devices: Sequence[DeviceRoofs]
 

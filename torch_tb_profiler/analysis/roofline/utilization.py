@@ -7,12 +7,13 @@ is executed: also what is computed a second time in the backward pass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
-from torch_tb_profiler.analysis.answer import Fraction
+from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, NsMean
 from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
 from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known_pieces
@@ -31,6 +32,8 @@ from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64
 from torch_tb_profiler.model import Model
+
+Flop = Annotated[int, Meta(description="FLOP")]
 
 #: with so much of the time of products known, a utilization is a number; with less it is a least
 ENOUGH, SOME = 0.9, 0.6
@@ -96,27 +99,29 @@ class OfPhase(msgspec.Struct, frozen=True):
     time_ns: float
 
 
-class StepFlops(msgspec.Struct, frozen=True):
+class StepFlops(Answer, frozen=True, kw_only=True):
     """FLOP of the average step, and utilizations.
 
-    steps       how many there are
+    steps       how many steps there are
     time_ns     step times of all of them, which utilizations refer to
     busy_ns     while a compute kernel ran on any device
-    per_step    FLOP that the model needs, of an average step
-    executed    FLOP that are executed, of an average step
-    packed      what the model needs beside `per_step`, of an average step; None if nothing is
-    mfu, hfu    of `time_ns`
-    busy_mfu    the same of `busy_ns`: what kernels reach while they run
+    per_step    FLOP that the model needs in an average step: without what is computed again in the backward pass
+    executed    FLOP that are executed in an average step
+    packed      what attention over concatenated sequences needs in addition to per_step: their lengths were not
+                recorded, so it lies between two numbers; null without such attention
+    mfu         model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices
+    hfu         hardware FLOP utilization: the same for the FLOP executed
+    busy_mfu    per_step ÷ peak ÷ busy: what kernels reach while they run
     elements    by element type, the most FLOP first
-    phases      of the average step; empty if nothing tells phases apart
-    coverage    of the steps; None if nothing took time in them
+    phases      its parts by phase; empty if phases are not known
+    coverage    how much of the time is known; null if nothing took time
     """
 
-    steps: int
-    time_ns: int
-    busy_ns: int
-    per_step: int
-    executed: int
+    steps: Count
+    time_ns: NsMean
+    busy_ns: NsMean
+    per_step: Flop
+    executed: Flop
     packed: PackedFlops | None
     mfu: Utilization
     hfu: Utilization

@@ -45,6 +45,8 @@ class SnapshotAnswer(Answer, frozen=True, kw_only=True):
     meta            which snapshot
     said            the sentence: why memory ran out, otherwise the largest numbers
     devices         that have a record or a segment, the one with most records first
+    device_texts    the same in words: what was most, and what is left
+    inferred_texts  why memory ran out, if it did when the snapshot was taken; empty of devices with a history
     ooms            failed allocations, by device, then record
     oom_sentences   the same in words
     findings        what to change
@@ -58,6 +60,8 @@ class SnapshotAnswer(Answer, frozen=True, kw_only=True):
     meta: TraceMeta
     said: str
     devices: Sequence[SnapshotDevice]
+    device_texts: Sequence[str]
+    inferred_texts: Sequence[str]
     ooms: Sequence[Oom]
     oom_sentences: Sequence[str]
     findings: Sequence[SnapshotFinding]

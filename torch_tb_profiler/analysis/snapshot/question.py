@@ -34,7 +34,6 @@ from torch_tb_profiler.analysis.snapshot.lifetimes import lifetime_rows
 from torch_tb_profiler.analysis.snapshot.lives import NEVER
 from torch_tb_profiler.analysis.snapshot.map_pieces import drawn_pieces
 from torch_tb_profiler.analysis.snapshot.moments import device_history, moment_of, moments, time_at
-from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_finding, said_of_oom
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.analysis.snapshot.timeline import Axis, BandBy, columns_of, drawing
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
@@ -43,6 +42,7 @@ from torch_tb_profiler.analysis.table import Table, TableMeta
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.snapshot.schema import NO_TIME, Action, Annotations
+from torch_tb_profiler.words.memory import memory_text
 from torch_tb_profiler.words.reasons import because
 
 TAG = "memory snapshots"
@@ -84,12 +84,16 @@ def _snapshot(subject: Subject, _: NoParameters) -> SnapshotAnswer:
     found = memory_snapshot(subject.model)
     return SnapshotAnswer(
         meta=_meta(subject),
-        said=answer(found),
+        said=found.text,
         devices=found.devices,
+        device_texts=[device.text for device in found.devices],
+        inferred_texts=[
+            memory_text("inferred_oom", device.inferred_oom) if device.inferred_oom else "" for device in found.devices
+        ],
         ooms=found.ooms,
-        oom_sentences=list(map(said_of_oom, found.ooms)),
+        oom_sentences=[memory_text("oom", oom) for oom in found.ooms],
         findings=found.findings,
-        finding_texts=list(map(said_of_finding, found.findings)),
+        finding_texts=[memory_text(finding.id, finding) for finding in found.findings],
         contradictions=found.contradictions,
         cut_off=found.cut_off,
         overflowed=found.overflowed,

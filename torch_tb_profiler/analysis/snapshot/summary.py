@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.snapshot.lifetimes import Churn, churn
 from torch_tb_profiler.analysis.snapshot.moments import Moment, moments
 from torch_tb_profiler.analysis.snapshot.oom import Oom, ooms
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.words.memory import memory_text
 
 
 class SnapshotDevice(msgspec.Struct, frozen=True):
@@ -71,6 +72,11 @@ class SnapshotDevice(msgspec.Struct, frozen=True):
     churn: Churn
     inferred_oom: InferredOom | None
 
+    @property
+    def text(self) -> str:
+        """What was most, and what is left."""
+        return memory_text("device", self, peak_reserved=max(moment.reserved for moment in self.moments))
+
 
 class MemorySnapshot(msgspec.Struct, frozen=True):
     """A snapshot: its devices, the one with most records first; failed allocations; what of the file is wrong.
@@ -89,6 +95,13 @@ class MemorySnapshot(msgspec.Struct, frozen=True):
     cut_off: bool
     overflowed: bool | None
     origin_ns: Ns
+
+    @property
+    def text(self) -> str:
+        """Why memory ran out, else what was most."""
+        if self.ooms:
+            return memory_text("oom", self.ooms[-1])
+        return self.devices[0].text if self.devices else memory_text("empty", self)
 
 
 @cached

@@ -14,11 +14,11 @@ from torch_tb_profiler.cli.work.text_table import safe, text_table
 
 
 def _time(key: str, label: str) -> Column:
-    return Column(key=key, label=label, type="number", unit="ns", help="", id="")
+    return Column(key=key, label=label, type="number", unit="ns", help="")
 
 
 def _word(key: str, label: str) -> Column:
-    return Column(key=key, label=label, type="string", unit=None, help="", id="")
+    return Column(key=key, label=label, type="string", unit=None, help="")
 
 
 _TIMES = [_time("delta", "change"), _time("before", "baseline"), _time("after", "new")]

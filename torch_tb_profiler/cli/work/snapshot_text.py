@@ -12,19 +12,13 @@ from torch_tb_profiler.analysis.answer import plain
 from torch_tb_profiler.analysis.snapshot.against import AgainstRows
 from torch_tb_profiler.analysis.snapshot.alive import AliveRows
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows
-from torch_tb_profiler.analysis.snapshot.sentences import (
-    answer,
-    said_of_device,
-    said_of_finding,
-    said_of_inferred_oom,
-    said_of_oom,
-)
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
 from torch_tb_profiler.arrays.plain import dumps_indented
 from torch_tb_profiler.cli.saying import safe
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.snapshot.memory_timeline import CATEGORIES, MemoryTimeline
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.words.memory import memory_text
 from torch_tb_profiler.words.numbers import size
 
 _MOST_ROWS = 20
@@ -82,7 +76,7 @@ def as_json(whole: SnapshotFacts) -> dict[str, Any]:
     found, rows, more = whole.snapshot, whole.rows, whole.more
     devices = [_device(found, each) for each in found.devices]
     answered: dict[str, Any] = {
-        "answer": answer(found),
+        "answer": found.text,
         **next(each for each in devices if each["device"] == whole.device),
         "contradictions": found.contradictions,
         "cut_off": found.cut_off,
@@ -130,17 +124,17 @@ def _listed(rows: AliveRows | AgainstRows | RankRows, keys: Sequence[str]) -> li
 def as_text(whole: SnapshotFacts) -> str:
     """Return the same as text."""
     found, rows, more = whole.snapshot, whole.rows, whole.more
-    lines = [answer(found)]
+    lines = [found.text]
     for device in found.devices:
-        lines += ["", f"GPU{device.device}: {said_of_device(device)}"]
-        lines += [f"  {said_of_inferred_oom(device.inferred_oom)}"] if device.inferred_oom else []
+        lines += ["", f"GPU{device.device}: {device.text}"]
+        lines += [f"  {memory_text('inferred_oom', device.inferred_oom)}"] if device.inferred_oom else []
         lines += [
             f"  {size(pool.reserved)} reserved, {size(pool.free)} free: {pool.pool} pool, stream {pool.stream}, "
             f"{'small' if pool.is_small else 'large'} blocks"
             for pool in device.pools
         ]
-    lines += [f"  {said_of_oom(oom)}" for oom in found.ooms[:-1]]
-    lines += ["", *map(said_of_finding, found.findings)] if found.findings else []
+    lines += [f"  {memory_text('oom', oom)}" for oom in found.ooms[:-1]]
+    lines += ["", *(memory_text(finding.id, finding) for finding in found.findings)] if found.findings else []
     if found.contradictions:
         lines.append(f"{found.contradictions} contradictions in the file")
     if rows is not None:

@@ -15,9 +15,9 @@ _MOST_SIGNS = 100
 _MISSING = "·"
 
 _COLUMNS = (
-    Column(key="value", label="typical", type="number", unit="ns", help="", id=""),
+    Column(key="value", label="typical", type="number", unit="ns", help=""),
     *(
-        Column(key=key, label=label, type="string", unit=None, help="", id="")
+        Column(key=key, label=label, type="string", unit=None, help="")
         for key, label in (
             ("change", "against the baseline"),
             ("verdict", ""),

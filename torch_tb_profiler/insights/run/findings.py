@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Count, MeanNs
+from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs
 from torch_tb_profiler.analysis.replay.refusals import Refusal
 from torch_tb_profiler.analysis.replay.savings import Replays, greedy, interval, worth_counting
 from torch_tb_profiler.analysis.shared.thresholds import thresholds
@@ -24,18 +23,18 @@ from torch_tb_profiler.insights.shared.device_words import as_said_for
 _REPLAYS = 40
 
 
-class RunDiagnosis(msgspec.Struct, frozen=True):
+class RunDiagnosis(Answer, frozen=True, kw_only=True):
     """What is known of why the steps of all ranks take as long as they do.
 
-    loaded        how many ranks were replayed together
-    world         how many the run has, as far as the traces say
-    collectives   how many were found on several ranks
-    bound         the resource that bounds the steps
-    findings      causes in the order in which what they save adds up, each the one that saves most beyond those before
-                  it; then what has no number, then warnings
-    step_ns       the mean of the steps of all ranks; null without steps
-    together_ns   what all findings together save of it; null without any that has a saving
-    checked       ids of the rules that found nothing
+    loaded       how many ranks were replayed together
+    world        how many the run has, as far as the traces say. With fewer loaded, what communication costs includes
+                 waiting for the others
+    collectives  how many were found on several ranks
+    bound        what bounds the steps of all ranks
+    findings     causes, each the one that saves most beyond those before it; then what has no number, then warnings
+    step_ns      the mean of the steps of all ranks; null without steps
+    together_ns  what all findings with a saving save of it together; null without any
+    checked      ids of the rules that were applied and found nothing
     """
 
     loaded: Count

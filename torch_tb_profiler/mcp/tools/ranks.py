@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.api.profile import Run
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Cells, Ms, Next, Told, Tool, Wrong
+from torch_tb_profiler.mcp.tools.summary import CauseTold
 from torch_tb_profiler.mcp.values import milliseconds, name_of, named, sentence, told
 from torch_tb_profiler.ranks.run_answers import RanksOverview
 
@@ -70,25 +71,18 @@ class LinkTold(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
 
 
-class RunFindingTold(msgspec.Struct, frozen=True, kw_only=True):
+class RunFindingTold(CauseTold, frozen=True, kw_only=True):
     """A cause of lost time over all ranks.
 
     id         name of the rule
-    severity   high from 10 % of the step on, medium from 3 %, else low
-    title      in a few words; `{key}` stands for a name in `names`
     detail     what was found
     advice     what to do
     names      those that the texts speak of
     saving_ms  what a step would save, all ranks replayed together; null if it is not known
     """
 
-    id: str
-    severity: str
-    title: str
     detail: str
     advice: str
-    names: Mapping[str, str]
-    saving_ms: Ms | None
 
 
 class RanksVerdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -93,14 +93,13 @@ class PartTold(msgspec.Struct, frozen=True, kw_only=True):
     share: Fraction | None
 
 
-class FindingTold(msgspec.Struct, frozen=True, kw_only=True):
+class CauseTold(msgspec.Struct, frozen=True, kw_only=True):
     """A cause of lost time, or a warning.
 
     id         for the tool explain
     severity   high from 10 % of the step on, medium from 3 %, else low
     title      in a few words; `{key}` stands for a name in `names`
     names      those that the title speaks of
-    where      in the program; null if it is not known
     saving_ms  what a step would save without it, beyond findings before; null of warnings and where it is unknown
     """
 
@@ -108,8 +107,16 @@ class FindingTold(msgspec.Struct, frozen=True, kw_only=True):
     severity: str
     title: str
     names: Mapping[str, str]
-    where: str | None
     saving_ms: Ms | None
+
+
+class FindingTold(CauseTold, frozen=True, kw_only=True):
+    """What a trace loses time to, or a warning.
+
+    where  in the program; null if it is not known
+    """
+
+    where: str | None
 
 
 class SlowStep(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.table import Column, Page, Table
@@ -122,10 +122,10 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         for d in self.table.columns:
             if key in self._kept and key == share_key(d.key):
                 text = f"{d.label} ÷ its total × 100."
-                return Column(key=key, label=f"% {d.label}", type="number", unit="percent", help=text, id="")
+                return Column(key=key, label=f"% {d.label}", type="number", unit="percent", help=text)
             if key in self._kept and key == average_key(d.key):
                 text = f"{d.label} ÷ calls."
-                return Column(key=key, label=f"{d.label} per call", type="number", unit=d.unit, help=text, id="")
+                return Column(key=key, label=f"{d.label} per call", type="number", unit=d.unit, help=text)
         raise Problem("unknown_column", f"there is no column {key!r}", key, key)
 
     @cached_property
@@ -137,15 +137,9 @@ class TableAnswer(msgspec.Struct, frozen=True, dict=True):
         kept = self._own[key]
         is_large = len(self) > self.table.whole and isinstance(kept, Numbers)
         return Column(
-            key=key,
-            label=defined.label,
-            type=defined.type,
-            unit=defined.unit,
-            help=defined.help,
-            id=defined.id,
+            **asdict(defined),
             total=self.table.totals.get(key) or UNSET,
             average=True if key in self.table.averages else UNSET,
-            hidden=defined.hidden,
             largest=kept.largest() if is_large and isinstance(kept, Numbers) else UNSET,
             sum=kept.sum() if is_large and isinstance(kept, Numbers) else UNSET,
         )

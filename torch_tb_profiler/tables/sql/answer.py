@@ -103,7 +103,6 @@ def _declared(name: str, kind: str) -> Column:
         type="number" if is_number else "bool" if kind == "BOOLEAN" else "string",
         unit=unit,
         help=kind,
-        id="",
     )
 
 

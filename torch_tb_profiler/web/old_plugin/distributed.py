@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.capture import DeviceProperties
 from torch_tb_profiler.analysis.json_schema import Json
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks import Distributed
-from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import operation_table
 from torch_tb_profiler.web.microseconds import microseconds
 
@@ -30,7 +30,7 @@ def gpuinfo(found: Distributed) -> Json | None:
     """/distributed/gpuinfo; None if no trace knows its devices."""
     nodes: dict[str, dict[str, Json]] = {}
     for rank, place in zip(found.ranks, found.places, strict=True):
-        devices = {f"GPU{d.id}": _device(d) for d in rank.devices if d.has_properties}
+        devices = {f"GPU{d.id}": shown for d in rank.devices if (shown := _device(d))}
         if rank.has_device_properties:
             nodes.setdefault(place.node, {}).setdefault(f"Process {place.process}", {}).update(devices)
     if not nodes:
@@ -105,7 +105,7 @@ def commops(found: Distributed) -> Json:
     return {"metadata": {"title": "Communication Operations Stats"}, "data": data}
 
 
-def _device(device: Device) -> Json:
+def _device(device: DeviceProperties) -> Json:
     shown: Json = {}
     if device.name is not None:
         shown["Name"] = device.name

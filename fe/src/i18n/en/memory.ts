@@ -33,25 +33,6 @@ Drag to zoom. Right click, double click or Esc resets the zoom. A click, or the 
       "What the numbers in the exception mean. Its sizes are rounded, and it does not show which pieces were free.",
     placeholder: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …",
     at: (time: string) => `Show it at ${time}`,
-    reasons: {
-      pieces: "Free, but in pieces",
-      limit: "A limit below the device's memory",
-      outside: "Held outside PyTorch",
-      full: "Full",
-      host: "Memory of the host",
-      unknown: "The numbers do not say why",
-    },
-    advice: {
-      pieces:
-        "PyTorch had more memory reserved and unused than was requested, but not in one piece that the request could use (or it belonged to other streams or pools). Try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; a memory snapshot shows which allocations keep the pieces apart.",
-      limit:
-        "The device had room. Look at set_per_process_memory_fraction, MIG, and captures of CUDA graphs.",
-      outside:
-        "NCCL, the CUDA context or other processes hold a large part of the device. Stop other programs on it.",
-      full: "Nearly all memory was in use by tensors. A memory snapshot shows what holds it.",
-      host: "The system had no memory left. A smaller batch or fewer worker processes need less.",
-      unknown: "A memory snapshot shows the reason.",
-    },
     facts: {
       requested: "Requested",
       allocated: "In use by tensors",

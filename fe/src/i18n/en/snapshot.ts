@@ -33,27 +33,7 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
   overflowed: "The oldest records were overwritten: max_entries was reached.",
   missing: (actions: string) =>
     `The file has no ${actions} records, so other records are used in their place.`,
-  mostSaid: (peak: string, reserved: string, end: string) =>
-    `At most ${peak} was requested and ${reserved} reserved; ${end} was in use at the end.`,
-  endSaid: (used: string, reserved: string) =>
-    `${used} was in use and ${reserved} reserved when the snapshot was taken. It has no history, so the peak is not known.`,
-  growsSaid: (bytes: string, steps: string) =>
-    `Memory grows by ${bytes} per step (${counted(steps, "step")}).`,
   findings: "What to change",
-  found: {
-    near_capacity: (bytes: string, n: string, line: string) =>
-      `At their peak, blocks take nearly all of the device memory that PyTorch can use: ${bytes} above the limit, in ${counted(n, "block")}, most at ${line}. Recompute activations (torch.utils.checkpoint.checkpoint), halve them (torch.autocast), or make batches smaller.`,
-    leak: (bytes: string, n: string, line: string) =>
-      `Memory grows by ${bytes} per step (${counted(n, "step")}), most at ${line}. Keep numbers there, not tensors (.item(), .detach()), and release what the next step does not need.`,
-    fragmentation: (bytes: string, n: string, line: string) =>
-      `${bytes} were free between blocks when most memory was reserved, in ${counted(n, "segment")}; ${line} has the most blocks beside them. Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or allocate long-lived tensors before short-lived ones.`,
-    reserved_growth: (bytes: string, n: string, _: string) =>
-      `Reserved memory grows by ${bytes} per step (${counted(n, "step")}) though the peak of requested memory does not. Pad sizes that change from step to step to a few sizes, or use expandable segments.`,
-    empty_cache: (bytes: string, n: string, _: string) =>
-      `${n} segments (${bytes}) were released and allocated again in the same size; each time, the host waits for the device. Remove torch.cuda.empty_cache() from the loop.`,
-    churn: (bytes: string, n: string, line: string) =>
-      `${n} allocations of more than 1 MiB (${bytes}) were released within 100 µs, most at ${line}. Write into a tensor that you keep (out=), or fuse the operators around them (torch.compile).`,
-  },
   severities: { high: "High", medium: "Medium", low: "Low" },
   showMoment: "Show the moment",
   sameProcess: {
@@ -66,23 +46,6 @@ Only memory of the caching allocator is included: NCCL buffers, the CUDA context
   },
 
   oom: "Out of memory",
-  reasons: {
-    fragmented: "Fragmented",
-    other_stream: "Free memory was of another stream",
-    other_pool: "Free memory was of another pool",
-    pending: "Released memory was not free yet",
-    limit: "A limit below the device's memory",
-    full: "Full",
-    unknown: "Full, or a limit",
-  },
-  inferred:
-    "If the snapshot was taken when memory ran out, which a file without a history does not show:",
-  inferredUse: (used: string, reserved: string) => `${used} of ${reserved} reserved was in use.`,
-  inferredHeld: (blocks: string, size: string, line: string | null, segments: string) =>
-    `${counted(segments, "segment")} cannot go back to the device because of ${counted(blocks, "block")} (${size}) ${line === null ? "whose stack is not known" : `allocated at ${line}`}.`,
-  asked: (size: string, line: string) => `${size} was requested at ${line}.`,
-  free: (size: string, pieces: string, largest: string) =>
-    `${size} was free in ${pieces} pieces; the largest has ${largest}.`,
   oomFacts: {
     requested: "Requested",
     free: "Free for it",

@@ -29,23 +29,6 @@ export const memory: typeof en = {
     pastedHelp: "异常中的数字说明了什么。其中的大小经过取整，也不说明哪些片空闲。",
     placeholder: "例如 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …",
     at: (time) => `在 ${time} 处查看`,
-    reasons: {
-      pieces: "有空闲，但不连续",
-      limit: "低于设备内存的限制",
-      outside: "被 PyTorch 之外占用",
-      full: "已满",
-      host: "主机内存",
-      unknown: "这些数字没有说明原因",
-    },
-    advice: {
-      pieces:
-        "PyTorch 已预留而未使用的内存比所请求的多，但没有此请求可用的一整片（或属于其他流或内存池）。可尝试 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True；内存快照会指出是谁隔开了这些片。",
-      limit: "设备仍有空间。请检查 set_per_process_memory_fraction、MIG 以及 CUDA 图的捕获。",
-      outside: "NCCL、CUDA 上下文或其他进程占用了设备的大部分。请结束设备上的其他程序。",
-      full: "几乎全部被张量使用。内存快照会指出是谁占用。",
-      host: "系统没有更多内存。减小批大小或减少 worker 进程可降低需求。",
-      unknown: "内存快照可以说明。",
-    },
     facts: {
       requested: "请求",
       allocated: "张量使用",

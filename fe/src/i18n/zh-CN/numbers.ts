@@ -4,43 +4,34 @@ import type { Values } from "../values";
 export const percent = (share: Values[string] | undefined, digits = 1) =>
   `${(100 * Number(share)).toFixed(digits)} %`;
 
-const short = (count: number, digits = 3) =>
+/** With so many digits, but all those before the point. */
+export const short = (count: number, digits: number) =>
   Math.abs(count) < 10 ** (digits - 1) ? Number(count.toPrecision(digits)) : count.toFixed(0);
 
 /** A duration in the unit in which the page has it, as the server writes it. */
 export const ms = (ns: Values[string] | undefined) => {
   const count = Number(ns);
   const least = Math.abs(count);
-  if (least >= 1e9) return `${short(count / 1e9)} s`;
-  return least >= 1e6 ? `${short(count / 1e6)} ms` : `${short(count / 1e3)} µs`;
+  if (least >= 1e9) return `${short(count / 1e9, 3)} s`;
+  return least >= 1e6 ? `${short(count / 1e6, 3)} ms` : `${short(count / 1e3, 3)} µs`;
 };
 
-/** Bytes in KiB, as the server writes them. */
-export const kibibytes = (bytes: Values[string] | undefined, digits = 3) =>
-  `${short(Number(bytes) / 2 ** 10, digits)} KiB`;
-
-/** The same in MiB. */
-export const mebibytes = (bytes: Values[string] | undefined, digits = 3) =>
-  `${short(Number(bytes) / 2 ** 20, digits)} MiB`;
-
-/** The same in GiB. */
-export const gibibytes = (bytes: Values[string] | undefined, digits = 2) =>
-  `${short(Number(bytes) / 2 ** 30, digits)} GiB`;
-
-const BYTES_PER: Readonly<Record<string, number>> = {
-  KiB: 2 ** 10,
-  MiB: 2 ** 20,
+/** The largest first. */
+export const BYTES_PER: Readonly<Record<string, number>> = {
+  TiB: 2 ** 40,
   GiB: 2 ** 30,
+  MiB: 2 ** 20,
+  KiB: 2 ** 10,
+  B: 1,
 };
 
-/** Bytes in a unit with so many decimals; undefined of a unit that does not exist. */
-export const decimalBytes = (
-  bytes: Values[string] | undefined,
-  unit: string,
-  decimals: number,
-): string | undefined => {
-  const per = BYTES_PER[unit];
-  return per === undefined ? undefined : `${(Number(bytes) / per).toFixed(decimals)} ${unit}`;
+/** Bytes in the unit that fits, as the server writes them. */
+export const size = (bytes: number) => {
+  const [unit, per] = Object.entries(BYTES_PER).find(([, per]) => Math.abs(bytes) >= per) ?? [
+    "B",
+    1,
+  ];
+  return `${Number((bytes / per).toFixed(2))} ${unit}`;
 };
 
 /** How often something happens in some steps: a whole number a step, or how many in all of few. */

@@ -30,25 +30,7 @@ export const snapshot: typeof en = {
   cutOff: "文件不完整：使用量从第一条记录算起。",
   overflowed: "最早的记录已被覆盖：达到了 max_entries。",
   missing: (actions) => `文件中没有 ${actions} 记录，以其他记录代替。`,
-  mostSaid: (peak, reserved, end) => `最多请求 ${peak}，最多预留 ${reserved}；结束时使用 ${end}。`,
-  endSaid: (used, reserved) =>
-    `写出快照时使用 ${used}，预留 ${reserved}。文件没有历史，因此峰值未知。`,
-  growsSaid: (bytes, steps) => `内存每步增长 ${bytes}（${steps} 步）。`,
   findings: "可以改进之处",
-  found: {
-    near_capacity: (bytes, n, line) =>
-      `峰值时，块几乎占用了 PyTorch 可从设备得到的全部内存：超出限度 ${bytes}，共 ${n} 个块，最多在 ${line}。请重算激活（torch.utils.checkpoint.checkpoint），用 torch.autocast 使其减半，或减小批大小。`,
-    leak: (bytes, n, line) =>
-      `内存每步增长 ${bytes}（${n} 步），最多在 ${line}。请在该处保存数值而不是张量（.item()、.detach()），并释放下一步不需要的内容。`,
-    fragmentation: (bytes, n, line) =>
-      `预留最多时，${n} 个段中有 ${bytes} 在块之间空闲；旁边的块最多来自 ${line}。请设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True，或先分配长期保留的内容。`,
-    reserved_growth: (bytes, n) =>
-      `预留内存每步增长 ${bytes}（${n} 步），而请求的峰值没有增长。请将逐步变化的大小填充为少数几种，或使用可扩展段。`,
-    empty_cache: (bytes, n) =>
-      `有 ${n} 个段（${bytes}）被归还后又以相同大小重新取得：每次都要等待设备。请从循环中去掉 torch.cuda.empty_cache()。`,
-    churn: (bytes, n, line) =>
-      `有 ${n} 次超过 1 MiB 的分配（${bytes}）在 100 µs 内被释放，最多在 ${line}。请写入保留的张量（out=），或融合其周围的算子（torch.compile）。`,
-  },
   severities: { high: "高", medium: "中", low: "低" },
   showMoment: "查看该时刻",
   sameProcess: {
@@ -61,21 +43,6 @@ export const snapshot: typeof en = {
   },
 
   oom: "内存不足",
-  reasons: {
-    fragmented: "碎片化",
-    other_stream: "空闲内存属于其他流",
-    other_pool: "空闲内存属于其他内存池",
-    pending: "已释放的内存尚不可用",
-    limit: "低于设备内存的限制",
-    full: "已满",
-    unknown: "已满，或者有限制",
-  },
-  inferred: "没有历史的文件不说明是否内存不足；如果它是在内存不足时保存的：",
-  inferredUse: (used, reserved) => `预留的 ${reserved} 中有 ${used} 在使用。`,
-  inferredHeld: (blocks, size, line, segments) =>
-    `${line === null ? "调用栈未知" : `在 ${line} 分配`}的 ${blocks} 个块（${size}）使 ${segments} 个段无法归还设备。`,
-  asked: (size, line) => `在 ${line} 请求 ${size}。`,
-  free: (size, pieces, largest) => `空闲 ${size}，分为 ${pieces} 片；最大的一片为 ${largest}。`,
   oomFacts: {
     requested: "请求",
     free: "可用的空闲",

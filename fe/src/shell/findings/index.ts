@@ -1,5 +1,6 @@
 /** Findings, as the Overview of a trace and the Distributed view of a run show them. Not a part of the first load. */
 export { BoundSentence } from "./BoundSentence";
+export { inCode } from "./code";
 export { FindingItem } from "./FindingItem";
 export { Places } from "./Places";
 export { markInTrace, showInTrace } from "./showInTrace";

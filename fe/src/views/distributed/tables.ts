@@ -1,12 +1,12 @@
 /** The tables of the view. Pure. */
-import type { Distributed, RankDevice, RankWorker } from "../../api";
+import type { DeviceProperties, Distributed, RankWorker } from "../../api";
 import { distributedTexts as text } from "../../i18n";
 import { type Cell, type Column, type Table, tableOf } from "../../table";
 import { groupsOf } from "./ranks";
 
 interface DeviceRow {
   readonly worker: RankWorker;
-  readonly device: RankDevice | null;
+  readonly device: DeviceProperties | null;
   readonly memberOf: string;
 }
 

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { useTraceQuery } from "../../api";
 import type { Failure } from "../../api/schema.gen";
 import { momentIn } from "../../draw";
-import { bytes } from "../../format";
-import { memoryTexts } from "../../i18n";
+import { bytes, unbroken } from "../../format";
+import { memoryText, memoryTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
 import { Async, Panel, TextField } from "../../ui";
@@ -30,8 +30,8 @@ export function FailuresPanel() {
   if (!data || data.failures.length === 0) return null;
   return (
     <Panel title={text.title} help={text.help}>
-      {data.failures.map((failure) => (
-        <Explained key={failure.row} failure={failure} />
+      {data.failures.map((failure, at) => (
+        <Explained key={failure.row} failure={failure} said={data.sentences[at]} />
       ))}
     </Panel>
   );
@@ -54,19 +54,27 @@ export function ErrorTextPanel() {
       />
       {asked && (
         <Async query={query}>
-          {({ failures }) => failures.map((each) => <Explained key={asked} failure={each} />)}
+          {({ failures: [failure], sentences: [said] }) =>
+            failure && <Explained failure={failure} said={said} />
+          }
         </Async>
       )}
     </Panel>
   );
 }
 
-function Explained({ failure }: { readonly failure: Failure }) {
+function Explained({
+  failure,
+  said,
+}: {
+  readonly failure: Failure;
+  readonly said: string | undefined;
+}) {
   const { time_ns: time, row } = failure;
   return (
     <div className="memory-failure">
       <p>
-        <strong>{text.reasons[failure.reason]}.</strong> {text.advice[failure.reason]}{" "}
+        {unbroken(memoryText("failure", said, failure))}{" "}
         {time !== null && (
           <button
             type="button"

@@ -3,17 +3,16 @@
 import { useTraceQuery } from "../../api";
 import type {
   SnapshotAnswer,
-  SnapshotDevice,
   SnapshotLinkAnswer,
   SnapshotRecordAnswer,
 } from "../../api/schema.gen";
 import { useSnapshotPartner } from "../../api/snapshotLink";
-import { bytes, count, duration, fraction, frameLabel, unbroken } from "../../format";
-import { snapshotTexts as text } from "../../i18n";
+import { bytes, count, duration, fraction, unbroken } from "../../format";
+import { memoryText, snapshotTexts as text } from "../../i18n";
+import { inCode } from "../../shell/findings";
 import { change, goToView, selectTrace, setAddress, useTrace, viewName } from "../../state";
 import { Combo, Tile } from "../../ui";
 import { params } from "./params";
-import { NO_STACK } from "./stack";
 import { type Look, openMoment } from "./useSnapshot";
 
 export function DeviceChoice({ look }: { readonly look: Look }) {
@@ -34,19 +33,23 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
   const reserved = most.reserved;
   const leak = answer.findings.find((each) => each.id === "leak" && each.device === device.device);
   const { growth } = device;
-  const oom = answer.ooms.findLast((each) => each.device === device.device);
+  const oom = answer.ooms.findLastIndex((each) => each.device === device.device);
+  const at = answer.devices.indexOf(device);
+  const inferred = device.inferred_oom;
   return (
     <>
       <p className="snapshot-answer">
-        {oom && <strong>{text.reasons[oom.reason]}. </strong>}
-        {oom
-          ? `${text.asked(bytes(oom.requested), frameLabel(oom.line))} ${text.free(bytes(oom.free), count(oom.pieces), bytes(oom.largest))}`
-          : device.has_history
-            ? text.mostSaid(bytes(device.peak_requested), bytes(reserved), bytes(device.requested))
-            : text.endSaid(bytes(device.requested), bytes(device.reserved))}{" "}
-        {growth.per_step ? text.growsSaid(bytes(growth.per_step), count(growth.steps)) : ""}
+        {unbroken(
+          oom >= 0
+            ? memoryText("oom", answer.oom_sentences[oom], answer.ooms[oom])
+            : memoryText("device", answer.device_texts[at], device, { peak_reserved: reserved }),
+        )}
       </p>
-      <Inferred found={device.inferred_oom} />
+      {inferred && (
+        <p className="snapshot-process">
+          {unbroken(memoryText("inferred_oom", answer.inferred_texts[at], inferred))}
+        </p>
+      )}
       <SameProcess look={look} />
       <dl className="tiles">
         {device.has_history ? (
@@ -112,30 +115,10 @@ export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; reado
   );
 }
 
-/** Of a file without a history: why memory ran out, if that is when it was written. */
-function Inferred({ found }: { readonly found: SnapshotDevice["inferred_oom"] }) {
-  if (!found) return null;
-  const first = found.reason === "fragmented" ? found.holders[0] : undefined;
-  return (
-    <p className="snapshot-process">
-      {text.inferred} <strong>{text.reasons[found.reason]}.</strong>{" "}
-      {unbroken(text.inferredUse(bytes(found.in_use), bytes(found.reserved)))}{" "}
-      {unbroken(text.free(bytes(found.free), count(found.pieces), bytes(found.largest)))}{" "}
-      {first &&
-        unbroken(
-          text.inferredHeld(
-            count(first.blocks),
-            bytes(first.bytes),
-            first.line === NO_STACK ? null : frameLabel(first.line),
-            count(first.segments),
-          ),
-        )}
-    </p>
-  );
-}
-
 function Findings({ answer, look }: { answer: SnapshotAnswer; look: Look }) {
-  const found = answer.findings.filter(({ device }) => device === look.device.device);
+  const found = answer.findings
+    .map((finding, at) => ({ ...finding, said: answer.finding_texts[at] }))
+    .filter(({ device }) => device === look.device.device);
   if (found.length === 0) return null;
   return (
     <>
@@ -144,7 +127,7 @@ function Findings({ answer, look }: { answer: SnapshotAnswer; look: Look }) {
         {found.map((each) => (
           <li key={each.id}>
             <strong>{text.severities[each.severity]}.</strong>{" "}
-            {text.found[each.id](bytes(each.bytes), count(each.count), frameLabel(each.line))}{" "}
+            {inCode(memoryText(each.id, each.said, each))}{" "}
             {each.position >= 0 && (
               <button
                 type="button"

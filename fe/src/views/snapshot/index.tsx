@@ -1,7 +1,7 @@
 /** What a memory snapshot holds: when most was in use, by what, where it lay, and why memory ran out. */
 import { useTraceQuery } from "../../api";
 import type { SnapshotAnswer } from "../../api/schema.gen";
-import { snapshotTexts as text } from "../../i18n";
+import { memoryText, snapshotTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { Empty, Flow, Panel, QueryPanel } from "../../ui";
 import { AlivePanel } from "./Alive";
@@ -27,7 +27,7 @@ export default function Snapshot() {
   if (!query.data || query.data.devices.length === 0) {
     return (
       <QueryPanel title={text.title} help={text.help} query={query}>
-        {({ said }) => <p>{said}</p>}
+        {({ said }) => <p>{memoryText("empty", said, {})}</p>}
       </QueryPanel>
     );
   }

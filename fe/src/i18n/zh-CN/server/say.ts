@@ -1,16 +1,7 @@
 /** Fills sentences with values: the Chinese counterpart of `torch_tb_profiler/words`, whose docstring says what is in one. */
 import { partIn } from "../../partIn";
 import type { Values } from "../../values";
-import {
-  decimalBytes,
-  gibibytes,
-  howOften,
-  kibibytes,
-  mebibytes,
-  ms,
-  percent,
-  timesAsMuch,
-} from "../numbers";
+import { BYTES_PER, howOften, ms, percent, short, size, timesAsMuch } from "../numbers";
 import { parts } from "../parts";
 
 /** A text, or a choice between texts by the value that its `by` names. */
@@ -51,6 +42,7 @@ function choice(value: Values[string] | undefined): string {
 function formatted(value: Values[string], format: string, values: Values): string | undefined {
   if (format === "") return String(value);
   if (format === "time") return ms(value);
+  if (format === "size") return size(Number(value));
   if (format === "part") return partIn(parts, String(value));
   if (format === "times") return timesAsMuch(value);
   if (format === "often") return howOften(value, values.steps);
@@ -61,12 +53,14 @@ function formatted(value: Values[string], format: string, values: Values): strin
       ? Number(value).toFixed(Number(number[1]))
       : String(Number(Number(value).toPrecision(Number(number[1]))));
   const [, unit = "", dot = "", digits = ""] = /^(%|[a-zA-Z]+)(\.?)(\d*)$/.exec(format) ?? [];
-  if (dot) return decimalBytes(value, unit, Number(digits));
   const given = digits === "" ? undefined : Number(digits);
   if (unit === "%") return percent(value, given);
-  if (unit === "KiB") return kibibytes(value, given);
-  if (unit === "MiB") return mebibytes(value, given);
-  if (unit === "GiB") return gibibytes(value, given);
+  const bytes = BYTES_PER[unit];
+  if (bytes) {
+    const count = Number(value) / bytes;
+    const text = dot ? count.toFixed(given) : short(count, given ?? (unit === "GiB" ? 2 : 3));
+    return `${text} ${unit}`;
+  }
   const per = { us: 1e3, ms: 1e6 }[unit];
   return per === undefined
     ? undefined
