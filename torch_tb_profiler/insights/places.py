@@ -236,10 +236,10 @@ def _around(model: Model, rows: Int32, heavy: Int64) -> tuple[Sequence[Int64], I
     place = structure.frame_nesting.innermost(events.track[at[known]], events.start[at[known]])
     names = frames.name.astype(np.int64)
     kind = _classes(model, np.where(telling.module, names, -1))
-    for column, wanted, codes in ((1, telling.own_frame, names), (2, telling.module, kind)):
-        holder = _innermost_holding(frames, wanted, codes, place, heavy[known])
-        columns[column][known] = take_known(codes, holder)
-    module[known] = take_known(names, holder)
+    by_function = _innermost_holding(frames, telling.own_frame, names, place, heavy[known])
+    by_class = _innermost_holding(frames, telling.module, kind, place, heavy[known])
+    columns[1][known], columns[2][known] = take_known(names, by_function), take_known(kind, by_class)
+    module[known] = take_known(names, by_class)
     both = (columns[1] >= 0) & (columns[2] >= 0)
     if (columns[1] >= 0).any() and 2 * int(heavy[both].sum()) < int(heavy.sum()):
         columns[2][:] = -1
@@ -329,11 +329,8 @@ def _where(model: Model, codes: list[int], share: float, modules: int) -> Where:
     if module is not None and modules and not module.startswith(LIGHTNING_MODULE):
         module = class_of(module)
         of = _modules_of(model, module)
-        named = (
-            f"{'all' if modules == of else f'{modules:,} of'} {of:,} modules of the class {module}"
-            if of > 1
-            else module
-        )
+        part = "all" if modules == of else f"{modules:,} of"
+        named = f"{part} {of:,} modules of the class {module}" if of > 1 else None
     module = None if module is None else module_name(module)
     if annotation is not None and annotation.startswith(LIGHTNING_MODULE):
         module, annotation = module or module_name(annotation), None
