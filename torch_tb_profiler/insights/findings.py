@@ -209,9 +209,9 @@ def _general_last(
     chosen = np.array(steps, np.int64)
 
     def after(changes: Sequence[Change]) -> int:
-        return int(changed(facts.trace, facts.graph, changes).step_ns[chosen].sum())
+        return int(changed(facts.trace, facts.graph, changes).settled_ns[chosen].sum())
 
-    base = int(unchanged(facts.graph).step_ns[chosen].sum())
+    base = int(unchanged(facts.graph).settled_ns[chosen].sum())
     weight = facts.limit("findings", "general_share") * base
     together = base - after([change for each in causes for change in each])
     last: list[tuple[Rule, Found]] = []
@@ -261,10 +261,11 @@ def _of_the_rest(
     graph, trace = facts.graph, facts.trace
     chosen = np.array(steps, np.int64)
     before = [change for other in others for change in other.changes]
-    base = unchanged(graph).step_ns[chosen]
-    alone = base - changed(trace, graph, each.changes).step_ns[chosen]
+    base = unchanged(graph).settled_ns[chosen]
+    alone = base - changed(trace, graph, each.changes).settled_ns[chosen]
     rest = (
-        changed(trace, graph, before).step_ns[chosen] - changed(trace, graph, [*before, *each.changes]).step_ns[chosen]
+        changed(trace, graph, before).settled_ns[chosen]
+        - changed(trace, graph, [*before, *each.changes]).settled_ns[chosen]
     )
     bound = any(map(is_bound, each.changes))
     low, high = interval(rest, int(base.sum()), bound, settled_steps(graph)[chosen])

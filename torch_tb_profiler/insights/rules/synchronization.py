@@ -86,10 +86,10 @@ def _hidden_places(facts: Facts, lines: Sequence[Waits], found: Waits) -> str:
     """
     if not lines or len(lines[0]) == len(found):
         return ""
-    base = int(unchanged(facts.graph).step_ns.sum())
+    base = int(unchanged(facts.graph).settled_ns.sum())
 
     def saved(some: Waits) -> int:
-        return base - int(changed(facts.trace, facts.graph, [without("sync", rows=some.row)]).step_ns.sum())
+        return base - int(changed(facts.trace, facts.graph, [without("sync", rows=some.row)]).settled_ns.sum())
 
     together = saved(found)
     least = max(facts.limit("sync_points", "least_share") * base, 1)
