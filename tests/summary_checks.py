@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.insights.findings import LISTED, diagnosis
 from torch_tb_profiler.insights.resources import BoundKind
-from torch_tb_profiler.insights.summary.summary import by_saving, summary
+from torch_tb_profiler.insights.summary.summary import summary
 from torch_tb_profiler.model import Model
 
 SAVING = {"alone_ns", "after_others_ns", "low_ns", "high_ns", "bound", "refused"}
@@ -35,11 +35,10 @@ def check_summary(model: Model) -> None:
         assert {"id", "title", "where", "saving", "evidence"} <= set(each)
         if each["saving"] is not None:
             _check_saving(each["saving"])
-    savings = [each["saving"] for each in found["findings"]]
-    # numbers first, the largest first; then what is refused; then warnings
-    ranks = [(2 if s is None else 1 if s["refused"] else 0, -((s or {}).get("after_others_ns") or 0)) for s in savings]
-    assert ranks == sorted(ranks)
-    for each, one in zip(found["findings"], by_saving(diagnosis(model).findings), strict=True):
+    # warnings come last
+    warnings = [each["saving"] is None for each in found["findings"]]
+    assert warnings == sorted(warnings)
+    for each, one in zip(found["findings"], diagnosis(model).findings, strict=True):
         assert each["id"] == one.id
         assert len(each["evidence"]) == min(one.count, LISTED) >= min(one.count, FEWEST_SHOWN)
 

@@ -23,8 +23,9 @@ from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli import summary as summary_command
+from torch_tb_profiler.insights.listing import in_order
 from torch_tb_profiler.insights.rule import Finding, FindingSaving
-from torch_tb_profiler.insights.summary.summary import SummaryAnswer, by_saving, summary
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, summary
 from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
@@ -106,10 +107,14 @@ def test_what_is_not_known_is_null_and_said_so() -> None:
 
 
 def test_findings_are_in_order_of_what_they_save() -> None:
-    """Also where the second cause is hidden by the first, and where what is refused and a warning were found."""
+    """Savings keep the order in which they add up; what has no number stands where its share of the step places it, or
+    first where it explains the bound.
+    """
 
-    def finding(key: str, after: float | None, refused: str | None = None) -> Finding:
-        saving = FindingSaving(after, after, after, None, None, False, refused)
+    def finding(
+        key: str, after: float | None, refused: str | None = None, share: float | None = None, most: float | None = None
+    ) -> Finding:
+        saving = FindingSaving(after, after, after, None, None, False, refused, share_of_step=share, at_most_ns=most)
         kept = saving if after is not None or refused else None
         return Finding(
             id=key,
@@ -126,9 +131,14 @@ def test_findings_are_in_order_of_what_they_save() -> None:
             instances=(),
         )
 
-    counted = [finding("a", 5.0), finding("b", 20.0), finding("c", 0.0), finding("d", None, "why"), finding("w", None)]
-    assert [each.id for each in by_saving(counted)] == ["b", "a", "c", "d", "w"]
-    assert [each.id for each in by_saving(counted[::-1])] == ["b", "a", "c", "d", "w"]
+    counted = [finding("a", 5.0), finding("b", 20.0), finding("c", 0.0), finding("w", None), finding("d", None, "why")]
+    assert [each.id for each in in_order(counted, 100.0)] == ["a", "b", "c", "d", "w"]
+    counted[-1] = finding("d", None, "why", share=0.1)
+    assert [each.id for each in in_order(counted, 100.0)] == ["d", "a", "b", "c", "w"]
+    counted[-1] = finding("d", None, "why", share=0.03, most=30.0)
+    assert [each.id for each in in_order(counted, 100.0)] == ["d", "a", "b", "c", "w"]
+    counted[-1] = finding("d", None, "why", share=0.01)
+    assert [each.id for each in in_order(counted, 100.0)] == ["a", "b", "d", "c", "w"]
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
@@ -230,7 +240,7 @@ def test_of_two_remedies_of_one_cause_the_second_says_what_it_saves_alone() -> N
     found = of(held_out(run(training.fp32_products)))
     lines = [line for line in as_text(found).splitlines() if "TF32 is off" in line]
     assert len(lines) == 1
-    assert re.search(r"about 3\d\.\d\d ms a step alone, \d+(?:\.\d+)? .?s after those above$", lines[0]), lines
+    assert re.search(r"about 3\d\.\d\d ms a step alone, \d+(?:\.\d+)? .?s once those above are done$", lines[0]), lines
 
 
 def test_paths_and_what_is_wrong_with_them(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

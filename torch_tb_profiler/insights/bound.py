@@ -110,7 +110,7 @@ def reservations_of(facts: Facts) -> Reservations:
 
     def saved(changes: Sequence[Change]) -> float:
         total = int(path.step_ns.sum())
-        return 1 - int(changed(facts.trace, facts.graph, changes).step_ns.sum()) / total if total else 0.0
+        return 1 - int(changed(facts.trace, facts.graph, changes).settled_ns.sum()) / total if total else 0.0
 
     idle = most_idle(facts) if on_device else 1.0
     exposed = max((each.exposed_communication or 0.0 for each in device_use(facts.model)), default=0.0)
@@ -152,7 +152,7 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def before_ns(self) -> int:
         """All of them together."""
-        return int(unchanged(self.facts.graph).step_ns[self.steps].sum())
+        return int(unchanged(self.facts.graph).settled_ns[self.steps].sum())
 
     @cached_property
     def path(self) -> CriticalPath:
@@ -206,7 +206,7 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
 
     def only_in(self, changes: Sequence[Change]) -> str | None:
         """The step that nearly all of a saving is in, so that it says nothing of the others; None if there is none."""
-        saved_ns = unchanged(self.facts.graph).step_ns[self.steps] - self._after(changes)
+        saved_ns = unchanged(self.facts.graph).settled_ns[self.steps] - self._after(changes)
         least = ALMOST_ALL * int(np.maximum(saved_ns, 0).sum())
         largest = int(np.argmax(saved_ns))
         if len(saved_ns) < FEWEST_STEPS or int(saved_ns[largest]) < least:
@@ -214,7 +214,7 @@ class _Steps(msgspec.Struct, frozen=True, dict=True):
         return self.facts.graph.steps.names[int(self.steps[largest])]
 
     def _after(self, changes: Sequence[Change]) -> Int64:
-        return changed(self.facts.trace, self.facts.graph, changes).step_ns[self.steps]
+        return changed(self.facts.trace, self.facts.graph, changes).settled_ns[self.steps]
 
 
 def bound_of(

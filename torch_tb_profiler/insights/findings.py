@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.cached import cached_on_disk
+from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.explained import unknown_time
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, is_bound
@@ -23,6 +25,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
 from torch_tb_profiler.insights.needs import TORCH
 from torch_tb_profiler.insights.places import common_place
+from torch_tb_profiler.insights.resources import BoundKind
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
 from torch_tb_profiler.insights.shared.device_words import as_said_for, platform
 from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
@@ -53,7 +56,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
     bound          the resource that bounds the steps
     findings       causes in the order in which what they save adds up, each the one that saves most beyond those before
-                   it; then what has no number, then warnings
+                   it; what has no number comes first where it explains the bound, else by the part of the step that it
+                   takes; then warnings
     step_ns        the mean of the steps; null without steps
     together_ns    what all findings together save of it, by replay; null without any that has a saving
     checked        ids of the rules that found nothing
@@ -104,18 +108,19 @@ def diagnosis(model: Model) -> Diagnosis:
     facts = Facts(model, limits)
     quality = recorded_quality(model)
     steps = _in_graph(facts)
-    listed, together = _with_savings(facts, steps, quality, found)
+    bound = bound_of(
+        facts,
+        steps,
+        quality,
+        launch_bound,
+        unknown,
+        compiling=_changes_of("recompiles", found),
+        loading=_changes_of("input_annotation", found),
+    )
+    listed, together = _with_savings(facts, steps, quality, found, bound)
     shown = {each.id for each in listed}
     return Diagnosis(
-        bound=bound_of(
-            facts,
-            steps,
-            quality,
-            launch_bound,
-            unknown,
-            compiling=_changes_of("recompiles", found),
-            loading=_changes_of("input_annotation", found),
-        ),
+        bound=bound,
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,
@@ -140,7 +145,7 @@ def _in_graph(facts: Facts) -> list[int]:
 
 
 def _with_savings(
-    facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
+    facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]], bound: Bound
 ) -> tuple[list[Finding], float | None]:
     """All that is worth showing in its order, and what it saves together, ns of a step."""
     changing = [(rule, each) for rule, each in found if each.changes and each.refused is None]
@@ -151,15 +156,16 @@ def _with_savings(
         saving = _of_the_rest(facts, steps, quality, before, each)
         if saving.refused is not None or _is_worth_showing(facts, rule, each, saving):
             timed.append((rule, each, saving))
-    causes_first = sorted(found, key=lambda one: one[0].symptom)
+    causes_first = sorted(found, key=lambda one: one[0].symptom or one[0].general)
     shown: list[tuple[Rule, Found, FindingSaving | None]] = [
         *timed,
         *((rule, each, refused(each.refused)) for rule, each in causes_first if each.refused is not None),
         *((rule, each, None) for rule, each in found if not each.changes and each.refused is None),
     ]
     names = keys(rule.id for rule, _, _ in shown)
-    listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)])
-    numbers = [saving.after_others_ns for _, _, saving in timed if saving.after_others_ns is not None]
+    shown = [(rule, each, _told(facts, rule, each, saving, bound)) for rule, each, saving in shown]
+    listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)], facts.step_ns)
+    numbers = [saving.after_others_ns for _, _, saving in shown if saving and saving.after_others_ns is not None]
     return listed, sum(numbers) if numbers else None
 
 
@@ -203,9 +209,9 @@ def _general_last(
     chosen = np.array(steps, np.int64)
 
     def after(changes: Sequence[Change]) -> int:
-        return int(changed(facts.trace, facts.graph, changes).step_ns[chosen].sum())
+        return int(changed(facts.trace, facts.graph, changes).settled_ns[chosen].sum())
 
-    base = int(unchanged(facts.graph).step_ns[chosen].sum())
+    base = int(unchanged(facts.graph).settled_ns[chosen].sum())
     weight = facts.limit("findings", "general_share") * base
     together = base - after([change for each in causes for change in each])
     last: list[tuple[Rule, Found]] = []
@@ -255,10 +261,11 @@ def _of_the_rest(
     graph, trace = facts.graph, facts.trace
     chosen = np.array(steps, np.int64)
     before = [change for other in others for change in other.changes]
-    base = unchanged(graph).step_ns[chosen]
-    alone = base - changed(trace, graph, each.changes).step_ns[chosen]
+    base = unchanged(graph).settled_ns[chosen]
+    alone = base - changed(trace, graph, each.changes).settled_ns[chosen]
     rest = (
-        changed(trace, graph, before).step_ns[chosen] - changed(trace, graph, [*before, *each.changes]).step_ns[chosen]
+        changed(trace, graph, before).settled_ns[chosen]
+        - changed(trace, graph, [*before, *each.changes]).settled_ns[chosen]
     )
     bound = any(map(is_bound, each.changes))
     low, high = interval(rest, int(base.sum()), bound, settled_steps(graph)[chosen])
@@ -272,6 +279,46 @@ def _of_the_rest(
         high_ns=None if high is None else high / n,
         bound=bound,
     )
+
+
+#: the families of rules whose findings explain what bounds the steps
+_EXPLAINED_BY: Mapping[BoundKind, tuple[str, ...]] = {
+    "input": ("data_loading",),
+    "sync": ("synchronization",),
+    "communication": ("communication", "parallel"),
+    "memory": ("copies",),
+    "launch": ("launch",),
+    "host": ("launch", "loops", "python", "compilation"),
+    "compute": ("fusion", "kernels", "products"),
+}
+
+
+def _told(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None, bound: Bound) -> FindingSaving | None:
+    """A saving as it is said. One that is refused, with what the finding takes of the step, and what it explains of the
+    bound. What is about idling devices saves no more than they idle, whatever else is done before it.
+    """
+    if saving is None:
+        return None
+    if saving.refused is None:
+        return _within_idle_time(facts, saving) if rule.general or rule.symptom else saving
+    spans = facts.span(each.rows) if each.spans is None else each.spans
+    share = min(facts.share(int((spans[:, 1] - spans[:, 0]).sum())), 1.0) if len(spans) else each.values.get("idle")
+    explains = bound.share is not None and rule.family in _EXPLAINED_BY.get(bound.kind, ())
+    return replace(
+        saving,
+        share_of_step=share if isinstance(share, float) else None,
+        at_most_ns=(bound.share or 0.0) * facts.step_ns if explains else None,
+    )
+
+
+def _within_idle_time(facts: Facts, saving: FindingSaving) -> FindingSaving:
+    most = max((1 - each.busy for each in device_use(facts.model) if each.busy is not None), default=1.0)
+
+    def limited(ns: float | None) -> float | None:
+        return None if ns is None else min(ns, most * facts.step_ns)
+
+    names = ("alone_ns", "after_others_ns", "last_in_ns", "low_ns", "high_ns")
+    return replace(saving, **{name: limited(getattr(saving, name)) for name in names})
 
 
 def _least_share(facts: Facts, each: Found) -> float:

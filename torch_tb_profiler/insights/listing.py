@@ -13,9 +13,9 @@ _SEVERITIES: tuple[FindingSeverity, ...] = ("high", "medium", "low")
 _Cause = TypeVar("_Cause", bound=Cause)
 
 
-def refused(why: Refusal) -> FindingSaving:
-    """In place of a saving that cannot be promised."""
-    return FindingSaving(None, None, None, None, None, True, why.text, why.id, why.share)
+def refused(why: Refusal, share: float | None = None) -> FindingSaving:
+    """In place of a saving that cannot be promised. share: which part of the steps the finding takes."""
+    return FindingSaving(None, None, None, None, None, True, why.text, why.id, why.share, share_of_step=share)
 
 
 def keys(rules: Iterable[str]) -> list[str]:
@@ -33,19 +33,41 @@ def keys(rules: Iterable[str]) -> list[str]:
 
 
 def severity(saving: FindingSaving, step_ns: float, limits: Thresholds) -> FindingSeverity:
-    """How much a cause matters: by what it saves of the average step, ns, after those before it."""
-    share = (saving.after_others_ns or 0.0) / step_ns if step_ns else 0.0
+    """How much a cause matters: by what it saves of the average step, ns, after those before it, or where that is not
+    known by the part of the step that it takes.
+    """
+    share = saving_share(saving, step_ns)
     if share >= limits.of("findings", "high_share"):
         return "high"
     return "medium" if share >= limits.of("findings", "medium_share") else "low"
 
 
-def in_order(findings: Sequence[_Cause]) -> list[_Cause]:
-    """Savings in the order given, in which they add up, then what has no number, then warnings, by severity."""
+def saving_share(saving: FindingSaving, step_ns: float) -> float:
+    """Which part of the step a finding saves, or takes where its saving is not known; 0 where neither is."""
+    if saving.after_others_ns is None:
+        return saving.share_of_step or 0.0
+    return saving.after_others_ns / step_ns if step_ns else 0.0
 
-    def place(each: _Cause) -> tuple[int, int]:
-        if each.saving is None:
-            return 2, _SEVERITIES.index(each.severity)
-        return int(each.saving.refused is not None), 0
 
-    return sorted(findings, key=place)
+def in_order(findings: Sequence[_Cause], step_ns: float) -> list[_Cause]:
+    """First what explains the bound, where its saving is not known; savings in the order given, in which they add up,
+    and before the first that saves less than it takes what has no number, in its order; then warnings, by severity.
+    """
+    timed = [each for each in findings if each.saving is not None and each.saving.refused is None]
+    unknown = [each for each in findings if each.saving is not None and each.saving.refused is not None]
+    warnings = [each for each in findings if each.saving is None]
+    found: list[_Cause] = []
+    left = sorted(unknown, key=lambda each: not _explains(each))
+    for each in timed:
+        while left and (_explains(left[0]) or _share(left[0], step_ns) > _share(each, step_ns)):
+            found.append(left.pop(0))
+        found.append(each)
+    return [*found, *left, *sorted(warnings, key=lambda each: _SEVERITIES.index(each.severity))]
+
+
+def _explains(each: Cause) -> bool:
+    return each.saving is not None and each.saving.at_most_ns is not None
+
+
+def _share(each: Cause, step_ns: float) -> float:
+    return 0.0 if each.saving is None else saving_share(each.saving, step_ns)

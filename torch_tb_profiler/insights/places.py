@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.cached import cached
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.nesting import nearest
@@ -15,6 +16,7 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.rule import Where
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.call_tree import FrameTree
 from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.model.modules import LIGHTNING_MODULE, module_name
@@ -22,6 +24,12 @@ from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
+#: a place is named that holds so much of what it is the place of
+LEAST_HELD = 0.5
+#: the number of a module of its class, as in `Linear_3`
+_INSTANCE = late_pattern(r"_\d{1,9}$")
+#: frames around frames that are looked at
+_DEEPEST = 64
 _FRAME = late_pattern(r"(?P<file>.*)\((?P<line>\d{1,9})\): (?P<function>.*)")
 
 
@@ -150,7 +158,10 @@ def _from_forward(model: Model, at: Int64, frame: Int64, module: Int64) -> None:
 
 
 def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Where | None:
-    """The place that most of some events come from, by their duration or by a weight; None if nothing is known.
+    """The innermost place that holds half of some events, by their duration or by a weight; None if there is none.
+
+    Where no operator, line and module has so many of them, all modules of a class count together, then what is around
+    them: functions, classes of modules, and at last what they have in common alone.
 
     rows     shape (n,): host events or device work
     weight   shape (n,), not negative; without it the durations
@@ -160,15 +171,111 @@ def common_place(model: Model, rows: Int32, weight: Int64 | None = None) -> Wher
     found = places_of(model, rows)
     heavy = np.maximum(model.trace.events.duration[rows], 0) if weight is None else weight
     heavy = heavy + 1  # of events without a duration, their number counts
-    columns = [found.operator, found.frame, found.module, found.annotation]
+    operator, frame, annotation = found.operator, found.frame, found.annotation
+    kind, nothing = _classes(model, found.module), np.full(len(rows), -1, np.int64)
+    where = _holding(model, (operator, frame, found.module, annotation), heavy)
+    for columns in (
+        (operator, frame, kind, annotation),
+        (operator, frame, kind, nothing),
+        (nothing, frame, kind, nothing),
+    ):
+        where = where or _holding(model, columns, heavy, found.module)
+    return (
+        where
+        or _holding(model, *_around(model, rows, heavy))
+        or _holding(model, (nothing, nothing, nothing, annotation), heavy)
+        or _holding(model, (operator, nothing, nothing, nothing), heavy)
+    )
+
+
+def _holding(model: Model, columns: Sequence[Int64], heavy: Int64, module: Int64 | None = None) -> Where | None:
+    """The place with most of the weight, if that is enough and anything is known of it.
+
+    columns    operator, frame, module and annotation, as in Places
+    module     the modules, where `columns` tells them by their class
+    """
     groups = group([column - int(column.min()) for column in columns])
     total = np.bincount(groups.of, heavy, len(groups))
     best = int(np.argmax(total))
     first = int(groups.first[best])
     codes = [int(column[first]) for column in columns]
-    if all(code == -1 for code in codes):
+    share = float(total[best] / total.sum())
+    if share < LEAST_HELD or all(code == -1 for code in codes):
         return None
-    return _where(model, codes, float(total[best] / total.sum()))
+    return _where(model, codes, share, 0 if module is None else len(distinct(module[groups.of == best])))
+
+
+def _classes(model: Model, module: Int64) -> Int64:
+    """Shape (n,): of each module the code of the first in the trace that is of its class; -1 for none."""
+    strings = model.trace.strings
+    first: dict[str, int] = {}
+    codes = distinct(module[module >= 0])
+    of = {code: first.setdefault(class_of(str(strings[code])), code) for code in codes.tolist()}
+    return np.array([of.get(code, -1) for code in module.tolist()], np.int64)
+
+
+def class_of(module: str) -> str:
+    """The class of a module by its name in the trace.
+
+    >>> class_of("nn.Module: Linear_3")
+    'Linear'
+    """
+    return _INSTANCE.sub("", module_name(module))
+
+
+def _around(model: Model, rows: Int32, heavy: Int64) -> tuple[Sequence[Int64], Int64, Int64]:
+    """Columns as of Places: the class of modules and the function of the program around each event that hold enough
+    of all, the innermost ones; the weights, and the modules.
+    """
+    structure, events, at = model.structure, model.trace.events, _host_rows(model, rows)
+    frames, telling, known = structure.frames, _telling(model), np.flatnonzero(at >= 0)
+    columns = [np.full(len(rows), -1, np.int64) for _ in range(4)]
+    module = np.full(len(rows), -1, np.int64)
+    if not len(frames) or not len(known):
+        return columns, heavy, module
+    place = structure.frame_nesting.innermost(events.track[at[known]], events.start[at[known]])
+    names = frames.name.astype(np.int64)
+    kind = _classes(model, np.where(telling.module, names, -1))
+    by_function = _innermost_holding(frames, telling.own_frame, names, place, heavy[known])
+    by_class = _innermost_holding(frames, telling.module, kind, place, heavy[known])
+    columns[1][known], columns[2][known] = take_known(names, by_function), take_known(kind, by_class)
+    module[known] = take_known(names, by_class)
+    both = (columns[1] >= 0) & (columns[2] >= 0)
+    if (columns[1] >= 0).any() and 2 * int(heavy[both].sum()) < int(heavy.sum()):
+        columns[2][:] = -1
+    return columns, heavy, module
+
+
+def _innermost_holding(frames: FrameTree, wanted: Bool, codes: Int64, place: Int32, heavy: Int64) -> Int64:
+    """Shape (n,): the innermost frames around the places of which one code holds enough of the weight, -1 of places
+    that it does not hold; all -1 where none does.
+
+    wanted, codes   shape (frames,)
+    place, heavy    shape (n,): a frame, -1 for none, and its weight
+    """
+    of, held = [], []
+    at = nearest(frames.parent, wanted, place)
+    which = np.arange(len(place))
+    for _ in range(_DEEPEST):
+        which, at = which[at >= 0], at[at >= 0]
+        if not len(at):
+            break
+        of.append(which)
+        held.append(at.astype(np.int64))
+        at = nearest(frames.parent, wanted, frames.parent[at])
+    found = np.full(len(place), -1, np.int64)
+    if not of:
+        return found
+    node, which = np.concatenate(held), np.concatenate(of)
+    pairs = group([codes[node], which])
+    node, row = node[pairs.first], which[pairs.first]
+    kinds = group([codes[node]])
+    total = np.bincount(kinds.of, heavy[row], len(kinds))
+    enough = np.flatnonzero(total >= LEAST_HELD * heavy.sum())
+    if len(enough):
+        best = enough[np.argmin(total[enough])]
+        found[row[kinds.of == best]] = node[kinds.of == best]
+    return found
 
 
 def is_known(model: Model, rows: Int32) -> Bool:
@@ -197,7 +304,13 @@ def groups_of_places(model: Model, rows: Int32) -> Int64:
     return group([column - int(column.min(initial=0)) for column in (found.operator, found.frame)]).of.astype(np.int64)
 
 
-def _where(model: Model, codes: list[int], share: float) -> Where:
+def _modules_of(model: Model, name: str) -> int:
+    """How many modules of a class the trace has."""
+    names = distinct(model.structure.frames.name[_telling(model).module])
+    return sum(class_of(str(model.trace.strings[code])) == name for code in names.tolist())
+
+
+def _where(model: Model, codes: list[int], share: float, modules: int) -> Where:
     strings = model.trace.strings
 
     def text(code: int) -> str | None:
@@ -212,11 +325,17 @@ def _where(model: Model, codes: list[int], share: float) -> Where:
     file, line, function = (
         (_short(parts["file"]), int(parts["line"]), parts["function"]) if parts is not None else (None, None, None)
     )
+    named = None
+    if module is not None and modules and not module.startswith(LIGHTNING_MODULE):
+        module = class_of(module)
+        of = _modules_of(model, module)
+        part = "all" if modules == of else f"{modules:,} of"
+        named = f"{part} {of:,} modules of the class {module}" if of > 1 else None
     module = None if module is None else module_name(module)
     if annotation is not None and annotation.startswith(LIGHTNING_MODULE):
         module, annotation = module or module_name(annotation), None
     return Where(
-        text=_in_words(operator, file, line, function, module, annotation),
+        text=_in_words(operator, file, line, function, named or module, annotation),
         operator=operator,
         file=file,
         line=line,

@@ -132,6 +132,9 @@ class FindingSaving(msgspec.Struct, frozen=True):
     refused          why there is no number
     refused_id       the same as a name, for saying it in another language
     refused_share    the measure that decided, 0…1, where there is one
+    share_of_step    where the saving is refused, which part of the step the finding takes; null where that is not known
+    at_most_ns       where the saving is refused, and the finding explains what bounds the steps: what relieving that
+                     saves, by replay; null else
     """
 
     alone_ns: MeanNs | None
@@ -143,6 +146,8 @@ class FindingSaving(msgspec.Struct, frozen=True):
     refused: str | None = None
     refused_id: str | None = None
     refused_share: Fraction | None = None
+    share_of_step: Fraction | None = None
+    at_most_ns: MeanNs | None = None
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
@@ -150,7 +155,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 
     id          name of the rule
     key         name of this finding: the id, with a number from the second of one rule on
-    severity    how much it matters: by `saving` from 10 % (high) and 3 % (medium) of the step on
+    severity    how much it matters: by `saving`, or what it takes of the step, from 10 % (high) and 3 % (medium) on
     confidence  how sure the rule is
     title       the cause in a few words
     detail      what was found

@@ -8,10 +8,12 @@ from torch_tb_profiler.analysis.replay.changes import Fused, Graphed, MergedColl
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.effects import Effect, OnHost, OnLags, OnWork, edges_into, on_host
 from torch_tb_profiler.analysis.replay.graph import Graph, Node
+from torch_tb_profiler.analysis.replay.host_time import LABELS
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.stretches import Stretches, less, merged
 from torch_tb_profiler.analysis.replay.where import innermost_operators, items_of_rows, known_rows
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.trace import Category, Trace
@@ -21,6 +23,8 @@ GAP_IN_GRAPH_NS = 1_000
 #: what a graph or a fusion has no more of
 _GONE = (Label.PYTHON, Label.OPERATOR, Label.LAUNCH, Label.API)
 _LAUNCHING = (Label.OPERATOR, Label.LAUNCH, Label.API)
+#: of the median of pieces of operators and of calls, what one takes at most that is like the others
+_TIMES_USUAL = 2
 
 
 def graphed(trace: Trace, graph: Graph, change: Graphed) -> Effect:
@@ -179,4 +183,19 @@ def _launches_of(trace: Trace, graph: Graph, gone: Int64) -> tuple[OnHost, ...]:
         np.concatenate((calls.start[call], nesting.start[nodes])),
         np.concatenate((calls.end[call], nesting.end[nodes])),
     )
-    return (on_host(graph, stretches, 0.0, _LAUNCHING),)
+    return (_as_usual(graph, on_host(graph, stretches, 0.0, _LAUNCHING)),)
+
+
+def _as_usual(graph: Graph, gone: OnHost) -> OnHost:
+    """The same without what happens once: of a piece that takes longer than its like the rest stays, as it may load a
+    kernel, or set up a library, for which the next launch has to wait then.
+    """
+    calls, pieces = graph.calls, graph.pieces
+    most = np.zeros(LABELS)
+    for label in (Label.OPERATOR, Label.API):
+        of_label = pieces.label == label
+        most[label] = _TIMES_USUAL * median((pieces.end - pieces.start)[of_label]) if of_label.any() else 0
+    most[Label.LAUNCH] = median((calls.end - calls.start)[calls.release >= 0])
+    length = gone.pieces.end - gone.pieces.start
+    stays = np.maximum(length - most[gone.pieces.label], 0) / np.maximum(length, 1)
+    return OnHost(gone.pieces, np.maximum(gone.factor, stays))

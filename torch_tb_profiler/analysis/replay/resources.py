@@ -123,7 +123,7 @@ def effect(model: Model, changes: Sequence[Change], steps: Sequence[int]) -> Eff
     if refused is not None:
         return Effect(None, None, None, bound, refused)
     before = recorded_path(model).step_ns[list(steps)]
-    saved: Int64 = before - changed(model.trace, graph, changes).step_ns[list(steps)]
+    saved: Int64 = before - changed(model.trace, graph, changes).settled_ns[list(steps)]
     low, high = interval(saved, int(before.sum()), bound, settled_steps(graph)[list(steps)])
     return Effect(int(saved.sum()), low, high, bound, None)
 

@@ -127,7 +127,7 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
             names, total, None, before, None, None, None, bound, None, quality.confidence, quality.unexplained, refused
         )
     scenario = changed(model.trace, graph, changes)
-    then = scenario.step_ns[chosen]
+    then = scenario.settled_ns[chosen]
     low, high = interval(before - then, total, bound, settled_steps(graph)[chosen])
     return WhatIf(
         names=names,
@@ -165,13 +165,13 @@ def savings(
     graph = graph_of(model)
     quality = recorded_quality(model)
     counted = np.arange(len(graph.steps)) if steps is None else np.array(steps, np.int64)
-    before = unchanged(graph).step_ns[counted]
+    before = unchanged(graph).settled_ns[counted]
     refused = [next((r for change in each if (r := quality.of(change)) is not None), None) for each in remedies]
     usable = [place for place, why in enumerate(refused) if why is None]
     effects = {place: [effect_of(model.trace, graph, change) for change in remedies[place]] for place in usable}
 
     steps_after = Replays(
-        lambda chosen: after(graph, [effect for place in chosen for effect in effects[place]]).step_ns[counted]
+        lambda chosen: after(graph, [effect for place in chosen for effect in effects[place]]).settled_ns[counted]
     )
     if least is not None:
         usable = worth_counting(usable, before, steps_after, dict(enumerate(least)))

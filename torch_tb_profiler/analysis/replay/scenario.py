@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.replay.changes import (
 from torch_tb_profiler.analysis.replay.effects import NOTHING, Effect, OnHost, scale_host, scale_work, without_waits
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
+from torch_tb_profiler.analysis.replay.one_time import without_one_time_gain
 from torch_tb_profiler.analysis.replay.pinned_copies import pinned_copies
 from torch_tb_profiler.analysis.replay.regions import fused, graphed, merged_collectives
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
@@ -109,6 +110,11 @@ class Scenario(msgspec.Struct, frozen=True, dict=True):
         else:
             found = np.diff(graph.solver.times(self.delay, self.dropped, graph.ends))
         return found
+
+    @cached_property
+    def settled_ns(self) -> Int64:
+        """Shape (steps,), ns: the same without what is gained once (`one_time.py`): what is told of steps."""
+        return self.step_ns if self._as_solved else without_one_time_gain(self, self.step_ns)
 
     @cached_property
     def _as_solved(self) -> bool:

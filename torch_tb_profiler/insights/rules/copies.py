@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.changes import ScaleWork, fused_groups, pinned
+from torch_tb_profiler.analysis.replay.changes import ScaleWork, free, fused_groups, pinned
+from torch_tb_profiler.analysis.shared.compiled import compiled
 from torch_tb_profiler.analysis.shared.main_lane import main_lane
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.places import groups_of_places, places_of
@@ -29,6 +31,9 @@ from torch_tb_profiler.insights.shared.logging_frames import in_frames
 from torch_tb_profiler.insights.shared.recurring import by_place, is_loop_known, recurring
 from torch_tb_profiler.insights.shared.saving_frames import SAVES
 from torch_tb_profiler.model import Model
+
+#: operators of which nothing is left without their copy
+_COPYING = frozenset({"aten::copy_", "aten::clone", "aten::_foreach_copy_"})
 
 
 @rule("R5", STEPS, DEVICE, CALLS, replay=True)
@@ -93,6 +98,52 @@ def exposed_copies(facts: Facts) -> Iterator[Found]:
             links=(link("cuda_streams"),),
             confidence="medium" if sure and facts.is_training else "low",
         )
+
+
+@rule("R72", STEPS, DEVICE, replay=True)
+def device_copies(facts: Facts) -> Iterator[Found]:
+    """Large copies from one place of the memory of a device to another."""
+    found = copies_of(facts)
+    large = found.bytes >= facts.limit("device_copies", "large_bytes")
+    found = found.take(large & (found.direction == Direction.ON_DEVICE))
+    n, strings = facts.steps, facts.trace.strings
+    graphs = strings.where(lambda name: "GraphLaunch" in name, facts.trace.events.name[facts.trace.launches.row]).any()
+    for of in heavy_places(facts, found, "row", facts.limit("device_copies", "least_share")):
+        alone = int(of.exposed_ns.sum())
+        if facts.share(alone) < facts.limit("device_copies", "least_share"):
+            continue
+        rows, size = facts.longest_first(of.row), float(of.bytes.sum())
+        yield Found(
+            values={
+                "count": len(rows) / n,
+                "bytes": round(size / n),
+                "ns": float(of.duration_ns.sum()) / n,
+                "share": facts.share(alone),
+                "how": "graph" if graphs else "compiled" if compiled(facts.model).is_used else "eager",
+            },
+            rows=rows,
+            changes=(
+                ScaleWork(0.0, "copies", None, tuple(rows.tolist())),
+                free(rows=[*of.call[of.call >= 0].tolist(), *_copying_operators(facts, of).tolist()]),
+            ),
+            evidence=(
+                evidence("copies_per_step", float(of.duration_ns.sum()) / n, "ns", "kernels"),
+                evidence("copies_exposed", alone / n, "ns", "trace"),
+                evidence("copied_bytes", size / n, "bytes", "kernels"),
+            ),
+            links=(link("cuda_graphs" if graphs else "tensor_views"),),
+            confidence="medium",
+        )
+
+
+def _copying_operators(facts: Facts, found: Copies) -> Int32:
+    """The operators that do nothing but copy, around some copies."""
+    model = facts.model
+    node = model.device_links.operator_node[np.searchsorted(model.device_work.row, found.row)]
+    rows = distinct(take_known(model.tree.row, node[node >= 0]))
+    copying = facts.trace.strings.where(_COPYING.__contains__, facts.trace.events.name[rows])
+    copies: Int32 = rows[copying[facts.trace.events.name[rows]]]
+    return copies
 
 
 def _is_exposed(facts: Facts, found: Copies) -> bool:

@@ -215,7 +215,8 @@ def host_dispatch(facts: Facts) -> Iterator[Found]:
             "how": how,
         },
         rows=row[np.argsort(-own, kind="stable")],
-        place_rows=NO_ROWS,  # it is everywhere
+        place_rows=row,
+        place_ns=own,
         changes=(scale("operator", 0.5),),
         confidence="medium",
         evidence=(

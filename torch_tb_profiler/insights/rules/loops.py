@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import prod
 
@@ -82,6 +83,8 @@ def _of_place(facts: Facts, loops: Loops, mine: Int64, rows: Int32) -> Found:
 _EXPERT = r"I[^AIgG\n]{0,5}(?:[gG][^AIgG\n]{0,5}){2,3}(?:I[^AIgG\n]{0,5})?A"
 #: what routes tokens chooses the best experts (`topk`) at most so many operators before it; layers of graphs do not
 _AFTER_ROUTING = 40
+#: what a gather is multiplied in: the same layer, without attention and without adding up what the experts gave
+_UNTIL_PRODUCTS, _BEFORE_PRODUCT = r"[^AS\n]*", 24
 #: operators between one expert and the next, at most
 _BETWEEN = 12
 
@@ -144,11 +147,17 @@ def gathered_experts(facts: Facts) -> Iterator[Found]:
     """The weights of experts are copied for each token."""
     line = operator_line(facts.model)
     groups = []
-    for first, after in line.matches(r"I[^IgGAS\n]{0,4}G"):
-        if line.is_soon_after("K", first, _AFTER_ROUTING) and _is_of_weights(facts, first, after - 1):
-            rows = kernels_of(facts.model, line.rows(first, after))
-            gather = kernels_of(facts.model, line.rows(first, first + 1))
-            groups.append(Group(rows, int(facts.duration(rows).sum()) - int(facts.duration(gather).sum())))
+    taken: set[int] = set()
+    for gather, _ in line.matches("I"):
+        if not line.is_soon_after("K", gather, _AFTER_ROUTING):
+            continue
+        after = re.match(_UNTIL_PRODUCTS, line.text[gather + 1 :][:_BEFORE_PRODUCT])
+        products = [at for at in range(gather + 1, gather + 1 + (after.end() if after else 0)) if line.text[at] == "G"]
+        product = next((at for at in products if at not in taken and _is_of_weights(facts, gather, at)), None)
+        if product is not None:
+            taken.add(product)
+            rows = [kernels_of(facts.model, line.rows(at, at + 1)) for at in (gather, product)]
+            groups.append(Group(np.concatenate(rows), int(facts.duration(rows[1]).sum())))
     found = fusion_of(facts, groups)
     share = facts.share(found.spent_ns - found.left_ns) if found else 0.0
     if found is None or share < facts.limit("gathered_experts", "least_share"):
@@ -175,7 +184,7 @@ def _is_of_weights(facts: Facts, gather: int, product: int) -> bool:
         return False
     size = prod(matrix)
     return any(
-        len(shape) == 3 and prod(shape) % size == 0 and prod(shape) > 0 and bool({*shape} & {*matrix})
+        len(shape) == 3 and prod(shape) % size == 0 and prod(shape) > 0 and sorted(shape[1:]) == sorted(matrix)
         for shape in multiplied
     )
 

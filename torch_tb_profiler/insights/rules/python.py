@@ -20,7 +20,7 @@ from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, OVERHEAD, STEPS
+from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, MACHINE, OVERHEAD, STEPS
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.loading import LOADING
 from torch_tb_profiler.insights.shared.profiler_time import profiler_ns, profiler_rows
@@ -152,11 +152,16 @@ _ALLOCATES = late_pattern(r"aten::(?:empty|resize_|new_empty|_efficientzerotenso
 _TOLD = (DATALOADER_NAME, COMPILE, COMPILE_FRAME, GARBAGE, HOST_COLLECTIVE)
 
 
-@rule("R69", STEPS, HOST, DEVICE, CALLS)
+@rule("R69", STEPS, HOST, MACHINE)
 def host_code(facts: Facts) -> Iterator[Found]:
-    """Code on the thread that runs the steps which starts nothing on a device, while devices have nothing to do."""
-    frames, events = facts.model.structure.frames, facts.trace.events
+    """Code on the thread that runs the steps which starts nothing on a device, while devices have nothing to do;
+    without a device code that calls no operator.
+    """
+    frames, events, on_device = facts.model.structure.frames, facts.trace.events, facts.model.has_device_work
+    if on_device and not facts.model.has_runtime:
+        return
     rows = _apart(facts, facts.model.structure.tree)
+    rows = rows if on_device else rows[events.category[rows] != Category.OPERATOR]
     operators = events.category[rows] == Category.OPERATOR
     if len(frames):
         # annotations are called by functions; an operator on the CPU may be in one that starts work on devices, too
@@ -178,16 +183,19 @@ def host_code(facts: Facts) -> Iterator[Found]:
 def _apart(facts: Facts, nodes: FrameTree | CallTree) -> Int32:
     """The outermost functions of the program, or without stacks annotations and what operators compute themselves, on
     the main thread in the steps, that take long, call nothing of the device's API, and run while no other thread
-    launches a kernel.
+    launches a kernel; without a device those that call no operator.
     """
     model, events = facts.model, facts.trace.events
     lane = main_lane(model)
     at = np.flatnonzero((nodes.track == lane) & (nodes.end - nodes.start >= facts.limit("host_code", "least_ns")))
     at = at[facts.step_of(nodes.row[at]) >= 0]
     at = at[_may_be_named(facts, nodes)[at]]
-    calls = facts.trace.launches.row
-    launched = model.launches.row[_launches_of_kernels(facts)]
-    for rows in (calls[events.track[calls] == lane], launched):
+    called = [facts.trace.launches.row, model.launches.row[_launches_of_kernels(facts)]]
+    called[0] = called[0][events.track[called[0]] == lane]
+    if not model.has_device_work:
+        tree = model.structure.tree
+        called.append(tree.row[tree.is_operator & (tree.track == lane)])
+    for rows in called:
         starts = np.sort(events.start[rows])
         at = at[np.searchsorted(starts, nodes.end[at]) == np.searchsorted(starts, nodes.start[at])]
     chosen = np.zeros(len(nodes), np.bool_)
@@ -249,6 +257,7 @@ def _waited_for(facts: Facts, rows: Int32) -> Found:
             "spent_ns": spent,
             "step_ns": facts.step_ns,
             "training": facts.is_training,
+            "device": facts.model.has_device_work,
         },
         rows=rows,
         changes=(free(rows=rows.tolist()),),

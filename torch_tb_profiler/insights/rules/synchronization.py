@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Change, free, scale, targets, without
 from torch_tb_profiler.analysis.replay.inputs import Work
+from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import take_known
@@ -16,12 +17,14 @@ from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, HOST, STEPS
+from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Found, evidence, link, rule
 from torch_tb_profiler.insights.shared.allocations import freeing_waits
 from torch_tb_profiler.insights.shared.anomaly import anomaly_checks, below, in_checks
 from torch_tb_profiler.insights.shared.copies import large_reads
-from torch_tb_profiler.insights.shared.device_words import Platform, platform
+from torch_tb_profiler.insights.shared.device_words import platform
 from torch_tb_profiler.insights.shared.logging_frames import in_frames, in_logging, logging_frame, logging_rows
+from torch_tb_profiler.insights.shared.recurring import by_place
 from torch_tb_profiler.insights.shared.saving_frames import SAVES
 from torch_tb_profiler.insights.shared.waits import WaitedFor, Waits, by_line, recurring_waits, wait_evidence, waits
 from torch_tb_profiler.late_pattern import late_pattern
@@ -53,14 +56,17 @@ def sync_points(facts: Facts) -> Iterator[Found]:
     """Calls in which the host stops and waits for the device."""
     trace, least = facts.trace, facts.limit("sync_points", "least_share")
     found = waits(facts.model)
-    for line in by_line(facts, found.take(~_are_others(facts, found)), least):
+    found = recurring_waits(facts, found.take(~_are_others(facts, found)))
+    lines = by_line(facts, found, least)
+    places = _hidden_places(facts, lines, found)
+    for line in [found] if places else lines:
         call = _call_of(facts, line)
         operator = str(trace.strings[int(line.operator[0])]) if line.operator[0] >= 0 else ""
         how = _how(facts, line, call)
         # what is left of many lines together has no name
         what = "" if len(distinct(line.operator)) > 1 else operator or call
         yield Found(
-            values={"what": what, **_values(facts, line), "how": how},
+            values={"what": what, **_values(facts, line), "how": how, "places": places},
             rows=line.longest,
             changes=(without("sync", rows=line.row),),
             # less is what any program waits for that uses a value once a step
@@ -69,6 +75,28 @@ def sync_points(facts: Facts) -> Iterator[Found]:
             evidence=wait_evidence(facts, line, call),
             links=(link(_PAGES.get(how, "sync_debug_mode")),),
         )
+
+
+def _hidden_places(facts: Facts, lines: Sequence[Waits], found: Waits) -> str:
+    """Where waits are that save time only together, as the next one waits for what one did no longer wait for; empty
+    where those of single lines save most of what all do.
+
+    lines   the heaviest
+    found   all waits
+    """
+    if not lines or len(lines[0]) == len(found):
+        return ""
+    base = int(unchanged(facts.graph).settled_ns.sum())
+
+    def saved(some: Waits) -> int:
+        return base - int(changed(facts.trace, facts.graph, [without("sync", rows=some.row)]).settled_ns.sum())
+
+    together = saved(found)
+    least = max(facts.limit("sync_points", "least_share") * base, 1)
+    if together < least or sum(map(saved, lines)) > facts.limit("sync_points", "most_alone") * together:
+        return ""
+    places = [common_place(facts.model, found.row[at]) for at in by_place(facts, found.row, found.waited_ns)]
+    return ", ".join(dict.fromkeys(f"`{place.text}`" for place in places if place is not None))
 
 
 def _are_others(facts: Facts, found: Waits) -> Bool:
@@ -108,12 +136,35 @@ def _how(facts: Facts, group: Waits, call: str) -> str:
     if kind == WaitedFor.VALUE and bool(in_frames(facts.model, group.row[:1], _GRAD_SCALER)[0]):
         return "grad_scaler"
     if kind == WaitedFor.VALUE:
-        return "value" if facts.is_training else "value_inference"
+        return _kind_of_value(facts, group) or ("value" if facts.is_training else "value_inference")
     if group.operator[0] >= 0:
         return _OF.get(kind, "operator")
     # torch copies in operators; what it waits for outside of them is the program's own call
     is_torch = call.startswith(_APIS) and bool(facts.model.structure.tree.is_operator.any())
     return _OF[kind] if is_torch and kind in (WaitedFor.DEVICE, WaitedFor.STREAM) else "runtime"
+
+
+#: how the types of values begin that are no loss: sizes and positions, and conditions
+_WHOLE = ("long", "int", "short", "char", "unsigned", "c10::uint")
+#: names of what computes sizes
+_OF_SIZES = late_pattern(r"(?i)all_?(?:2|to)_?all|splits?\b|permute|(?:^|[^a-z])sizes?(?:[^a-z]|$)|dispatch|num_tokens")
+
+
+def _kind_of_value(facts: Facts, group: Waits) -> str | None:
+    """What a value is that is read, by its type, else by the names around it; None where it may be a loss."""
+    tree, trace = facts.model.structure.tree, facts.trace
+    row = group.place[:1]
+    node = facts.model.structure.nesting.innermost(trace.events.track[row], trace.events.start[row]).astype(np.int64)
+    operator = take_known(tree.operator, node).astype(np.int64)
+    types = str(trace.strings[int(take_known(trace.operators.input_type, operator, missing=0)[0])])
+    first = types.strip("[]").split(",")[0].strip(' "')
+    if first.startswith("bool"):
+        return "condition"
+    if first.startswith(_WHOLE):
+        return "size"
+    where = common_place(facts.model, row)
+    around = "" if where is None else " ".join(filter(None, (where.annotation, where.function, where.module)))
+    return "size" if not first and _OF_SIZES.search(around) else None
 
 
 @rule("R10", STEPS, DEVICE, CALLS, FRAMES, replay=True)
@@ -192,16 +243,6 @@ def anomaly_mode(facts: Facts) -> Iterator[Found]:
     )
 
 
-#: what makes launches wait, by platform
-_SETTINGS: Mapping[Platform, str] = {
-    "cuda": "CUDA_LAUNCH_BLOCKING=1",
-    "rocm": "HIP_LAUNCH_BLOCKING=1 or AMD_SERIALIZE_KERNEL",
-    "xpu": "UR_L0_SERIALIZE=2",
-    "npu": "ASCEND_LAUNCH_BLOCKING=1",
-    "other": "CUDA_LAUNCH_BLOCKING=1",
-}
-
-
 @rule("R12", STEPS, DEVICE, CALLS, replaces=("sync_points", "logging_reads", "dynamic_shapes"), replay=True)
 def launch_blocking(facts: Facts) -> Iterator[Found]:
     """Each launch waits until its kernel is done: CUDA_LAUNCH_BLOCKING and its like."""
@@ -217,7 +258,7 @@ def launch_blocking(facts: Facts) -> Iterator[Found]:
     syncs = distinct(found.sync[(found.sync >= 0) & ~found.within])
     waited = int(facts.duration(row[np.concatenate((within, syncs))]).sum())
     yield Found(
-        values={"share": share, "launches": n, "setting": _SETTINGS[platform(facts.model)]},
+        values={"share": share, "launches": n, "platform": platform(facts.model)},
         rows=facts.longest_first(row[found.call[blocks]]),
         changes=tuple(_changes(facts, within, syncs)),
         evidence=(

@@ -88,7 +88,7 @@ def _with_savings(facts: RunFacts, found: Sequence[tuple[RunRule, RunFound]]) ->
         (rule, each, None) for (rule, each), no in zip(found, why, strict=True) if each.remedy is None and no is None
     ]
     names = keys(rule.id for rule, _, _ in shown)
-    listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)])
+    listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)], facts.step_ns)
     return listed, sum(saving.after_others_ns or 0.0 for saving in timed.values()) if timed else None
 
 

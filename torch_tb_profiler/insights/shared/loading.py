@@ -11,11 +11,12 @@ from torch_tb_profiler.analysis.cached import cached
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
 from torch_tb_profiler.analysis.shared.quantities import BUSY
+from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.moments import Moments
-from torch_tb_profiler.arrays.nesting import parents
-from torch_tb_profiler.arrays.order import median, percentile, stable_order
+from torch_tb_profiler.arrays.nesting import nearest, parents
+from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence, evidence
@@ -118,16 +119,36 @@ def beyond(facts: Facts, rows: Int32, ns: float) -> ScaleHost:
     return scale(factor=0.0, intervals=cut)
 
 
+#: a child with so much of the time of its function is what takes it
+_HOT = 0.8
+
+
 def own_code_within(facts: Facts, rows: Int32) -> Int32:
-    """Frames of the user's own code that begin in some ranges of the host, on the same thread; none without stacks."""
-    events, model = facts.trace.events, facts.model
-    frames = model.rows_of(Category.PYTHON_FUNCTION)
-    code = events.name[frames]
-    frames = frames[facts.trace.strings.where(is_own_code, code)[code]]
-    place = Moments(events.track[rows], events.start[rows]).last(events.track[frames], events.start[frames])
-    inside = np.flatnonzero((place >= 0) & (events.start[frames] < take_known(events.end[rows], place)))
-    found: Int32 = frames[inside[stable_order(events.track[frames[inside]])]]
-    return found.astype(np.int32)
+    """Functions of the user's own code that take the time of some ranges of the host, on the same thread: the outermost
+    of each range, and of those that only pass it on to one other, that one; none without stacks.
+    """
+    events, frames, strings = facts.trace.events, facts.model.structure.frames, facts.trace.strings
+    if not len(frames):
+        return np.empty(0, np.int32)
+    place = Moments(events.track[rows], events.start[rows]).last(frames.track, frames.start)
+    is_own = strings.where(is_own_code, frames.name)[frames.name]
+    is_own &= (place >= 0) & (frames.start < take_known(events.end[rows], place))
+    own = np.flatnonzero(is_own)
+    above = nearest(frames.parent, is_own, frames.parent[own]).astype(np.int64)
+    length = frames.end - frames.start
+    # all calls of one function by another count together: a loop passes its time on, too
+    inner = np.flatnonzero(above >= 0)
+    calls = group([above[inner], frames.name[own[inner]].astype(np.int64)])
+    hot = calls.sum(length[own[inner]]) >= _HOT * length[above[inner][calls.first]]
+    passes = np.zeros(len(frames), np.bool_)
+    passes[above[inner][calls.first[hot]]] = True
+    reached = np.zeros(len(frames) + 1, np.bool_)
+    reached[own[above < 0]] = True
+    # parents come before their children
+    for at, parent in zip(own[inner[hot[calls.of]]].tolist(), above[inner[hot[calls.of]]].tolist(), strict=True):
+        reached[at] = reached[parent]
+    found: Int32 = frames.row[reached[:-1] & ~passes]
+    return found
 
 
 def launch_inside(facts: Facts, rows: Int32) -> Bool:

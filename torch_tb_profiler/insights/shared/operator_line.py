@@ -1,7 +1,8 @@
 """What operators did, one after the other, as a text with a letter for each: patterns of it are regular expressions.
 
 A letter stands for one operator that does something itself: the outermost that is known (`LETTERS`), else an innermost
-one (`OTHER`). Views and allocations have none. Threads are parted by `END`.
+one (`OTHER`). Views and allocations have none, and where work of a device is recorded, neither has what starts none.
+Threads are parted by `END`.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ _NOTHING = frozenset(
     for name in """view reshape _reshape_alias expand expand_as transpose t permute slice select unsqueeze squeeze
     as_strided narrow split split_with_sizes chunk unbind alias detach detach_ flatten unflatten view_as _unsafe_view
     empty empty_like empty_strided resize_ set_ result_type resolve_conj resolve_neg is_nonzero item _local_scalar_dense
-    movedim swapaxes numpy_T mT contiguous lift_fresh to""".split()
+    movedim swapaxes numpy_T mT contiguous lift_fresh to type_as dropout dropout_ alpha_dropout feature_dropout
+    feature_alpha_dropout unsafe_split unsafe_chunk squeeze_ unsqueeze_ positive real""".split()
 )
 #: wrappers of the autograd engine: what they do is inside them
 _NO_WORK = ("autograd::", "torch::autograd::", "torch::dynamo::")
@@ -125,6 +127,11 @@ def operator_line(model: Model) -> OperatorLine:
     holds[above[does]] = True
     in_known = nearest(tree.parent, known, tree.parent) >= 0
     kept = ~in_known & (known | (does & ~holds[:-1]))
+    inner = nearest(tree.parent, kept, model.device_links.operator_node)
+    if model.has_device_work:
+        works = np.zeros(len(tree) + 1, np.bool_)  # the last is for "none"
+        works[inner] = True
+        kept &= works[:-1]
     node = np.flatnonzero(kept)
     letter[_adds_bias(model, known)] = ord("i")
 
@@ -138,7 +145,6 @@ def operator_line(model: Model) -> OperatorLine:
     nodes[place_of] = node
     places = np.full(len(tree) + 1, -1, np.int64)
     places[node] = place_of
-    inner = nearest(tree.parent, kept, model.device_links.operator_node)
     place: Int64 = places[inner]  # the last is for "none"
     owned = np.flatnonzero((place >= 0) & model.is_work)
     start = model.trace.events.start[model.device_work.row[owned]]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from torch_tb_profiler.insights.listing import saving_share
 from torch_tb_profiler.insights.run.findings import RunDiagnosis
 from torch_tb_profiler.insights.run.rule import RunFinding
-from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, SummarySkipped, as_sent, saved
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, SummaryFinding, SummarySkipped, as_sent
 from torch_tb_profiler.ranks.reduction import reduce_with_clock, summary_of
 from torch_tb_profiler.ranks.summary import RankSummary
 
@@ -39,13 +40,15 @@ def _with_findings(first: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
     """Replace bound and findings by those of all ranks.
 
     What rules over ranks look at is said by them alone: what communication costs one rank holds waiting for others, and
-    so does what is general. Of the rank are causes in its own program, with its name.
+    so does what is general, unless ranks are missing: then waiting for them is seen on no other rank. Of the rank are
+    causes in its own program, with its name.
     """
     # a server that only passes answers on needs no rules
     from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
 
     covered = {*run.checked, *(each.id for each in run.findings)}
-    covered |= {rule.id for rule in RULES if rule.general or rule.symptom}
+    if run.loaded >= run.world:
+        covered |= {rule.id for rule in RULES if rule.general or rule.symptom}
     own = [
         replace(each, where=f"{first.trace.worker}: {each.where or 'in its whole trace'}")
         for each in first.findings
@@ -57,8 +60,13 @@ def _with_findings(first: SummaryAnswer, run: RunDiagnosis) -> SummaryAnswer:
         bound=run.bound.kind,
         bound_sentence=run.bound.sentence,
         explained=run.bound.explained,
-        findings=sorted(together, key=lambda each: saved(each.saving), reverse=True),
+        findings=sorted(together, key=lambda each: _place(each, first.steps.mean_ns or 0.0)),
     )
+
+
+def _place(found: SummaryFinding, step_ns: float) -> tuple[bool, float]:
+    """What findings are sorted by: what they save, or take, of the step, and warnings last."""
+    return found.saving is None, 0.0 if found.saving is None else -saving_share(found.saving, step_ns)
 
 
 def _is_of_one_rank(found: SummaryFinding) -> bool:

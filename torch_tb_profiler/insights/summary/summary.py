@@ -168,7 +168,8 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
     bound      what bounds the steps, by replay; `unknown` where the trace does not say
     bound_sentence  the same in words, with the reason of `unknown`
     explained  which part of the steps has a cause in the trace, 0…1; null without steps
-    findings   by what they save after those counted before them, the largest first; then what has no number, then
+    findings   in the order in which what they save adds up, each the one that saves most beyond those before it; what
+               has no number comes first where it explains the bound, else by the part of the step that it takes; then
                warnings. Of a run these, `bound` and `explained` are of all ranks, `where` names ranks; causes in
                the program of this rank are among them
     notes      what is wrong with the recording; of a run, what is wrong with the ranks together is among them
@@ -215,7 +216,7 @@ def summary(subject: Subject) -> SummaryAnswer:
         bound=causes.bound.kind,
         bound_sentence=causes.bound.sentence,
         explained=causes.bound.explained,
-        findings=[_finding(each, subject.worker) for each in by_saving(causes.findings)],
+        findings=[_finding(each, subject.worker) for each in causes.findings],
         notes=subject.troubles(model),
     )
 
@@ -223,18 +224,6 @@ def summary(subject: Subject) -> SummaryAnswer:
 def as_sent(found: SummaryAnswer) -> SummaryAnswer:
     """The same with the types that its JSON has when it is read: so all doors write the same bytes, 1.0 and not 1."""
     return from_json(msgspec.json.encode(found, enc_hook=plain), SummaryAnswer)
-
-
-def by_saving(findings: Sequence[Finding]) -> list[Finding]:
-    """By what they save after those counted before them, the largest first; then what has no number, then warnings."""
-    return sorted(findings, key=lambda each: saved(each.saving), reverse=True)
-
-
-def saved(saving: FindingSaving | None) -> tuple[int, float]:
-    """What findings are sorted by."""
-    if saving is None:
-        return 0, 0.0
-    return (1, 0.0) if saving.after_others_ns is None else (2, saving.after_others_ns)
 
 
 def _finding(found: Finding, worker: str) -> SummaryFinding:

@@ -19,8 +19,8 @@ from torch_tb_profiler.words.parts import part_name
 
 #: parts of the average step in the text
 MOST_PARTS = 6
-#: of what a finding saves alone, below which what it saves after others does not stand for it
-_LITTLE = 0.5
+#: of the larger of what a finding saves alone and after others, from which on a difference is said
+_DIFFERS = 0.25
 
 
 def as_text(found: SummaryAnswer) -> str:
@@ -42,7 +42,9 @@ def as_text(found: SummaryAnswer) -> str:
     if found.ranks is not None and max(found.ranks.present, found.ranks.expected or 0) > 1:
         lines += _ranks_lines(found.ranks)
     lines.append(_bound_line(found))
-    lines += [f"  {_finding_line(each)}" for each in found.findings]
+    for at, each in enumerate(found.findings):
+        lines.append(f"  {_finding_line(each)}")
+        lines += [f"    {text}" for text in (each.detail, each.advice) if at == 0 and text]
     lines += [f"{note.severity}: {note.text}" for note in found.notes]
     lines += [f"skipped: {each.file} {each.reason}" for each in found.skipped]
     return "\n".join("".join(each if each.isprintable() else "\ufffd" for each in line) for line in lines)
@@ -55,22 +57,24 @@ def _ranks_lines(ranks: RanksSummary) -> list[str]:
 
 
 def _bound_line(found: SummaryAnswer) -> str:
-    if found.bound == "unknown":
-        return f"Bound by: unknown. {found.bound_sentence}"
-    if found.explained is None:
-        return f"Bound by: {found.bound}"
-    return f"Bound by: {found.bound}, {_share(found.explained)} of the step time explained"
+    line = f"Bound by: {found.bound}. {found.bound_sentence}"
+    if found.bound == "unknown" or found.explained is None:
+        return line
+    return f"{line} {_share(found.explained)} of the step time is explained."
 
 
 def _finding_line(found: SummaryFinding) -> str:
     where = f" ({found.where})" if found.where else ""
     saving = found.saving
-    if saving is None or saving.after_others_ns is None:
+    if saving is None:
         return f"{found.title}{where}"
+    if saving.after_others_ns is None:
+        most = "" if saving.at_most_ns is None else f"at most {_time(saving.at_most_ns)} a step. "
+        return f"{found.title}{where}: {most}{saving.refused}"
     kind, after, alone = "at most" if saving.bound else "about", saving.after_others_ns, saving.alone_ns or 0.0
-    if after < _LITTLE * alone:
-        # another finding has most of it: what is left says nothing of how much the cause matters
-        return f"{found.title}{where}: {kind} {_time(alone)} a step alone, {_time(after)} after those above"
+    if abs(after - alone) > _DIFFERS * max(after, alone):
+        # other findings have most of it, or stand in its way
+        return f"{found.title}{where}: {kind} {_time(alone)} a step alone, {_time(after)} once those above are done"
     return f"{found.title}{where}: {kind} {_time(after)} a step"
 
 

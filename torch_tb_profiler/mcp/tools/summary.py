@@ -16,7 +16,6 @@ from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.question import OverviewAnswer
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.insights.rules import RULES
-from torch_tb_profiler.insights.summary.summary import by_saving
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import Asked, Ms, Next, Told, Tool, TraceId
 from torch_tb_profiler.mcp.values import digits, milliseconds, name_of, named, sentence, told
@@ -172,7 +171,7 @@ class SummaryTold(Told, frozen=True, kw_only=True):
     devices     names of the devices that worked
     steps       how long they take
     parts       where the time of the average step went, the largest first
-    findings    the one that saves most first
+    findings    first what explains the bound, then the one that saves most
     slow_steps  the longest, where they take more than 1.1 × the median
     health      what is wrong with the recording, the worst first
     """
@@ -191,7 +190,7 @@ def _summary(catalog: Catalog, asked: OneTrace) -> SummaryTold:
     trace = catalog.trace(asked.trace)
     overview: OverviewAnswer = trace.answer("overview")
     parts: WaterfallAnswer = trace.answer("waterfall")
-    found = by_saving(overview.findings)
+    found = overview.findings
     slow = slow_steps(parts)
     health = [_health(note) for note in sorted(trace.notes, key=lambda note: _SEVERITY.index(note.severity))]
     notes = []
