@@ -1,6 +1,7 @@
 export { Donut } from "./Donut";
 export { Gantt } from "./Gantt";
 export { HBars } from "./HBars";
+export { HeatMap } from "./HeatMap";
 export { PairedBars } from "./PairedBars";
 export { Scatter } from "./Scatter";
 export { StackedBars } from "./StackedBars";
