@@ -1,9 +1,12 @@
+export type { ChartRow } from "./ChartTable";
 export { Donut } from "./Donut";
 export { Gantt } from "./Gantt";
 export { HBars } from "./HBars";
 export { HeatMap } from "./HeatMap";
+export { largestFirst } from "./merge";
 export { PairedBars } from "./PairedBars";
 export { Scatter } from "./Scatter";
+export { Segments } from "./Segments";
 export { StackedBars } from "./StackedBars";
 export { TimeCurve, type TimeCurveProps } from "./TimeCurve";
 export { TimeRange } from "./TimeRange";

@@ -175,3 +175,17 @@ export interface GanttData {
   /** ns: the right edge. */
   readonly end: number;
 }
+
+/** Segments of memory and what they are cut into, both by address. */
+export interface SegmentsData {
+  readonly segments: { readonly bytes: readonly number[] };
+  readonly pieces: {
+    /** Position in the segments. */
+    readonly segment: readonly number[];
+    /** Bytes from the beginning of the segment. */
+    readonly offset: readonly number[];
+    readonly bytes: readonly number[];
+  };
+  /** The colour of a piece, null of free memory, and which part of its height is filled. */
+  readonly look: (piece: number) => { readonly color: ChartColor | null; readonly part: number };
+}

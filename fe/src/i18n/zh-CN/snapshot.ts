@@ -161,6 +161,8 @@ export const snapshot: typeof en = {
   mapHelp:
     "每一条是分配器在该时刻占有的一个段，按地址排列；颜色表示程序的行，灰色是空闲部分。太小而看不清的片合在一起画出。",
   mapSaid: (segments, reserved, free) => `${segments} 个段，共 ${reserved}；其中空闲 ${free}`,
+  mapKeys: "左右方向键在片之间移动，上下方向键到上一行和下一行。",
+  pieceColumns: ["分配位置", "段", "偏移", "大小", "分配次数", "使用中"],
   inexact: "该时刻并非所有块的大小都已知：取整部分显示为空闲。",
   leftOut: (n) => `另有 ${n} 个较小的段未画出。`,
   freePiece: "空闲",
