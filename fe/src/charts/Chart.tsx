@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type MouseEvent, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useState } from "react";
 import type { TooltipContent } from "../draw";
 import { Actions } from "./Actions";
 import { type ChartRow, ChartTable } from "./ChartTable";
@@ -19,10 +19,12 @@ export interface ChartProps {
   /** What is said about each mark of the picture, by pointer and by keyboard. */
   readonly tips?: Tips;
   readonly onPick?: ((index: number) => void) | undefined;
+  /** Between the picture and its legend. */
+  readonly children?: ReactNode;
   /** How to go through it by keyboard, for people who hear it. */
   readonly keys?: string;
   readonly legend?: readonly LegendEntry[];
-  readonly onToggle?: (key: string) => void;
+  readonly onToggle?: ((key: string) => void) | undefined;
   readonly legendAt?: "above" | "below" | "beside";
   /** The same numbers as a table. */
   readonly head: readonly string[];
@@ -86,6 +88,7 @@ export function Chart(props: ChartProps) {
           />
         )}
       </div>
+      {!asTable && props.children}
       {!asTable && legend.length > 0 && (
         <Legend label={LEGEND_LABEL} entries={shownLegend} onToggle={props.onToggle} />
       )}

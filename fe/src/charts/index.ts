@@ -14,6 +14,8 @@ export { TopNControl } from "./TopNControl";
 export { DEFAULT_TOP, largest, parseTopN, type Ranked, slicesWithRest, type TopN } from "./topN";
 export type {
   BarSeries,
+  CurveArea,
+  CurveEvent,
   CurveLine,
   CurveMark,
   CurveSpan,

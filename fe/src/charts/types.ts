@@ -123,6 +123,26 @@ export interface CurveMark {
   readonly label: string;
 }
 
+/** One of several areas that are stacked: between two heights, which change at moments. */
+export interface CurveArea {
+  /** One more than heights: the last one is its end. */
+  readonly times: readonly number[];
+  readonly low: ArrayLike<number>;
+  readonly high: ArrayLike<number>;
+  readonly color: ChartColor;
+  /** With a line to the next one, where it is high enough. */
+  readonly outlined: boolean;
+}
+
+/** Something that happened at a moment: a line across the plot. */
+export interface CurveEvent {
+  readonly time: number;
+  readonly color: ChartColor;
+  readonly label?: string | undefined;
+  /** Pixels of a tick below the axis, which it is instead. */
+  readonly tick?: number | undefined;
+}
+
 /** A named stretch of the x axis, such as a step. */
 export interface CurveSpan {
   readonly start: number;

@@ -136,6 +136,7 @@ Drag to zoom, double click to reset the zoom. A click sets the moment of the map
     `Allocations in ${columns} columns, at most ${peak}`,
   axis: "Axis",
   axes: { time: "Time", record: "Records" },
+  allocationColumns: ["Allocated at", "Requested", "Allocations", "Allocated", "Released"],
   whole: "Everything",
   moment: "Moment",
   moments: {
@@ -147,7 +148,6 @@ Drag to zoom, double click to reset the zoom. A click sets the moment of the map
     end: "End",
     record: (n: string) => `Record ${n}`,
   },
-  momentHint: "The record after which the map and the tables show the memory",
   compare: "Compared with",
   nothing: "nothing",
   other: "Other snapshot",

@@ -125,6 +125,7 @@ export const snapshot: typeof en = {
   timelineSaid: (columns, peak) => `${columns} 列的分配，最多 ${peak}`,
   axis: "横轴",
   axes: { time: "时间", record: "记录" },
+  allocationColumns: ["分配位置", "请求", "分配次数", "分配", "释放"],
   whole: "全部",
   moment: "时刻",
   moments: {
@@ -136,7 +137,6 @@ export const snapshot: typeof en = {
     end: "结束",
     record: (n) => `第 ${n} 条记录`,
   },
-  momentHint: "段图和表格所示的是这条记录之后",
   compare: "对比",
   nothing: "无",
   other: "其他快照",
