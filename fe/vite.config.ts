@@ -75,9 +75,10 @@ export default defineConfig({
               name: "table",
               test: /\/src\/(table\/|ui\/[Tt]extField)|node_modules\/@tanstack\//,
             },
+            // Without what only one or two views show, and the door, which would take that along.
             {
               name: "charts",
-              test: /\/src\/(charts\/(scenes\/|\w+\.)|i18n\/en\/charts)/,
+              test: /\/src\/(charts\/(?!index|.*([hH]eat|[sS]egments|[tT]ime(Curve|Range)))(scenes\/|\w+\.)|i18n\/en\/charts)/,
             },
           ],
         },

@@ -159,7 +159,7 @@ def test_the_heat_map_is_a_picture_with_numbers(opened: Profiler) -> None:
     steps = ranks_of(opened)["steps"]
     panel = opened.panel("Ranks × steps")
     panel.get_by_role("radio", name="Exposed wait").click()
-    picture = panel.get_by_role("slider", name=re.compile("^Exposed wait of 4 ranks"))
+    picture = panel.get_by_role("img", name=re.compile("^Exposed wait of 4 ranks"))
     text = picture.get_attribute("aria-label") or ""
     found = re.search(rf"of 4 ranks in {len(steps)} steps, from (.+?) to (.+?)\. ", text)
     assert found
@@ -167,8 +167,8 @@ def test_the_heat_map_is_a_picture_with_numbers(opened: Profiler) -> None:
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
     assert box
-    # The second cell of the last row; above the cells is the name of the axis, below them are the steps and theirs.
-    place = {"x": 68 + (box["width"] - 78) * 1.5 / len(steps), "y": 20 + 3.5 * (box["height"] - 58) / 4}
+    # The second cell of the last row; above the cells is the name of the axis, below them are the steps and the scale.
+    place = {"x": 68 + (box["width"] - 78) * 1.5 / len(steps), "y": 20 + 3.5 * (box["height"] - 86) / 4}
     picture.hover(position=place)
     said = panel.get_by_text(re.compile(rf"^Rank 3, step {steps[1]}: "))
     expect(said).to_be_visible()
@@ -192,9 +192,17 @@ def test_the_heat_map_by_keyboard(opened: Profiler) -> None:
     name, _, shown = said.partition(": ")
     assert name == f"Rank 2, step {answer['steps'][-1]}"
     assert numbers.same(shown, heat["values"][3 * heat["steps"] - 1])
-    expect(panel.locator(".heat-foot")).to_contain_text(said)
+    expect(panel.get_by_text(said, exact=True)).to_be_visible()
+    expect(panel.locator(".chart-mark.reached path")).to_be_visible()
     opened.page.keyboard.press("Enter")
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank2")
+
+
+def test_the_heat_map_as_a_table(opened: Profiler) -> None:
+    heat = opened.server.api("ranks/heatmap", run=GPU_RUN, metric="own_ns")
+    rows = as_table(opened.panel("Ranks × steps"))
+    assert [row[0] for row in rows] == ["0", "1", "2", "3"]
+    assert numbers.all_same([cell for row in rows for cell in row[1:]], heat["values"])
 
 
 @pytest.mark.parametrize("title", ["Computation/Communication Overview", "Synchronizing/Communication Overview"])

@@ -1,14 +1,13 @@
-import { type KeyboardEvent, type MouseEvent, useLayoutEffect, useRef, useState } from "react";
-import { type TooltipContent, useBoxWidth } from "../draw";
-import { useTheme } from "../host";
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useState } from "react";
+import type { TooltipContent } from "../draw";
 import { Actions } from "./Actions";
 import { type ChartRow, ChartTable } from "./ChartTable";
 import { keyTarget } from "./keys";
-import { LEGEND_LABEL, Legend, type LegendEntry, legendScene } from "./Legend";
+import { LEGEND_LABEL, Legend, type LegendEntry } from "./Legend";
 import { fitted, shorten } from "./labels";
-import { type FileKind, paintCanvas, savePicture } from "./paint";
-import { type Picture, type SceneTheme, sceneTheme } from "./scene";
+import type { Marks, Picture, SceneTheme } from "./scene";
 import { spokenTip, Tip } from "./Tip";
+import { usePicture } from "./usePicture";
 import "./charts.css";
 
 export interface ChartProps {
@@ -16,12 +15,16 @@ export interface ChartProps {
   /** What a person who does not see the picture should know. */
   readonly summary: string;
   readonly height: number;
-  readonly build: (theme: SceneTheme, width: number) => Picture;
+  readonly build: (theme: SceneTheme, width: number) => Picture<Marks>;
   /** What is said about each mark of the picture, by pointer and by keyboard. */
   readonly tips?: Tips;
   readonly onPick?: ((index: number) => void) | undefined;
+  /** Between the picture and its legend. */
+  readonly children?: ReactNode;
+  /** How to go through it by keyboard, for people who hear it. */
+  readonly keys?: string;
   readonly legend?: readonly LegendEntry[];
-  readonly onToggle?: (key: string) => void;
+  readonly onToggle?: ((key: string) => void) | undefined;
   readonly legendAt?: "above" | "below" | "beside";
   /** The same numbers as a table. */
   readonly head: readonly string[];
@@ -39,43 +42,19 @@ export interface Tips {
 /** The frame of every standard chart. Expects `build` to keep its identity while it means the same. */
 export function Chart(props: ChartProps) {
   const { title, summary, height, build, tips, onPick, legend = [], legendAt = "below" } = props;
-  const { box, width } = useBoxWidth();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useTheme();
+  const { box, canvas, width, theme, picture, save } = usePicture({ title, height, legend, build });
   const [asTable, setAsTable] = useState(false);
-  const [drawn, setDrawn] = useState<Drawn | null>(null);
-  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const [pointed, setPointed] = useState<Place | null>(null);
   const [reached, setReached] = useState<number | null>(null);
 
-  // Before the canvas can be seen, as a click on it asks the picture what lies there.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
-  useLayoutEffect(() => {
-    if (!box.current || width === 0) return;
-    const colors = sceneTheme(box.current);
-    const made = build(colors, width);
-    paintCanvas(canvas.current, width, height, made.shapes, colors);
-    setDrawn({ picture: made, measure: colors.measure });
-  }, [build, width, height, theme, box]);
-
-  const save = (kind: FileKind) => {
-    if (!box.current) return;
-    const colors = sceneTheme(box.current);
-    const below = legendScene(legend, width, height, colors);
-    const shapes = [...build(colors, width).shapes, ...below.shapes];
-    savePicture(kind, title, shapes, width, height + below.height, colors);
-  };
-
-  const picture = drawn?.picture ?? null;
-  const placeOf = (event: MouseEvent): Pointed | null => {
+  const placeOf = (event: MouseEvent): Place | null => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
     const [x, y] = [event.clientX - left, event.clientY - top];
     const index = picture?.at(x, y) ?? null;
     return index === null ? null : { index, x, y };
   };
-  const tip = tips ? (pointed ?? markPlace(picture, reached)) : null;
   const shownLegend =
-    legendAt === "beside" && drawn ? legend.map((entry) => cut(entry, width, drawn)) : legend;
-  const pickable = onPick && pointed !== null;
+    legendAt === "beside" && theme ? legend.map((entry) => cut(entry, width, theme)) : legend;
   return (
     <figure className={`chart legend-${legendAt}${asTable ? " as-table" : ""}`}>
       <Actions asTable={asTable} onTable={setAsTable} onSave={save} />
@@ -83,12 +62,12 @@ export function Chart(props: ChartProps) {
         <ChartTable title={title} head={props.head} texts={props.texts ?? 1} rows={props.rows} />
       )}
       <div className="chart-box" style={{ height: asTable ? 0 : height }}>
-        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by `Marks` */}
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by `Keys` */}
         <div
           ref={box}
           role="img"
           aria-label={summary}
-          className={pickable ? "chart-picture pickable" : "chart-picture"}
+          className={onPick && pointed ? "chart-picture pickable" : "chart-picture"}
           onPointerMove={tips && ((event) => setPointed(placeOf(event)))}
           onPointerLeave={() => setPointed(null)}
           // A tap and a pointer that has not moved since the page changed come without a move before.
@@ -97,30 +76,24 @@ export function Chart(props: ChartProps) {
             if (place) onPick?.(place.index);
           }}
         >
-          {width > 0 && <canvas ref={canvas} style={{ width: "100%", height }} />}
-          {tip && (
-            <svg className="chart-mark" aria-hidden="true">
-              <path d={picture?.marks[tip.index]?.outline} />
-            </svg>
-          )}
-          {tip && tips && tip.index < tips.count && (
-            <Tip content={tips.content(tip.index)} {...tip} width={width} height={height} />
-          )}
+          {picture && <canvas ref={canvas} style={{ width: "100%", height }} />}
+          {picture && tips && <Pointed {...{ picture, tips, pointed, reached, width, height }} />}
         </div>
         {tips && tips.count > 0 && (
-          <Marks title={title} tips={tips} onReach={setReached} onPick={onPick} />
+          <Keys
+            {...{ title, tips, onPick }}
+            hint={props.keys}
+            move={picture?.move}
+            onReach={setReached}
+          />
         )}
       </div>
+      {!asTable && props.children}
       {!asTable && legend.length > 0 && (
         <Legend label={LEGEND_LABEL} entries={shownLegend} onToggle={props.onToggle} />
       )}
     </figure>
   );
-}
-
-interface Drawn {
-  readonly picture: Picture;
-  readonly measure: SceneTheme["measure"];
 }
 
 /** Pixels of a swatch, a share and the gaps between. */
@@ -129,32 +102,62 @@ const BEFORE_LABEL = 96;
 const BESIDE = 52 / 48;
 
 /** With both ends of a long name: those of kernels differ at the end. */
-function cut(entry: LegendEntry, width: number, { measure }: Drawn): LegendEntry {
+function cut(entry: LegendEntry, width: number, { measure }: SceneTheme): LegendEntry {
   const room = Math.max(60, width * BESIDE - BEFORE_LABEL);
   return { ...entry, label: fitted(entry.label, room, measure, shorten), title: entry.label };
 }
 
-interface Pointed {
+interface Place {
   readonly index: number;
   readonly x: number;
   readonly y: number;
 }
 
-function markPlace(picture: Picture | null, index: number | null): Pointed | null {
-  const mark = index === null ? null : picture?.marks[index];
-  return mark && index !== null ? { index, x: mark.x, y: mark.y } : null;
+interface PointedProps {
+  readonly picture: Picture<Marks>;
+  readonly tips: Tips;
+  /** By pointer, which goes before what keys have reached. */
+  readonly pointed: Place | null;
+  readonly reached: number | null;
+  /** Of the picture. */
+  readonly width: number;
+  readonly height: number;
 }
 
-interface MarksProps {
+/** The outline of the mark that is pointed at, and what is said about it. */
+function Pointed({ picture, tips, pointed, reached, width, height }: PointedProps) {
+  const index = pointed?.index ?? reached;
+  const mark = index === null ? null : picture.marks.at(index);
+  if (index === null || index >= tips.count || !mark) return null;
+  const { x, y } = pointed ?? mark;
+  return (
+    <>
+      <svg className={pointed ? "chart-mark" : "chart-mark reached"} aria-hidden="true">
+        {/* In a picture that is scrolled, what the keys reach comes into sight. */}
+        <path key={index} d={mark.outline} ref={pointed ? null : comeIntoSight} />
+      </svg>
+      <Tip content={tips.content(index)} {...{ x, y, width, height }} />
+    </>
+  );
+}
+
+function comeIntoSight(element: Element | null): void {
+  element?.scrollIntoView?.({ block: "nearest" });
+}
+
+interface KeysProps {
   readonly title: string;
   readonly tips: Tips;
+  /** How the keys go through this picture, where they do not simply lead from mark to mark. */
+  readonly hint: string | undefined;
+  readonly move: Picture["move"];
   /** Null: the focus has left. */
   readonly onReach: (index: number | null) => void;
   readonly onPick: ((index: number) => void) | undefined;
 }
 
 /** Goes from mark to mark by keyboard. It lies over the picture and lets the pointer through. */
-function Marks({ title, tips, onReach, onPick }: MarksProps) {
+function Keys({ title, tips, hint, move, onReach, onPick }: KeysProps) {
   const [cursor, setCursor] = useState(0);
   const at = Math.min(cursor, tips.count - 1);
   const go = (to: number) => {
@@ -164,7 +167,7 @@ function Marks({ title, tips, onReach, onPick }: MarksProps) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = keyTarget(event.key, at, tips.count);
+    const to = move ? move(event.key, at) : keyTarget(event.key, at, tips.count);
     if (to !== null) go(to);
     else if (onPick && (event.key === "Enter" || event.key === " ")) onPick(at);
     else return;
@@ -176,6 +179,7 @@ function Marks({ title, tips, onReach, onPick }: MarksProps) {
       role="slider"
       tabIndex={0}
       aria-label={title}
+      aria-description={hint}
       aria-valuemin={1}
       aria-valuemax={tips.count}
       aria-valuenow={at + 1}

@@ -15,7 +15,12 @@ export interface ChartTableProps {
   readonly rows: readonly ChartRow[] | (() => readonly ChartRow[]);
 }
 
+/** More would keep the page busy for seconds. */
+const MOST_ROWS = 2000;
+
 export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
+  const all = typeof rows === "function" ? rows() : rows;
+  const left = all.length - MOST_ROWS;
   return (
     // A region that scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
@@ -32,29 +37,28 @@ export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
           </tr>
         </thead>
         <tbody>
-          {(typeof rows === "function" ? rows() : rows).map(
-            ({ cells: [name = "", ...others], onPick }, r) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
-              <tr key={r}>
-                <th scope="row">
-                  {onPick ? (
-                    <button type="button" className="link" onClick={onPick}>
-                      {name}
-                    </button>
-                  ) : (
-                    name
-                  )}
-                </th>
-                {others.map((text, c) => (
-                  <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
-                    {text}
-                  </td>
-                ))}
-              </tr>
-            ),
-          )}
+          {all.slice(0, MOST_ROWS).map(({ cells: [name = "", ...others], onPick }, r) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
+            <tr key={r}>
+              <th scope="row">
+                {onPick ? (
+                  <button type="button" className="link" onClick={onPick}>
+                    {name}
+                  </button>
+                ) : (
+                  name
+                )}
+              </th>
+              {others.map((text, c) => (
+                <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
+                  {text}
+                </td>
+              ))}
+            </tr>
+          ))}
         </tbody>
       </table>
+      {left > 0 && <p className="chart-note">{chartsTexts.andMore(left)}</p>}
     </section>
   );
 }

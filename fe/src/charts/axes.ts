@@ -111,13 +111,20 @@ export function columnLabels(names: readonly string[], plot: Box, y: number, the
   });
 }
 
+interface TickOptions {
+  /** Pixels that a label may reach beyond the plot. */
+  readonly beyond?: number;
+  /** Of places that are not times. */
+  readonly write?: ((tick: number) => string) | undefined;
+}
+
 /** Round times below a plot, at the places where `x` has them; a label that would reach further than names may is moved. */
 export function timeTicks(
   window: TimeWindow,
   plot: Box,
   x: (time: number) => number,
   theme: Inks & Measure,
-  beyond = Number.POSITIVE_INFINITY,
+  { beyond = Number.POSITIVE_INFINITY, write }: TickOptions = {},
 ): Shape[] {
   const axis = timeAxis(window, Math.max(2, Math.floor(plot.width / TICK_PIXELS)));
   const bottom = plot.y + plot.height;
@@ -126,7 +133,7 @@ export function timeTicks(
   for (const tick of axis.ticks) {
     const at = x(tick);
     shapes.push({ kind: "line", x1: at, y1: bottom, x2: at, y2: bottom + 5, stroke: theme.line });
-    const text = axis.label(tick);
+    const text = (write ?? axis.label)(tick);
     const half = theme.measure(text) / 2;
     const middle = Math.min(at, plot.x + plot.width + beyond - half);
     if (middle - half < end + BETWEEN) continue;
@@ -156,7 +163,7 @@ export function momentTicks(moments: readonly number[], plot: Box, theme: Inks &
     const part = (time - moment(next - 1)) / (moment(next) - moment(next - 1));
     return pixels(centerOf(plot, moments.length, next - 1 + part));
   };
-  return timeTicks({ start: moment(0), end: moment(last) }, plot, x, theme, BEYOND);
+  return timeTicks({ start: moment(0), end: moment(last) }, plot, x, theme, { beyond: BEYOND });
 }
 
 /** Long names differ at their end. */

@@ -5,6 +5,7 @@ import { HATCH_SIZE, HATCHES } from "./hatch";
 import { FLAG, FONT_SIZE, type SceneTheme, type Shape } from "./scene";
 
 type Theme = Pick<SceneTheme, "font" | "surface">;
+type Image = Extract<Shape, { kind: "image" }>;
 
 const DASHES = [5, 3];
 const NO_DASHES: number[] = [];
@@ -65,12 +66,29 @@ export function paint(
         context.fillText(shape.text, 0, 0);
         context.restore();
         break;
+      case "image": {
+        const image = imageOf(shape);
+        context.imageSmoothingEnabled = false;
+        if (image) context.drawImage(image, shape.x, shape.y, shape.width, shape.height);
+        break;
+      }
       case "flag":
         context.fillStyle = shape.fill;
         context.fill(new Path2D(flagPath(shape)));
         break;
     }
   }
+}
+
+/** A pixel for each cell; null where there is none. */
+function imageOf({ columns, rows, pixels }: Image): HTMLCanvasElement | null {
+  if (pixels.length === 0) return null;
+  const canvas = document.createElement("canvas");
+  canvas.width = columns;
+  canvas.height = rows;
+  const image = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas;
 }
 
 /** Paints a canvas of this size anew. */
@@ -130,49 +148,56 @@ export function svgText(
   root.append(element("rect", { width, height, fill: theme.surface }));
   const group = element("g", { "font-family": theme.font, "font-size": FONT_SIZE });
   root.append(group);
-  for (const shape of shapes) {
-    switch (shape.kind) {
-      case "rect":
-      case "path": {
-        const { fill = "none", stroke = "none" } = shape;
-        const place =
-          shape.kind === "path"
-            ? { d: shape.d, "stroke-width": shape.width ?? 1, "fill-opacity": shape.opacity ?? 1 }
-            : { x: shape.x, y: shape.y, width: shape.width, height: shape.height };
-        const dashes = shape.dashed ? { "stroke-dasharray": DASHES.join(" ") } : {};
-        group.append(element(shape.kind, { ...place, ...dashes, fill, stroke }));
-        if (shape.hatch !== undefined) {
-          const hatch = `url(#hatch${shape.hatch % HATCHES.length})`;
-          group.append(element(shape.kind, { ...place, fill: hatch }));
-        }
-        break;
-      }
-      case "line": {
-        const { x1, y1, x2, y2, stroke, dashed } = shape;
-        const dashes = dashed ? { "stroke-dasharray": DASHES.join(" ") } : {};
-        group.append(element("line", { x1, y1, x2, y2, stroke, ...dashes }));
-        break;
-      }
-      case "text": {
-        const { x, y, fill, align, bold, turned } = shape;
-        const text = element("text", {
-          x,
-          y,
-          fill,
-          "text-anchor": ANCHOR[align],
-          ...(bold ? { "font-weight": "bold" } : {}),
-          ...(turned ? { transform: `rotate(${-turned} ${x} ${y})` } : {}),
-        });
-        text.textContent = shape.text;
-        group.append(text);
-        break;
-      }
-      case "flag":
-        group.append(element("path", { d: flagPath(shape), fill: shape.fill }));
-        break;
-    }
-  }
+  for (const shape of shapes) group.append(...svgElements(shape));
   return new XMLSerializer().serializeToString(root);
+}
+
+function svgElements(shape: Shape): SVGElement[] {
+  switch (shape.kind) {
+    case "rect":
+    case "path": {
+      const { fill = "none", stroke = "none", hatch } = shape;
+      const place =
+        shape.kind === "path"
+          ? { d: shape.d, "stroke-width": shape.width ?? 1, "fill-opacity": shape.opacity ?? 1 }
+          : { x: shape.x, y: shape.y, width: shape.width, height: shape.height };
+      const drawn = element(shape.kind, { ...place, ...dashes(shape), fill, stroke });
+      if (hatch === undefined) return [drawn];
+      return [
+        drawn,
+        element(shape.kind, { ...place, fill: `url(#hatch${hatch % HATCHES.length})` }),
+      ];
+    }
+    case "line": {
+      const { x1, y1, x2, y2, stroke } = shape;
+      return [element("line", { x1, y1, x2, y2, stroke, ...dashes(shape) })];
+    }
+    case "text": {
+      const { x, y, fill, align, bold, turned } = shape;
+      const text = element("text", {
+        x,
+        y,
+        fill,
+        "text-anchor": ANCHOR[align],
+        ...(bold ? { "font-weight": "bold" } : {}),
+        ...(turned ? { transform: `rotate(${-turned} ${x} ${y})` } : {}),
+      });
+      text.textContent = shape.text;
+      return [text];
+    }
+    case "image": {
+      const { x, y, width, height } = shape;
+      const href = imageOf(shape)?.toDataURL();
+      const whole = { preserveAspectRatio: "none", style: "image-rendering: pixelated" };
+      return [element("image", { x, y, width, height, href, ...whole })];
+    }
+    case "flag":
+      return [element("path", { d: flagPath(shape), fill: shape.fill })];
+  }
+}
+
+function dashes({ dashed }: { readonly dashed?: boolean | undefined }) {
+  return dashed ? { "stroke-dasharray": DASHES.join(" ") } : {};
 }
 
 function element(

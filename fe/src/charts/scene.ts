@@ -52,6 +52,13 @@ export type Shape =
       /** Degrees, against the clock. */
       readonly turned?: number;
     }
+  /** A grid of colours over a box, row by row as the memory of an ImageData holds them. */
+  | ({
+      readonly kind: "image";
+      readonly columns: number;
+      readonly rows: number;
+      readonly pixels: Uint32Array<ArrayBuffer>;
+    } & Box)
   /** A triangle that points down to a place. */
   | { readonly kind: "flag"; readonly x: number; readonly y: number; readonly fill: string };
 
@@ -69,12 +76,18 @@ export interface Mark {
   readonly y: number;
 }
 
-export interface Picture {
+/** By item; null where it is not drawn. Where there are very many, each is made when it is asked for. */
+export interface Marks {
+  readonly at: (index: number) => Mark | null | undefined;
+}
+
+export interface Picture<M extends Marks = readonly (Mark | null)[]> {
   readonly shapes: readonly Shape[];
-  /** One for each item; null where it is not drawn. */
-  readonly marks: readonly (Mark | null)[];
+  readonly marks: M;
   /** Which mark is at a place; null beside all of them. */
   readonly at: (x: number, y: number) => number | null;
+  /** Where a key leads from a mark, null for other keys; without it marks follow each other. */
+  readonly move?: (key: string, from: number) => number | null;
 }
 
 /** Colours, font and text widths of an element of the page. */

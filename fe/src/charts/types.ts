@@ -123,6 +123,26 @@ export interface CurveMark {
   readonly label: string;
 }
 
+/** One of several areas that are stacked: between two heights, which change at moments. */
+export interface CurveArea {
+  /** One more than heights: the last one is its end. */
+  readonly times: readonly number[];
+  readonly low: ArrayLike<number>;
+  readonly high: ArrayLike<number>;
+  readonly color: ChartColor;
+  /** With a line to the next one, where it is high enough. */
+  readonly outlined: boolean;
+}
+
+/** Something that happened at a moment: a line across the plot. */
+export interface CurveEvent {
+  readonly time: number;
+  readonly color: ChartColor;
+  readonly label?: string | undefined;
+  /** Pixels of a tick below the axis, which it is instead. */
+  readonly tick?: number | undefined;
+}
+
 /** A named stretch of the x axis, such as a step. */
 export interface CurveSpan {
   readonly start: number;
@@ -174,4 +194,18 @@ export interface GanttData {
   }[];
   /** ns: the right edge. */
   readonly end: number;
+}
+
+/** Segments of memory and what they are cut into, both by address. */
+export interface SegmentsData {
+  readonly segments: { readonly bytes: readonly number[] };
+  readonly pieces: {
+    /** Position in the segments. */
+    readonly segment: readonly number[];
+    /** Bytes from the beginning of the segment. */
+    readonly offset: readonly number[];
+    readonly bytes: readonly number[];
+  };
+  /** The colour of a piece, null of free memory, and which part of its height is filled. */
+  readonly look: (piece: number) => { readonly color: ChartColor | null; readonly part: number };
 }

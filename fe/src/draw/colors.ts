@@ -16,10 +16,14 @@ export function computedColors(element: Element): [(name: string) => string, str
   return [property, style.fontFamily || "sans-serif"];
 }
 
+/** Of `#rrggbb` or `#rgb`, as a style sheet without spare letters has it; grey of anything else. */
 export function parseColor(text: string): Rgb {
-  const match = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text.trim());
-  if (!match) return [128, 128, 128];
-  return [1, 2, 3].map((i) => Number.parseInt(match[i] ?? "80", 16)) as unknown as Rgb;
+  const digits = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim())?.[1] ?? "808080";
+  const each = digits.length / 3;
+  return [0, 1, 2].map((i) => {
+    const part = digits.slice(i * each, (i + 1) * each);
+    return Number.parseInt(part.padEnd(2, part), 16);
+  }) as unknown as Rgb;
 }
 
 export function mix(color: Rgb, surface: Rgb, strength: number): Rgb {

@@ -58,3 +58,14 @@ export function moved(window: TimeWindow, share: number, whole: TimeWindow): Tim
 export function middle({ start, end }: TimeWindow): number {
   return (start + end) / 2;
 }
+
+/** Which of the moments, in order, is the last one up to a time; -1 before all of them. */
+export function lastUpTo(moments: readonly number[], time: number): number {
+  let [low, high] = [0, moments.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((moments[middle] ?? 0) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

@@ -233,6 +233,7 @@ describe("colours", () => {
     expect(contrast([255, 255, 255], [0, 0, 0])).toBeCloseTo(21);
     expect(contrast([119, 119, 119], [255, 255, 255])).toBeCloseTo(4.48, 2);
     expect(parseColor("red")).toEqual([128, 128, 128]);
+    expect(parseColor("#0af")).toEqual([0, 170, 255]);
   });
 });
 

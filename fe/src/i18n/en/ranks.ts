@@ -118,8 +118,6 @@ export const ranks = area("ranks", {
       steps === "1"
         ? `Up to ${ranks} ranks share a line.`
         : `Up to ${ranks} ranks and ${steps} steps share a cell.`,
-    atMost: (value: string) => `at most ${value}`,
-    span: (from: string, to: string) => `${from} … ${to}`,
     outliers: (n: string) => counted(n, "outlier"),
     empty: "This was not recorded.",
     reason: "None of the ranks has this metric in any step.",

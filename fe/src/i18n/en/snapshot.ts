@@ -99,6 +99,7 @@ Drag to zoom, double click to reset the zoom. A click sets the moment of the map
     `Allocations in ${columns} columns, at most ${peak}`,
   axis: "Axis",
   axes: { time: "Time", record: "Records" },
+  allocationColumns: ["Allocated at", "Requested", "Allocations", "Allocated", "Released"],
   whole: "Everything",
   moment: "Moment",
   moments: {
@@ -110,7 +111,6 @@ Drag to zoom, double click to reset the zoom. A click sets the moment of the map
     end: "End",
     record: (n: string) => `Record ${n}`,
   },
-  momentHint: "The record after which the map and the tables show the memory",
   compare: "Compared with",
   nothing: "nothing",
   other: "Other snapshot",
@@ -136,6 +136,9 @@ Drag to zoom, double click to reset the zoom. A click sets the moment of the map
   mapHelp: `Each bar is one segment that the allocator held at the moment, by address; colours are lines of the program, grey is free. Pieces too small to be seen are merged.`,
   mapSaid: (segments: string, reserved: string, free: string) =>
     `${segments} segments with ${reserved}; ${free} of it free`,
+  mapKeys:
+    "Left and right arrow keys go from piece to piece, up and down to the row above and below.",
+  pieceColumns: ["Allocated at", "Segment", "Offset", "Size", "Allocations", "In use"],
   inexact: "Not all block sizes are known at this moment: rounding counts as free.",
   leftOut: (n: string) => `${n} smaller segments are not drawn.`,
   freePiece: "Free",

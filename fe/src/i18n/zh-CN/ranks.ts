@@ -107,8 +107,6 @@ export const ranks: typeof en = {
       steps === "1"
         ? `最多 ${ranks} 个 rank 共用一行。`
         : `最多 ${ranks} 个 rank 和 ${steps} 步共用一个单元格。`,
-    atMost: (value) => `最多 ${value}`,
-    span: (from, to) => `${from} … ${to}`,
     outliers: (n) => `${n} 个离群值`,
     empty: "没有记录这一项。",
     reason: "没有任何 rank 在任何一步中有这个指标。",

@@ -92,6 +92,7 @@ export const snapshot: typeof en = {
   timelineSaid: (columns, peak) => `${columns} 列的分配，最多 ${peak}`,
   axis: "横轴",
   axes: { time: "时间", record: "记录" },
+  allocationColumns: ["分配位置", "请求", "分配次数", "分配", "释放"],
   whole: "全部",
   moment: "时刻",
   moments: {
@@ -103,7 +104,6 @@ export const snapshot: typeof en = {
     end: "结束",
     record: (n) => `第 ${n} 条记录`,
   },
-  momentHint: "段图和表格所示的是这条记录之后",
   compare: "对比",
   nothing: "无",
   other: "其他快照",
@@ -128,6 +128,8 @@ export const snapshot: typeof en = {
   mapHelp:
     "每一条是分配器在该时刻占有的一个段，按地址排列；颜色表示程序的行，灰色是空闲部分。太小而看不清的片合在一起画出。",
   mapSaid: (segments, reserved, free) => `${segments} 个段，共 ${reserved}；其中空闲 ${free}`,
+  mapKeys: "左右方向键在片之间移动，上下方向键到上一行和下一行。",
+  pieceColumns: ["分配位置", "段", "偏移", "大小", "分配次数", "使用中"],
   inexact: "该时刻并非所有块的大小都已知：取整部分显示为空闲。",
   leftOut: (n) => `另有 ${n} 个较小的段未画出。`,
   freePiece: "空闲",

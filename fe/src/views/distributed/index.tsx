@@ -9,7 +9,7 @@ import { Answer } from "./Answer";
 import { Collectives, SizeAndBandwidth } from "./Collectives";
 import { Details, MOST_AT_ONCE } from "./Details";
 import { showStep } from "./go";
-import { HeatMap } from "./HeatMap";
+import { HeatMapPanel } from "./HeatMap";
 import { params } from "./params";
 import { RangesOfRanks } from "./RangesOfRanks";
 import { RanksTable } from "./RanksTable";
@@ -52,7 +52,7 @@ function Content({ answer }: { answer: RanksOverview }) {
       {tiles.present > 1 && (
         <>
           <Stragglers answer={answer} />
-          <HeatMap
+          <HeatMapPanel
             ranks={ranks}
             steps={steps}
             metrics={answer.metrics}

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { BandwidthFit, CollectiveRow, RunGroup, RunRanks } from "../../api";
 import { heatMapOf, overviewOf, ranksOf, slow } from "./cases";
 import { curveOf } from "./curve";
-import { cellsOf, heatGrid, heatOf, heatPixels, orderOf } from "./heat";
 import { metricOf } from "./metrics";
+import { orderOf } from "./order";
 import { collectivesTable, isOf, membersOf, ranksTable } from "./runTables";
 import { cost, headline, named, typical } from "./sentence";
 
@@ -106,53 +106,17 @@ it("compares with a rank that does the same work, is not slow and stands for mos
 });
 
 describe("ranks × steps", () => {
-  const heat = heatMapOf([
-    [10, 10, 30],
-    [10, 90, 10],
-    [null, null, null],
-    [20, 20, 20],
-  ]);
-  const natural = [0, 1, 2, 3];
-
   it("come by rank, by node or the largest mean first; what is unknown last", () => {
+    const heat = heatMapOf([
+      [10, 10, 30],
+      [10, 90, 10],
+      [null, null, null],
+      [20, 20, 20],
+    ]);
     const ranks = ranksOf(4, { node: [1, 0, 1, 0] });
-    expect(orderOf(ranks, cellsOf(heat), "rank")).toEqual(natural);
-    expect(orderOf(ranks, cellsOf(heat), "node")).toEqual([1, 3, 0, 2]);
-    expect(orderOf(ranks, cellsOf(heat), "value")).toEqual([1, 3, 0, 2]);
-  });
-
-  it("tell nothing known from little", () => {
-    const grid = heatGrid(heat, cellsOf(heat), natural, 10, 10);
-    expect([...grid.values.slice(3, 9)]).toEqual([10, 90, 10, Number.NaN, Number.NaN, Number.NaN]);
-    expect(heatOf(grid, grid.least)).toBeGreaterThan(0);
-    const colors = Uint32Array.from({ length: 256 }, (_, at) => at + 1);
-    const pixels = heatPixels(grid, colors);
-    expect([...pixels.slice(6, 9)]).toEqual([0, 0, 0]);
-    expect(pixels[4]).toBe(256);
-  });
-
-  it("share a cell as the largest of them, and remember whose it is", () => {
-    const grid = heatGrid({ ...heat, outliers: [4] }, cellsOf(heat), [3, 2, 1, 0], 2, 2);
-    expect([grid.rows, grid.columns, grid.ranksPerRow, grid.stepsPerColumn]).toEqual([2, 2, 2, 2]);
-    expect([...grid.values]).toEqual([20, 20, 90, 30]);
-    expect([...grid.rankOf]).toEqual([3, 3, 1, 0]);
-    expect(grid.marked).toEqual([2]);
-  });
-
-  it("keep their differences beside one far outlier", () => {
-    const usual = Array.from({ length: 100 }, (_, rank) => [100 + (rank % 5)]);
-    const far = heatMapOf([...usual, [10_000]], { middle: 102, spread: 1 });
-    const grid = heatGrid(far, cellsOf(far), [...far.values.keys()], 200, 1);
-    expect([grid.least, grid.most, grid.highest]).toEqual([100, 114, 10_000]);
-    expect(heatOf(grid, 10_000)).toBe(1);
-    expect(heatOf(grid, 104) - heatOf(grid, 100)).toBeGreaterThan(0.2);
-  });
-
-  it("draw 1,024 ranks × 1,000 steps in as many pixels as there are", () => {
-    const many = heatMapOf(Array.from({ length: 1024 }, () => new Array(1000).fill(1)));
-    const grid = heatGrid(many, cellsOf(many), [...Array(1024).keys()], 384, 900);
-    expect(grid.rows).toBeLessThanOrEqual(384);
-    expect(grid.columns).toBeLessThanOrEqual(900);
+    expect(orderOf(ranks, heat, "rank")).toEqual([0, 1, 2, 3]);
+    expect(orderOf(ranks, heat, "node")).toEqual([1, 3, 0, 2]);
+    expect(orderOf(ranks, heat, "value")).toEqual([1, 3, 0, 2]);
   });
 
   it("understand links of before", () => {

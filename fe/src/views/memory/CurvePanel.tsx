@@ -188,7 +188,7 @@ function DeviceCurve({ whole, here, look, fit }: CurveProps) {
           key,
           label: text.lines[key],
           color: COLORS[key],
-          dashed: key !== "allocated",
+          line: key === "allocated" ? "solid" : "dashed",
           shown: keys.includes(key),
         }))}
         onToggle={(key) => setLines(toggleLine(key, keys))}

@@ -1,7 +1,7 @@
 /** The curve of a device as lines to draw, and what it says about a moment. Pure. */
 import type { DeviceMemory, Steps } from "../../api";
 import type { CurveLine, CurveSpan } from "../../charts";
-import type { TimeWindow } from "../../draw";
+import { lastUpTo, type TimeWindow } from "../../draw";
 
 export type LineKey = "allocated" | "reserved" | "total";
 export const LINE_KEYS: readonly LineKey[] = ["allocated", "reserved", "total"];
@@ -118,7 +118,7 @@ export interface Held {
 
 /** What the piece at a moment says. */
 export function heldAt(curve: DeviceMemory, time: number): Held {
-  const i = lastAtOrBefore(curve.time_ns, time);
+  const i = lastUpTo(curve.time_ns, time);
   const { allocated, reserved } = curve.before;
   if (i < 0) return { allocated, lowest: allocated, highest: allocated, reserved };
   const last = curve.allocated[i] ?? 0;
@@ -128,17 +128,6 @@ export function heldAt(curve: DeviceMemory, time: number): Held {
     highest: curve.allocated_max[i] ?? last,
     reserved: curve.reserved[i] ?? 0,
   };
-}
-
-function lastAtOrBefore(times: readonly number[], time: number): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] ?? 0) <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /** The steps as stretches of the x axis; none when they are not steps of the program. */

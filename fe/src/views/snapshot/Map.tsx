@@ -1,10 +1,10 @@
 /** The segments at a moment, and what lies in them. */
-import { type PointerEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useCallback } from "react";
 import { useTraceQuery } from "../../api";
 import type { SegmentsAnswer } from "../../api/schema.gen";
-import { crisp, PointerTip, readTheme, type TooltipContent, useBoxWidth } from "../../draw";
+import { type ChartRow, largestFirst, Segments } from "../../charts";
+import type { TooltipContent } from "../../draw";
 import { bytes, count } from "../../format";
-import { useTheme } from "../../host";
 import { snapshotTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { ListTable } from "../../table";
@@ -12,9 +12,8 @@ import { QueryPanel } from "../../ui";
 import { MomentChoice } from "./Moments";
 import { asked, type Look, useColors } from "./useSnapshot";
 
-const ROW = 10;
-const GAP = 3;
-const MOST_HEIGHT = 420;
+/** What the server says instead of a line. */
+const FREE = -1;
 const MIXED = -2;
 
 export function MapPanel({ look }: { readonly look: Look }) {
@@ -29,7 +28,7 @@ export function MapPanel({ look }: { readonly look: Look }) {
     >
       {(answer) => (
         <>
-          <Segments answer={answer} look={look} />
+          <Drawn answer={answer} look={look} />
           {!answer.exact && <p className="muted">{text.inexact}</p>}
           {answer.left_out > 0 && <p className="muted">{text.leftOut(count(answer.left_out))}</p>}
           <Pools answer={answer} />
@@ -39,121 +38,74 @@ export function MapPanel({ look }: { readonly look: Look }) {
   );
 }
 
-interface Place {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-}
-
-/** Segments side by side in rows, as wide as they are large; the largest fills a row. Pure. */
-export function placesOf(
-  sizes: readonly number[],
-  width: number,
-): { places: Place[]; rows: number } {
-  const most = Math.max(1, ...sizes);
-  let [x, row] = [0, 0];
-  const places = sizes.map((size) => {
-    const wide = Math.max(2, (size / most) * width);
-    if (x > 0 && x + wide > width) [x, row] = [0, row + 1];
-    const place = { x, y: row * (ROW + GAP), width: wide };
-    x += wide + 2;
-    return place;
-  });
-  return { places, rows: sizes.length ? row + 1 : 0 };
-}
-
-function Segments({ answer, look }: { readonly answer: SegmentsAnswer; readonly look: Look }) {
-  const { box, width } = useBoxWidth();
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useTheme();
-  const [tip, setTip] = useState<{ content: TooltipContent; x: number; y: number } | null>(null);
+function Drawn({ answer, look }: { readonly answer: SegmentsAnswer; readonly look: Look }) {
   const { segments, pieces, lines } = answer;
-  const { places, rows } = useMemo(() => placesOf(segments.bytes, width), [segments, width]);
-  const height = rows * (ROW + GAP);
   const colorOf = useColors(look);
-  const boxOf = (piece: number) => {
-    const segment = pieces.segment[piece] ?? 0;
-    const place = places[segment];
-    const scale = (place?.width ?? 0) / (segments.bytes[segment] || 1);
-    return {
-      x: (place?.x ?? 0) + (pieces.offset[piece] ?? 0) * scale,
-      y: place?.y ?? 0,
-      width: (pieces.bytes[piece] ?? 0) * scale,
-    };
-  };
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn follows from these, and from the page's style
-  useLayoutEffect(() => {
-    const element = canvas.current;
-    if (!element || width === 0) return;
-    const context = crisp(element, width, Math.max(1, height));
-    if (!context) return;
-    const colors = readTheme(element);
-    for (const { x, y, width: wide } of places) {
-      context.fillStyle = colors.resolve("var(--surface-3)");
-      context.fillRect(x, y, wide, ROW);
-    }
-    pieces.segment.forEach((_, piece) => {
-      const line = pieces.line[piece] ?? -1;
-      if (line === -1) return;
-      const { x, y, width: wide } = boxOf(piece);
-      const used = line === MIXED ? (pieces.used[piece] ?? 0) / (pieces.bytes[piece] || 1) : 1;
-      context.fillStyle = colors.resolve(
-        line === MIXED ? "var(--series-rest)" : colorOf(lines[line] ?? ""),
-      );
-      context.fillRect(
-        x,
-        y + ROW * (1 - used),
-        Math.max(wide - (wide > 3 ? 0.5 : 0), 0.5),
-        ROW * used,
-      );
-    });
-  }, [answer, places, colorOf, width, theme]);
-
-  const onMove = (event: PointerEvent) => {
-    const { left, top } = event.currentTarget.getBoundingClientRect();
-    const [x, y] = [event.clientX - left, event.clientY - top];
-    const piece = pieces.segment.findIndex((_, at) => {
-      const found = boxOf(at);
-      return found.x <= x && x < found.x + found.width && found.y <= y && y < found.y + ROW;
-    });
-    setTip(
-      piece < 0 ? null : { content: tipOf(answer, piece), x: event.clientX, y: event.clientY },
-    );
-  };
+  const lookOf = useCallback(
+    (piece: number) => {
+      const line = pieces.line[piece] ?? FREE;
+      if (line === FREE) return { color: null, part: 0 };
+      if (line !== MIXED) return { color: colorOf(lines[line] ?? ""), part: 1 };
+      const part = (pieces.used[piece] ?? 0) / (pieces.bytes[piece] || 1);
+      return { color: "var(--series-rest)", part };
+    },
+    [pieces, lines, colorOf],
+  );
   const free = segments.free.reduce((sum, each) => sum + each, 0);
   const reserved = segments.bytes.reduce((sum, each) => sum + each, 0);
   const said = text.mapSaid(count(segments.bytes.length), bytes(reserved), bytes(free));
   return (
-    <div className="snapshot-map">
+    <>
       <p className="muted">{said}</p>
-      <div ref={box} className="snapshot-map-box" style={{ maxHeight: MOST_HEIGHT }}>
-        <canvas
-          ref={canvas}
-          style={{ width: "100%", height }}
-          role="img"
-          aria-label={said}
-          onPointerMove={onMove}
-          onPointerLeave={() => setTip(null)}
-        />
-      </div>
-      {tip && <PointerTip {...tip} />}
-    </div>
+      <Segments
+        title={text.map}
+        summary={said}
+        keys={text.mapKeys}
+        segments={segments}
+        pieces={pieces}
+        look={lookOf}
+        tip={(piece) => tipOf(answer, piece)}
+        head={text.pieceColumns}
+        texts={2}
+        rows={() => largestFirst(pieces.bytes).map((piece) => rowOf(answer, piece))}
+      />
+    </>
   );
 }
 
-function tipOf({ segments, pieces, lines }: SegmentsAnswer, piece: number): TooltipContent {
-  const segment = pieces.segment[piece] ?? 0;
-  const line = pieces.line[piece] ?? -1;
+function nameOf({ pieces, lines }: SegmentsAnswer, piece: number): string {
+  const line = pieces.line[piece] ?? FREE;
+  return line === FREE ? text.freePiece : line === MIXED ? text.mixed : (lines[line] ?? "");
+}
+
+function placeOf({ segments, pieces }: SegmentsAnswer, piece: number): string {
+  const address = segments.address[pieces.segment[piece] ?? 0] ?? 0;
+  return `0x${address.toString(16)}`;
+}
+
+function tipOf(answer: SegmentsAnswer, piece: number): TooltipContent {
+  const { segments, pieces } = answer;
+  const size = segments.bytes[pieces.segment[piece] ?? 0];
   return {
-    title: line === -1 ? text.freePiece : line === MIXED ? text.mixed : (lines[line] ?? ""),
-    subtitle: `0x${(segments.address[segment] ?? 0).toString(16)} · ${bytes(segments.bytes[segment])}`,
+    title: nameOf(answer, piece),
+    subtitle: `${placeOf(answer, piece)} · ${bytes(size)}`,
     lines: [
       { label: text.tip.size, value: bytes(pieces.bytes[piece]) },
       { label: text.tip.blocks, value: count(pieces.blocks[piece]) },
       { label: text.tip.inUse, value: bytes(pieces.used[piece]) },
     ],
   };
+}
+
+function rowOf(answer: SegmentsAnswer, piece: number): ChartRow {
+  const { offset, bytes: size, blocks, used } = answer.pieces;
+  const numbers = [
+    bytes(offset[piece]),
+    bytes(size[piece]),
+    count(blocks[piece]),
+    bytes(used[piece]),
+  ];
+  return { cells: [nameOf(answer, piece), placeOf(answer, piece), ...numbers] };
 }
 
 function Pools({ answer: { pools } }: { readonly answer: SegmentsAnswer }) {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { columnAt, layerAt, layersOf, ranksOf } from "./stack";
+import { layerAt, layersOf, ranksOf } from "./stack";
 
 const STACKED = {
   requested: [0, 30, 35, 15],
@@ -35,9 +35,6 @@ it("finds what lies at a place", () => {
   expect(layerAt(layers, 2, 30)?.band).toBe(0);
   expect(layerAt(layers, 2, 35)).toBeNull();
   expect(layerAt(layers, 0, 0)).toBeNull();
-  expect([0, 9, 10, 25, 99].map((place) => columnAt([0, 10, 20, 30], place))).toEqual([
-    0, 0, 1, 2, 3,
-  ]);
 });
 
 it("gives the first colour to the line with most bytes", () => {

@@ -71,18 +71,6 @@ export function layerAt(layers: readonly Layer[], column: number, height: number
   );
 }
 
-/** The column in which a place of the axis lies. */
-export function columnAt(x: readonly number[], place: number): number {
-  let low = 0;
-  let high = x.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((x[middle] ?? 0) <= place) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(0, low - 1);
-}
-
 /** Of each line its place by bytes in all columns, the most first: what its colour goes by. */
 export function ranksOf({
   shapes,
