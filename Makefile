@@ -40,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 EXTRAS := arrow,blob,dask,gs,hdfs,mcp,pandas,polars,s3,sql
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
-.PHONY: help demo ui build clean format bench answers openapi docs columns check check-py
+.PHONY: help demo ui ui-maps build clean format bench answers openapi docs columns check check-py
 .PHONY: test test-all-py test-long test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
 .PHONY: house attack audit matrix sbom release-dry-run
 .PHONY: lint lint-rules lint-format lint-types lint-imports lint-words
@@ -49,7 +49,7 @@ PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
 	@echo "also: make audit, matrix, sbom, release-dry-run (docs/releasing.md)"
-	@echo "also: make lint, format, test-py, test-hdfs, test-long, test-fe, test-browser, test-packaging, ui, openapi, build, clean"
+	@echo "also: make lint, format, test-py, test-hdfs, test-long, test-fe, test-browser, test-packaging, ui, ui-maps, openapi, build, clean"
 
 # ---- what people call
 
@@ -113,7 +113,6 @@ fe-lint: .venv/.stamp-node
 	$(NPM) run lint
 
 fe-types: .venv/.stamp-node
-	$(NPM) run types:check
 	$(NPM) run typecheck
 
 fe-unit: .venv/.stamp-node
@@ -147,6 +146,10 @@ test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build
+
+# Source maps of the UI that this checkout builds, into build/maps (docs/contributing.md).
+ui-maps: .venv/.stamp-node
+	$(NPM) run maps
 
 # A test says when it is to be made anew.
 openapi: .venv/.stamp-dev

@@ -58,7 +58,8 @@ def fingerprint() -> str:
         name = path.relative_to(ROOT)
         if any(part in {"node_modules", "dist", "coverage"} or part.startswith(".") for part in name.parts):
             continue
-        if not path.is_file() or path.suffix == ".md" or ".test." in path.name:
+        # types are in no build
+        if not path.is_file() or path.suffix == ".md" or ".test." in path.name or ".gen." in path.name:
             continue
         digest.update(f"{name.as_posix()}\0{path.stat().st_size}\0".encode())
         digest.update(path.read_bytes())

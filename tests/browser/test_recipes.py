@@ -1,4 +1,4 @@
-"""The recipes of docs/contributing.md for a view and a track make what works, in as few files as they say."""
+"""The recipes of docs/contributing.md for a view and tracks make what works, in as few files as they say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.recipes.guide import ROOT, Copy, copy_into, files_of, recipe
 from tests.tiny import write_trace
 
 VIEW = recipe("An analysis with a table, a view and Python access")
-TRACK = recipe("A track of the timeline")
+TRACKS = {"steps": recipe("A track of the timeline"), "launches": recipe("A track with data of its own")}
+RECIPES = [*VIEW, *(block for track in TRACKS.values() for block in track)]
 MOST_FILES = 8
 
 ASK = """
@@ -32,10 +33,10 @@ EXPECTED = [{"stream": 7, "device": 0, "pieces": 2, "total_ns": 600_000}]
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
-    """With both recipes applied, and the document and the types made of it."""
+    """With all these recipes applied, and the document and the types made of it."""
     made = copy_into(tmp_path_factory.mktemp("copy"), "fe", "docs")
     (made.root / "fe" / "node_modules").symlink_to(ROOT / "fe" / "node_modules")
-    made.apply([*VIEW, *TRACK])
+    made.apply(RECIPES)
     document = made.python("-m", "torch_tb_profiler.web.openapi")
     (made.root / "docs" / "openapi.json").write_text(document, "utf-8")
     node(made, "types.mjs")
@@ -62,17 +63,19 @@ def node(copy: Copy, *command: str) -> None:
 
 def test_few_files() -> None:
     assert len(files_of(VIEW)) <= MOST_FILES
-    assert len(files_of(TRACK)) <= 3
+    assert len(files_of(TRACKS["steps"])) <= 3
+    assert len(files_of(TRACKS["launches"])) <= 6
 
 
 def test_types_and_style(copy: Copy) -> None:
     node(copy, "node_modules/typescript/bin/tsc", "--noEmit")
-    written = [block.file.removeprefix("fe/") for block in [*VIEW, *TRACK] if block.file.startswith("fe/")]
+    written = [block.file.removeprefix("fe/") for block in RECIPES if block.file.startswith("fe/")]
     node(copy, "node_modules/@biomejs/biome/bin/biome", "check", *dict.fromkeys(written))
 
 
-def test_track(copy: Copy) -> None:
-    node(copy, "node_modules/vitest/vitest.mjs", "run", "src/timeline/kinds/steps.test.ts")
+def test_tracks(copy: Copy) -> None:
+    tests = [f"src/timeline/kinds/{kind}.test.ts" for kind in TRACKS]
+    node(copy, "node_modules/vitest/vitest.mjs", "run", *tests)
 
 
 def test_answer_in_python(copy: Copy, trace: Path, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""The decisions of _build/frontend.py: which Node will do, and when the UI must be built."""
+"""Which Node builds the UI, and when it must be built (_build/frontend.py); how a stack trace of the page is read."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_a_changed_source_is_seen(tree: Path, name: str) -> None:
     assert frontend.must_build()
 
 
-@pytest.mark.parametrize("name", ["fe/src/index.test.ts", "fe/README.md", "fe/node_modules/x.js"])
+@pytest.mark.parametrize("name", ["fe/src/index.test.ts", "fe/src/x.gen.ts", "fe/README.md", "fe/node_modules/x.js"])
 def test_what_is_not_built_does_not_count(tree: Path, name: str) -> None:
     (tree / name).parent.mkdir(exist_ok=True)
     (tree / name).write_text("changed")
@@ -70,3 +71,21 @@ def test_a_missing_ui_is_built_unless_told_not_to(tree: Path, monkeypatch: pytes
 def test_without_sources_the_ui_is_taken_as_it_is(tree: Path) -> None:
     (tree / "fe" / "package.json").unlink()
     assert not frontend.must_build()
+
+
+def test_a_stack_trace_of_the_page_names_its_sources() -> None:
+    built = frontend.STATIC
+    assert frontend.npm("run", "maps", capture=True).returncode == 0
+    maps = frontend.ROOT / "build" / "maps"
+    (script,) = (path for path in built.glob("assets/trace-*.js") if "timeline-canvas" in path.read_text("utf-8"))
+    name = script.relative_to(built)
+    assert (maps / name).read_bytes() == script.read_bytes()
+    lines = script.read_text("utf-8").split("timeline-canvas")[0].split("\n")
+    place = f"{name.as_posix()}:{len(lines)}:{len(lines[-1]) + 1}"
+    trace = f"TypeError: no canvas\n    at Ab (http://localhost:6006/data/plugin/static/{place})\n    at http://elsewhere/x.js:1:2\n"
+    command = [frontend.any_node().node, str(frontend.FE / "stack.mjs")]
+    done = subprocess.run(command, input=trace, capture_output=True, text=True, check=True)
+    first, frame, other = done.stdout.splitlines()
+    assert first == "TypeError: no canvas"
+    assert frame.startswith("    at Ab (fe/src/timeline/Timeline.tsx:")
+    assert other == "    at http://elsewhere/x.js:1:2"

@@ -203,8 +203,9 @@ def test_sdist(distributions: tuple[Path, Path], repository: Path) -> None:
         "_build/backend.py",
         "_build/frontend.py",
     }
-    expected |= {"fe/package.json", "fe/package-lock.json", "fe/vite.config.ts"}
+    expected |= {"fe/package.json", "fe/package-lock.json", "fe/vite.config.ts", "docs/openapi.json"}
     assert expected <= names
+    assert "fe/src/api/schema.gen.ts" not in names
     assert {f"torch_tb_profiler/{name}" for name in built_ui(repository)} <= names
     assert not [name for name in names if "node_modules" in name or "__pycache__" in name]
 

@@ -21,9 +21,10 @@ import { gestures, type Tool } from "./gestures";
 import { type KeyAction, keyAction } from "./keys";
 import type { Hit } from "./kinds/renderer";
 import { Labels, type TrackAction } from "./Labels";
+import type { Look } from "./look";
 import type { RankTiles } from "./rankTiles";
 import { Strip, type StripData } from "./Strip";
-import type { Flags, Look, Mark, PickedRecord, PickedSlice } from "./scene";
+import { type Flags, type Mark, type Picked, type PickedSlice, sliceOf } from "./scene";
 import { AXIS, Stage, type StageState } from "./stage";
 import type { TrackRow, TrackRows } from "./track";
 import "./timeline.css";
@@ -41,9 +42,7 @@ export interface TimelineProps {
   readonly selected: PickedSlice | null;
   readonly selectedName: string;
   /** `extend`: what was selected before is to be the other end. */
-  readonly onSelect: (picked: PickedSlice | null, extend: boolean) => void;
-  /** A record of a memory snapshot was clicked on. */
-  readonly onRecord: (picked: PickedRecord) => void;
+  readonly onSelect: (picked: Picked | null, extend: boolean) => void;
   readonly from: PickedSlice | null;
   readonly peers: readonly PickedSlice[];
   readonly mark: Mark | null;
@@ -132,12 +131,10 @@ export function Timeline(props: TimelineProps) {
     stage.current = made;
     hands.current = gestures(picture, made, {
       tool: () => latest.current.tool,
-      onPick: (hit, extend) => {
-        if (hit?.record) latest.current.onRecord(hit.record);
-        else latest.current.onSelect(hit?.picked ?? null, extend);
-      },
-      onOpen: ({ picked }) => {
-        if (picked) made.fit({ start: picked.start, end: picked.start + picked.duration });
+      onPick: (hit, extend) => latest.current.onSelect(hit?.picked ?? null, extend),
+      onOpen: (hit) => {
+        const slice = sliceOf(hit.picked);
+        if (slice) made.fit({ start: slice.start, end: slice.start + slice.duration });
       },
       onMark: (next, done) => {
         setDragged(done ? null : next);
@@ -251,7 +248,6 @@ export function Timeline(props: TimelineProps) {
               className="link"
               onClick={() => {
                 for (const source of sources) source.retry();
-                stage.current?.ask();
               }}
             >
               {timelineTexts.retry}

@@ -2,6 +2,7 @@
 import type { TimelineMeta } from "../api";
 import { colorsOf } from "./colors";
 import { decodeTile, type Tile } from "./decode";
+import type { Look } from "./look";
 import type { Scene } from "./scene";
 
 export interface Item {
@@ -162,6 +163,8 @@ export function fakeContext(): { context: CanvasRenderingContext2D; texts: strin
   return { context: context as unknown as CanvasRenderingContext2D, texts };
 }
 
+export const LOOK: Look = { colorBy: "category", least: 0, found: null, slack: null };
+
 /** A picture in which nothing is chosen; `more` is what is different. */
 export function emptyScene(
   more: Pick<Scene, "sources" | "rows" | "camera"> & Partial<Scene>,
@@ -170,7 +173,7 @@ export function emptyScene(
     top: 0,
     height: more.rows.height,
     colors: colorsOf(() => "#336699", "sans"),
-    look: { colorBy: "category", least: 0, found: null, slack: null },
+    look: LOOK,
     selected: null,
     from: null,
     peers: [],

@@ -1,5 +1,6 @@
 /** Tracks of lanes that the server computes. Pure. */
 import type { DerivedKind, DerivedMeta, TimelineMeta } from "../api";
+import { partOf } from "./derivedTiles";
 import { type Track, trackKey } from "./track";
 
 /** Of a rank, in the order of its lanes. `names`: what kinds are called. */
@@ -11,13 +12,14 @@ export function derivedTracks(
   names: Readonly<Record<DerivedKind, string>>,
 ): Track[] {
   const root = trackKey(worker, "");
-  return about.lanes.map(({ device, pieces }, lane) => {
+  return about.lanes.map(({ device, pieces }) => {
+    const part = partOf(of, device);
     const process = meta.tracks.find(
       (track) => track.device === device && track.parent !== null,
     )?.parent;
     const inside = device === null || process === undefined || process === null;
     return {
-      key: trackKey(worker, device === null ? of : `${of}:${device}`),
+      key: trackKey(worker, part),
       worker,
       parent: inside ? root : trackKey(worker, String(process)),
       kind: "derived",
@@ -25,7 +27,7 @@ export function derivedTracks(
       name: names[of],
       lanes: [],
       events: pieces,
-      derived: { of, lane },
+      part,
     };
   });
 }

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { emptyScene, fakeContext, metaOf, TRACK_TEXTS } from "./cases";
 import { Painter } from "./frame";
+import { LaneTiles } from "./laneTiles";
 import { layOut, UNARRANGED } from "./layout";
 import { RankTiles } from "./rankTiles";
 import type { Scene } from "./scene";
@@ -14,7 +15,6 @@ const rankOf = (worker: string) =>
     metaOf(),
     0,
     tracksOf(worker, worker, metaOf(), TRACK_TEXTS),
-    () => undefined,
   );
 
 function sceneOf(sources: readonly RankTiles[]): Scene {
@@ -28,7 +28,7 @@ function sceneOf(sources: readonly RankTiles[]): Scene {
 it("draws each track with the tiles of its own rank, even when one's name begins like another's", () => {
   vi.stubGlobal("fetch", () => new Promise(() => undefined));
   const sources = ["a", "a:b", "a:"].map(rankOf);
-  const drawn = sources.map((source) => vi.spyOn(source, "piecesFor"));
+  const drawn = sources.map((source) => vi.spyOn(source.source(LaneTiles), "pieces"));
   new Painter().draw(fakeContext().context, sceneOf(sources), 1);
   expect(drawn.map(({ mock }) => mock.calls.length)).toEqual([1, 1, 1]);
 });

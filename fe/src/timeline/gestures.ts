@@ -1,7 +1,7 @@
 /** What pointer and wheel do on the canvas. */
 import { whole } from "./camera";
 import type { Hit } from "./kinds/renderer";
-import type { Mark } from "./scene";
+import { type Mark, sliceOf } from "./scene";
 import type { Stage } from "./stage";
 
 export type Tool = "pan" | "range" | "measure";
@@ -69,7 +69,7 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
   const again = () => {
     if (!pointer || drag) return;
     const hit = stage.hit(...place(pointer));
-    stage.hover(hit?.picked ?? null);
+    stage.hover(sliceOf(hit?.picked));
     handlers.onHover(hit, pointer.clientX, pointer.clientY);
   };
 

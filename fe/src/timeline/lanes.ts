@@ -7,7 +7,8 @@ import type { ColorBy } from "./colorBy";
 import { colorIndex, hueOf, REST } from "./colors";
 import { NO_NAME } from "./decode";
 import { gather, type Items, itemAt } from "./items";
-import type { Demand, Frame, Hit, View } from "./kinds/renderer";
+import type { Frame, Hit, View } from "./kinds/renderer";
+import { LaneTiles } from "./laneTiles";
 import { levelFor } from "./levels";
 import type { RankTiles } from "./rankTiles";
 import type { PickedSlice, Scene } from "./scene";
@@ -20,10 +21,6 @@ const TEXT_PADDING = 4;
 const BASE_LINE = 13;
 /** Pixels next to a slice that still mean it. */
 const REACH = 4;
-
-export function wantLanes({ lanes }: TrackRow, demand: Demand): void {
-  for (const { worker, lane } of lanes) demand.lane(worker, lane);
-}
 
 export function drawLanes({ lanes }: TrackRow, frame: Frame): void {
   const { scene, items } = frame;
@@ -84,7 +81,8 @@ function writeNames(
 /** What can be seen of a lane of a rank. */
 export function gatherLane(items: Items, camera: Camera, source: RankTiles, lane: number): void {
   const level = levelFor(source.meta.levels, nsPerPixel(camera));
-  gather(items, lane, source.piecesFor(lane, level, camera.window), camera, source.offset);
+  const pieces = source.source(LaneTiles).pieces(lane, level, source.own(camera.window));
+  gather(items, lane, pieces, camera, source.offset);
 }
 
 function colorsFor(
@@ -117,7 +115,7 @@ function colorsFor(
     const hashed = source.nameHash(name);
     const dimmed =
       (least > 0 && short(item)) ||
-      (found !== null && !found(source, name)) ||
+      (found !== null && !found(source.names, name)) ||
       // Where the slack is not known, NaN is not larger than anything.
       (slack !== null && (items.slack[item] ?? 0) > slack);
     return colorIndex(hueBy[colorBy](item, hashed), hashed >>> 8, dimmed);

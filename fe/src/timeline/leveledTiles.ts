@@ -3,49 +3,57 @@ import type { TimeWindow } from "../draw";
 import { type Level, type Piece, pieces, tilesWanted } from "./levels";
 import type { TileRoom } from "./room";
 import { TileStore } from "./store";
+import { type Sight, Together, type TrackSource } from "./trackSource";
 
-export interface TileRequest {
+interface TileRequest {
   readonly key: string;
   readonly level: number;
   readonly tile: number;
 }
 
 interface Options<T> {
-  readonly load: (request: TileRequest, signal: AbortSignal) => Promise<T>;
+  /** `window`: that of the tile, ns of the rank. */
+  readonly load: (request: TileRequest, window: TimeWindow, signal: AbortSignal) => Promise<T>;
   /** Bytes, about. */
   readonly weigh: (tile: T) => number;
   readonly room: TileRoom<T>;
-  readonly onChange: () => void;
+  /** Requests under way at the same time. */
+  readonly most?: number;
+  /** Asks for nothing that is not in sight. */
+  readonly seenOnly?: boolean;
 }
 
-export class LeveledTiles<T> {
+/** What the tiles need to know of their rank. */
+interface Rank {
+  readonly levels: readonly Level[];
+  /** To be called when something has come. */
+  readonly changed: () => void;
+}
+
+export class LeveledTiles<T> extends Together implements TrackSource {
+  private readonly levels: readonly Level[];
   private readonly tiles: TileStore<TileRequest, T>;
 
   constructor(
-    private readonly levels: readonly Level[],
-    options: Options<T>,
+    { levels, changed }: Rank,
+    private readonly options: Options<T>,
   ) {
-    this.tiles = new TileStore({ ...options, most: 2 });
+    super();
+    this.levels = levels;
+    this.tiles = new TileStore({
+      most: 2,
+      ...options,
+      load: (request, signal) => {
+        const tile_ns = levels[request.level]?.tile_ns ?? 0;
+        const start = request.tile * tile_ns;
+        return options.load(request, { start, end: start + tile_ns }, signal);
+      },
+      onChange: changed,
+    });
   }
 
-  get missing(): number {
-    return this.tiles.missing;
-  }
-
-  get leftOut(): number {
-    return this.tiles.leftOut;
-  }
-
-  get failure(): unknown {
-    return this.tiles.failure;
-  }
-
-  retry(): void {
-    this.tiles.retry();
-  }
-
-  close(): void {
-    this.tiles.close();
+  protected get stores() {
+    return [this.tiles];
   }
 
   /** The best that is here for a window, ns of the rank. */
@@ -53,9 +61,9 @@ export class LeveledTiles<T> {
     return pieces(this.levels, level, window, (at, tile) => this.tiles.get(`${at}/${tile}`));
   }
 
-  /** Asks for what a window needs, and for what can stand in for it. */
-  want(level: number, window: TimeWindow | null): void {
-    const { seen, ahead } = tilesWanted(this.levels, level, window);
-    this.tiles.want(seen, ahead);
+  /** Asks for what the window needs, and for what can stand in for it. */
+  want({ rows, level, window }: Pick<Sight, "rows" | "level" | "window">): void {
+    const { seen, ahead } = tilesWanted(this.levels, level, rows.length > 0 ? window : null);
+    this.tiles.want(seen, this.options.seenOnly ? [] : ahead);
   }
 }

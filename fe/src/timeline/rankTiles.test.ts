@@ -9,7 +9,7 @@ const OFFSET = 1_000;
 function rank(more: Partial<TimelineMeta>): RankTiles {
   const meta = metaOf(more);
   const key = { run: "r", worker: "a", span: "1", v: "1" };
-  return new RankTiles(key, meta, OFFSET, tracksOf("a", "a", meta, TRACK_TEXTS), () => undefined);
+  return new RankTiles(key, meta, OFFSET, tracksOf("a", "a", meta, TRACK_TEXTS));
 }
 
 it("knows when something ran, beside when the profiler noted something about itself", () => {

@@ -1,5 +1,6 @@
 /** The memory that several stores of tiles share. */
 import { Lru } from "./lru";
+import { OneOfEach } from "./oneOfEach";
 
 /** A store, as the others need to know it. Keys are its own. */
 export interface Tenant {
@@ -96,6 +97,13 @@ export class TileRoom<T> {
   /** Lets the other stores ask for what they left out. */
   offer(from: number): void {
     for (const [id, { onRoom }] of this.tenants) if (id !== from) onRoom();
+  }
+}
+
+/** Where the tiles of the ranks of a page are kept: a room for each sort of tiles. */
+export class TimelineMemory extends OneOfEach<null, TileRoom<unknown>> {
+  constructor() {
+    super(null);
   }
 }
 

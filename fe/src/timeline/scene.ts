@@ -2,9 +2,9 @@
 import type { RecordAt } from "../api/snapshotTracks";
 import type { TimeWindow } from "../draw";
 import type { Camera } from "./camera";
-import type { ColorBy } from "./colorBy";
 import type { Colors } from "./colors";
 import type { Arrow } from "./flows";
+import type { Look } from "./look";
 import type { RankTiles } from "./rankTiles";
 import type { TrackRows } from "./track";
 
@@ -24,19 +24,17 @@ export interface PickedRecord {
   readonly at: RecordAt;
 }
 
+/** What a click selects: each kind of track says what its own is. */
+export type Picked = PickedSlice | PickedRecord;
+
+/** The slice that is picked, if it is one. */
+export function sliceOf(picked: Picked | null | undefined): PickedSlice | null {
+  return picked && "row" in picked ? picked : null;
+}
+
 export interface Mark {
   readonly kind: "range" | "measure";
   readonly window: TimeWindow;
-}
-
-export interface Look {
-  readonly colorBy: ColorBy;
-  /** Shorter slices are drawn faintly, ns. */
-  readonly least: number;
-  /** Names that a search finds; all others are drawn faintly. Null without a search. */
-  readonly found: ((source: RankTiles, name: number) => boolean) | null;
-  /** What could have come later by more than so many ns without any step ending later is drawn faintly; null: nothing. */
-  readonly slack: number | null;
 }
 
 /** Moments that something is about, such as the instances of a finding: drawn over the whole height. */

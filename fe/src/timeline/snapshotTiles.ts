@@ -1,6 +1,5 @@
 /** What a memory snapshot of the same process says in the time of a rank: curves and calls of the allocator, in columns. */
 import {
-  type CurveKind,
   type SnapshotColumns,
   type SnapshotDeviceKey,
   type SnapshotTracks,
@@ -8,11 +7,14 @@ import {
 } from "../api/snapshotTracks";
 import type { TimeWindow } from "../draw";
 import { LeveledTiles } from "./leveledTiles";
-import type { Level } from "./levels";
-import type { TileRoom } from "./room";
+import type { RankTiles } from "./rankTiles";
+import { TileRoom } from "./room";
+import { type Sight, Together, type TrackSource } from "./trackSource";
 
 /** Of a tile: about a pixel each. */
 const COLUMNS = 512;
+/** Bytes that are kept. */
+const KEPT = 16 * 1024 * 1024;
 /** Bytes of a number in an answer, about. */
 const NUMBER = 8;
 
@@ -43,28 +45,61 @@ export interface Stretch {
   readonly lines: (line: number) => number;
 }
 
-export class SnapshotTiles extends LeveledTiles<SnapshotTile> {
+class SnapshotRoom extends TileRoom<SnapshotTile> {
+  constructor() {
+    super(KEPT);
+  }
+}
+
+/** The memory snapshot of the same process as a rank, while one is known. */
+export class SnapshotSource extends Together implements TrackSource {
+  tiles: SnapshotTiles | null = null;
   /** What is looked at, ns of the rank; null for nothing. */
   picked: number | null = null;
 
+  constructor(private readonly rank: RankTiles) {
+    super();
+  }
+
+  protected get stores() {
+    return this.tiles === null ? [] : [this.tiles];
+  }
+
+  /** Shows a snapshot and a moment of it, or takes them away. */
+  show(of: LinkedSnapshot | null, picked: number | null): void {
+    const isOther = (this.tiles?.of ?? null) !== of;
+    if (!isOther && this.picked === picked) return;
+    if (isOther) {
+      this.tiles?.close();
+      this.tiles = of && new SnapshotTiles(of, this.rank);
+    }
+    this.picked = picked;
+    this.rank.changed();
+  }
+
+  want(sight: Sight): void {
+    this.tiles?.want(sight);
+  }
+
+  override close(): void {
+    super.close();
+    this.tiles = null;
+  }
+}
+
+export class SnapshotTiles extends LeveledTiles<SnapshotTile> {
   constructor(
     readonly of: LinkedSnapshot,
-    levels: readonly Level[],
-    room: TileRoom<SnapshotTile>,
-    onChange: () => void,
+    rank: RankTiles,
   ) {
-    super(levels, {
-      load: async ({ level, tile }, signal) => {
-        const { tile_ns } = levels[level] ?? { tile_ns: COLUMNS };
-        const begin = tile * tile_ns;
-        const width = tile_ns / COLUMNS;
-        const start = begin - of.shift;
-        const window = { start, width, columns: COLUMNS };
+    super(rank, {
+      load: async (_, { start: begin, end }, signal) => {
+        const width = (end - begin) / COLUMNS;
+        const window = { start: begin - of.shift, width, columns: COLUMNS };
         return { answer: await snapshotColumns(of.key, window, signal), begin, width };
       },
       weigh: ({ answer }) => NUMBER * answer.column.length * (answer.lines.length * 2 + 13) + 1_000,
-      room,
-      onChange,
+      room: rank.memory.of(SnapshotRoom),
     });
   }
 
@@ -81,7 +116,7 @@ export class SnapshotTiles extends LeveledTiles<SnapshotTile> {
   }
 
   /** What a curve is in a window, as far as it is known and here; in order of time. */
-  stretches(kind: CurveKind, level: number, window: TimeWindow): Stretch[] {
+  stretches(kind: string, level: number, window: TimeWindow): Stretch[] {
     const { known } = this;
     if (!known) return [];
     return this.pieces(level, window).flatMap(({ tile, from, to }) =>
@@ -93,7 +128,7 @@ export class SnapshotTiles extends LeveledTiles<SnapshotTile> {
 /** A curve in a part of a tile. Pure. */
 export function stretchesOf(
   { answer, begin, width }: SnapshotTile,
-  kind: CurveKind,
+  kind: string,
   from: number,
   to: number,
 ): Stretch[] {

@@ -31,7 +31,7 @@ export function snapshotTracks(
     kind: "snapshot",
     name,
     events,
-    snapshot: id,
+    part: id,
   });
   const calls = about.calls.reduce((sum, { count }) => sum + count, 0);
   return [

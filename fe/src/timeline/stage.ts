@@ -1,5 +1,4 @@
 /** The picture on the screen: where the camera is, when to draw, and what lies under a point. Without React. */
-import type { DerivedKind } from "../api";
 import type { TimeWindow } from "../draw";
 import { paintAxis, paintFlagHeads } from "./axis";
 import {
@@ -19,11 +18,12 @@ import { arrowsOf, type Flow } from "./flows";
 import { Painter } from "./frame";
 import { Items, itemAt } from "./items";
 import { rendererOf } from "./kinds";
-import type { Demand, Hit, View } from "./kinds/renderer";
+import type { Hit, View } from "./kinds/renderer";
 import { gatherLane, hitLane, hitOf } from "./lanes";
 import { rowAt, rowsBetween } from "./layout";
 import { levelFor } from "./levels";
-import { type PickedSlice, type Scene, sourceOf } from "./scene";
+import type { RankTiles, SourceClass } from "./rankTiles";
+import { type PickedSlice, type Scene, sliceOf, sourceOf } from "./scene";
 import type { LaneRow, TrackRow } from "./track";
 
 /** What the page decides; all else the stage knows itself. */
@@ -73,6 +73,8 @@ export class Stage {
   private readonly painter = new Painter();
   private readonly items = new Items();
   private readonly observer: ResizeObserver;
+  /** End listening to the ranks. */
+  private stops: readonly (() => void)[] = [];
 
   constructor(
     private readonly elements: Elements,
@@ -85,6 +87,7 @@ export class Stage {
     elements.scroller.addEventListener("scroll", this.ask);
     // Moved to a screen with other pixels.
     window.addEventListener("resize", this.ask);
+    this.listen(shown.sources);
     this.ask();
   }
 
@@ -93,10 +96,18 @@ export class Stage {
     this.observer.disconnect();
     this.elements.scroller.removeEventListener("scroll", this.ask);
     window.removeEventListener("resize", this.ask);
+    this.listen([]);
+  }
+
+  /** Draws whenever one of the ranks has something else to draw. */
+  private listen(sources: readonly RankTiles[]): void {
+    for (const stop of this.stops) stop();
+    this.stops = sources.map((source) => source.subscribe(this.ask));
   }
 
   show(shown: Shown): void {
     if (shown === this.shown) return;
+    if (shown.sources !== this.shown.sources) this.listen(shown.sources);
     this.shown = shown;
     this.ask();
   }
@@ -177,7 +188,7 @@ export class Stage {
 
   /** The time near `x` at which a slice under the pointer begins or ends, else the time itself. */
   snap(x: number, y: number): number {
-    const picked = this.hit(x, y)?.picked;
+    const picked = sliceOf(this.hit(x, y)?.picked);
     const time = this.timeAt(x);
     if (!picked) return time;
     const { start, duration } = picked;
@@ -270,30 +281,22 @@ export class Stage {
 
   private want(top: number, height: number): void {
     const [from, to] = rowsBetween(this.shown.rows.rows, top - height / 2, top + 1.5 * height);
-    const lanes = new Map<string, Set<number>>();
-    const counters = new Set<string>();
-    const derived = new Map<string, Set<DerivedKind>>();
-    const snapshots = new Set<string>();
-    const demand: Demand = {
-      lane: (worker, lane) => {
-        const own = lanes.get(worker);
-        if (own) own.add(lane);
-        else lanes.set(worker, new Set([lane]));
-      },
-      counters: (worker) => counters.add(worker),
-      derived: (worker, of) => derived.set(worker, (derived.get(worker) ?? new Set()).add(of)),
-      snapshot: (worker) => snapshots.add(worker),
-    };
-    const { colorBy, slack } = this.shown.look;
-    for (const row of this.shown.rows.rows.slice(from, to)) rendererOf(row.track).want(row, demand);
-    for (const source of this.shown.sources) {
-      const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
-      source.want(lanes.get(source.worker) ?? [], level, this.camera.window, {
-        counters: counters.has(source.worker),
-        columns: { operators: colorBy === "operator", slack: slack === null ? null : source.slack },
-        derived: derived.get(source.worker) ?? new Set(),
-        snapshot: snapshots.has(source.worker),
-      });
+    const wanted = new Map<string, Map<SourceClass, TrackRow[]>>();
+    for (const row of this.shown.rows.rows.slice(from, to)) {
+      const { source } = rendererOf(row.track);
+      if (!source) continue;
+      const { worker } = row.track;
+      const own = wanted.get(worker) ?? new Map<SourceClass, TrackRow[]>();
+      wanted.set(worker, own);
+      const rows = own.get(source);
+      if (rows) rows.push(row);
+      else own.set(source, [row]);
+    }
+    const { look, sources } = this.shown;
+    for (const source of sources) {
+      const level = levelFor(source.levels, nsPerPixel(this.camera));
+      const window = source.own(this.camera.window);
+      source.want(wanted.get(source.worker) ?? new Map(), { level, window, look });
     }
   }
 

@@ -1,6 +1,4 @@
 /** Tracks, and the rows that they are on the page. */
-import type { DerivedKind } from "../api";
-import type { CurveKind } from "../api/snapshotTracks";
 
 export interface Track {
   /** Unique among all ranks on the page, and the same whenever the trace is opened. */
@@ -20,10 +18,8 @@ export interface Track {
   readonly events: number;
   /** Of a track that stands open however deep it is, and of one that is folded away, until it is toggled. */
   readonly first?: "open" | "folded";
-  /** Of a track that is computed: of which kind, and its number among the lanes of that kind. */
-  readonly derived?: { readonly of: DerivedKind; readonly lane: number };
-  /** Of a track of the memory snapshot of the same process: which curve, or the calls of its allocator. */
-  readonly snapshot?: CurveKind | "calls";
+  /** Which part of the data of its kind it shows, as that kind calls it. */
+  readonly part?: string;
 }
 
 /** One lane of slices on the page. */

@@ -5,10 +5,11 @@ import { momentIn } from "../../draw";
 import { bytes, decimal, fraction, rate } from "../../format";
 import { counterName, timelineTexts } from "../../i18n";
 import { type Camera, nsPerPixel, timeAt, xOf } from "../camera";
+import { CounterTiles } from "../counterTiles";
 import { levelFor } from "../levels";
 import type { RankTiles } from "../rankTiles";
 import { fillRect } from "../raster";
-import { HEAD, type TrackRow } from "../track";
+import { HEAD, type Track, type TrackRow } from "../track";
 import type { Frame, Rank, TrackRenderer } from "./renderer";
 
 const text = timelineTexts;
@@ -18,7 +19,7 @@ const INSET = 4;
 export const counter: TrackRenderer = {
   tracks: ({ meta, ...rank }) => meta.counters.map((each) => trackOf(each, rank)),
   height: ({ collapsed }) => (collapsed ? HEAD : HEIGHT),
-  want: ({ track }, demand) => demand.counters(track.worker),
+  source: CounterTiles,
   draw: (row, frame) => {
     const source = frame.sourceOf(row.track.worker);
     if (source) draw(row, frame, source);
@@ -27,7 +28,7 @@ export const counter: TrackRenderer = {
     const source = sourceOf(track.worker);
     const time = timeAt(camera, x);
     const level = source && levelFor(source.meta.levels, nsPerPixel(camera));
-    const values = source && counterAt(source, track.key, time, level ?? 0);
+    const values = source && counterAt(source, track, time, level ?? 0);
     if (!values) return null;
     const { min, max, mean, unit } = values;
     return {
@@ -53,14 +54,17 @@ function trackOf(
   { key, ofDevice, group, root }: Omit<Rank, "meta">,
 ) {
   if (kind === "recorded")
-    return { key: key(id), parent: group("counters", root, text.recordedCounters, "open"), name };
+    return {
+      ...{ key: key(id), part: id, name },
+      parent: group("counters", root, text.recordedCounters, "open"),
+    };
   const number = deviceNumber(device);
   const around = ofDevice(number);
   const isAlone = number === null || kind === "busy";
   const parent = isAlone
     ? around
     : group(`counters.${device}`, around, text.counters(device), "folded");
-  return { key: key(id), parent, name: counterName({ kind, name }) };
+  return { key: key(id), part: id, parent, name: counterName({ kind, name }) };
 }
 
 /** `GPU0`: 0. */
@@ -73,15 +77,16 @@ export function deviceNumber(device: string): number | null {
 function draw(row: TrackRow, { raster, scene }: Frame, source: RankTiles): void {
   const { width, height, ratio } = raster;
   const { camera, top, colors } = scene;
-  const counter = source.counterOf(row.track.key);
-  if (!counter) return;
+  const known = source.source(CounterTiles).counter(row.track.part);
+  if (!known) return;
+  const { at, counter } = known;
   const low = Math.min(0, counter.min);
   const range = Math.max(counter.max, low + Number.MIN_VALUE) - low;
   const base = row.y - top + row.height - INSET;
   const yOf = (value: number) =>
     Math.round((base - ((value - low) / range) * (row.height - 2 * INSET)) * ratio);
   const bottom = Math.min(height, Math.round(base * ratio));
-  for (const { x, end, min, max, mean } of binsOf(camera, source, counter.at)) {
+  for (const { x, end, min, max, mean } of binsOf(camera, source, at)) {
     const x0 = Math.max(0, Math.round(x * ratio));
     const x1 = Math.min(width, Math.max(x0 + 1, Math.round(end * ratio)));
     if (x1 <= x0) continue;
@@ -106,7 +111,8 @@ function binsOf(camera: Camera, source: RankTiles, counter: number): Bin[] {
   const found: Bin[] = [];
   const level = levelFor(source.meta.levels, nsPerPixel(camera));
   const { start, end } = camera.window;
-  for (const { tile, from, to } of source.counterPieces(level, camera.window)) {
+  const pieces = source.source(CounterTiles).pieces(level, source.own(camera.window));
+  for (const { tile, from, to } of pieces) {
     const values = tile.values[counter];
     if (!values) continue;
     for (let bin = 0; bin < values.max.length; bin++) {
@@ -127,18 +133,20 @@ function binsOf(camera: Camera, source: RankTiles, counter: number): Bin[] {
 /** The values of a counter at a time of the page; null where none is known. */
 export function counterAt(
   source: RankTiles,
-  track: string,
+  { part }: Track,
   time: number,
   level: number,
 ): { min: number; max: number; mean: number; unit: string } | null {
-  const counter = source.counterOf(track);
-  if (!counter) return null;
-  for (const { tile } of source.counterPieces(level, { start: time, end: time })) {
-    const values = tile.values[counter.at];
-    const bin = Math.floor((time - source.offset - tile.begin) / tile.bin);
+  const tiles = source.source(CounterTiles);
+  const known = tiles.counter(part);
+  if (!known) return null;
+  const own = time - source.offset;
+  for (const { tile } of tiles.pieces(level, { start: own, end: own })) {
+    const values = tile.values[known.at];
+    const bin = Math.floor((own - tile.begin) / tile.bin);
     const [min, max, mean] = [values?.min[bin], values?.max[bin], values?.mean[bin]];
     if (min === undefined || max === undefined || mean === undefined || Number.isNaN(max)) continue;
-    return { min, max, mean, unit: counter.unit };
+    return { min, max, mean, unit: known.counter.unit };
   }
   return null;
 }

@@ -1,8 +1,9 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { type DerivedMeta, setBase } from "../../api";
+import { type DerivedKind, type DerivedMeta, setBase } from "../../api";
 import { partName, partNumber } from "../../draw/parts";
-import { emptyScene, fakeContext, metaOf, TRACK_TEXTS, tileBytes, tileOf } from "../cases";
+import { emptyScene, fakeContext, LOOK, metaOf, TRACK_TEXTS, tileBytes, tileOf } from "../cases";
 import { colorsOf, PARTS_FROM } from "../colors";
+import { DerivedSource } from "../derivedTiles";
 import { derivedTracks, withDerived } from "../derivedTracks";
 import { Painter } from "../frame";
 import { Items } from "../items";
@@ -37,9 +38,8 @@ function rank(fetched: () => ArrayBuffer): RankTiles {
     META,
     0,
     tracksOf("a", "rank a", META, TRACK_TEXTS),
-    () => undefined,
   );
-  source.derive("path", ABOUT, {});
+  source.source(DerivedSource).show("path", ABOUT, {});
   return source;
 }
 
@@ -48,6 +48,15 @@ const piece = (start: number, end: number, row: number, category: number, more =
   ...more,
 });
 const TILE = { 0: [piece(0, 30_000, 5, 0), piece(30_000, 65_536, NO_ROW, 1)] };
+
+/** Has the tile of a kind, without asking for it. */
+function stand(source: RankTiles, of: DerivedKind): void {
+  const tiles = source.source(DerivedSource).tiles(of);
+  if (!tiles) throw new Error(of);
+  vi.spyOn(tiles, "pieces").mockReturnValue([
+    { tile: tileOf(TILE, { kind: "derived" }), from: 0, to: 65_536 },
+  ]);
+}
 
 function rowsOf(source: RankTiles) {
   const own = derivedTracks("a", META, "path", ABOUT, NAMES);
@@ -66,21 +75,18 @@ it("stands first in its rank, or in the process of its device", () => {
     { ...ABOUT, lanes: [{ device: 1, pieces: 1, begin_ns: 0, end_ns: 1 }] },
     NAMES,
   );
-  expect(idle).toMatchObject({ key: "a:idle:1", parent: "a:2", derived: { of: "idle", lane: 0 } });
+  expect(idle).toMatchObject({ key: "a:idle:1", parent: "a:2", part: "idle:1" });
 });
 
 it("asks for its tiles when it is in sight, and draws and names what is there", async () => {
   const source = rank(() => tileBytes(TILE, { kind: "derived", level: 0 }));
-  const wanted = { counters: false, columns: { operators: false, slack: null } };
-  source.want([], 0, CAMERA.window, { ...wanted, derived: new Set(), snapshot: false });
-  expect(source.derived("path")?.missing).toBe(0);
-  source.want([], 0, CAMERA.window, {
-    ...wanted,
-    derived: new Set(["path"] as const),
-    snapshot: false,
-  });
-  await vi.waitFor(() => expect(source.derivedPieces("path", 0, CAMERA.window)).toHaveLength(2));
   const rows = rowsOf(source);
+  const sight = { level: 0, window: CAMERA.window, look: LOOK };
+  source.want(new Map(), sight);
+  const tiles = source.source(DerivedSource).tiles("path");
+  expect(tiles?.missing).toBe(0);
+  source.want(new Map([[DerivedSource, rows.rows]]), sight);
+  await vi.waitFor(() => expect(tiles?.pieces(0, CAMERA.window)).toHaveLength(2));
   const { context, texts } = fakeContext();
   const scene = emptyScene({
     sources: [source],
@@ -95,10 +101,8 @@ it("asks for its tiles when it is in sight, and draws and names what is there", 
 
 it("says what a piece is, and picks the event it belongs to; where that stands is to be asked", () => {
   const source = rank(() => tileBytes(TILE, { kind: "derived" }));
-  vi.spyOn(source, "derivedPieces").mockReturnValue([
-    { tile: tileOf(TILE, { kind: "derived" }), from: 0, to: 65_536 },
-  ]);
-  const row = rowsOf(source).rows.find(({ track }) => track.derived);
+  stand(source, "path");
+  const row = rowsOf(source).rows.find(({ track }) => track.kind === "derived");
   if (!row) throw new Error("no row");
   const view = { camera: CAMERA, items: new Items(), sourceOf: () => source };
   const hit = derived.hit(row, 100, row.y + 5, view);
@@ -121,13 +125,11 @@ it("says how a phase is known, and folds with its rank like another track", () =
     edges: ["none", "autograd"],
     has_slack: false,
   };
-  source.derive("phases", about, {});
-  vi.spyOn(source, "derivedPieces").mockReturnValue([
-    { tile: tileOf(TILE, { kind: "derived" }), from: 0, to: 65_536 },
-  ]);
+  source.source(DerivedSource).show("phases", about, {});
+  stand(source, "phases");
   const own = derivedTracks("a", META, "phases", about, NAMES);
   const tracks = withDerived(source.tracks, own);
-  const row = layOut(tracks, UNARRANGED).rows.find(({ track }) => track.derived);
+  const row = layOut(tracks, UNARRANGED).rows.find(({ track }) => track.kind === "derived");
   if (!row) throw new Error("no row");
   expect(row.track.name).toBe("Phases");
   const view = { camera: CAMERA, items: new Items(), sourceOf: () => source };
@@ -135,7 +137,7 @@ it("says how a phase is known, and folds with its rank like another track", () =
   expect(tip?.title).toBe("Backward");
   expect(tip?.lines).toContainEqual({ label: "Known by", value: "an autograd node" });
   const hidden = { ...UNARRANGED, hidden: new Set([row.track.key]) };
-  expect(layOut(tracks, hidden).rows.some(({ track }) => track.derived)).toBe(false);
+  expect(layOut(tracks, hidden).rows.some(({ track }) => track.kind === "derived")).toBe(false);
 });
 
 it("has colours of its own behind those of slices", () => {
@@ -152,11 +154,12 @@ it("has a kind that draws it", () => {
 
 it("takes its lanes away with their tiles", () => {
   const source = rank(() => tileBytes(TILE, { kind: "derived" }));
-  const first = source.derived("path");
-  source.derive("path", ABOUT, {});
-  expect(source.derived("path")).not.toBe(first);
-  source.derive("path", null, {});
-  expect(source.derived("path")).toBeUndefined();
-  source.derive("idle", { ...ABOUT, refused: { id: "no_device", text: "none" } }, {});
-  expect(source.derived("idle")).toBeUndefined();
+  const derived = source.source(DerivedSource);
+  const first = derived.tiles("path");
+  derived.show("path", ABOUT, {});
+  expect(derived.tiles("path")).not.toBe(first);
+  derived.show("path", null, {});
+  expect(derived.tiles("path")).toBeUndefined();
+  derived.show("idle", { ...ABOUT, refused: { id: "no_device", text: "none" } }, {});
+  expect(derived.tiles("idle")).toBeUndefined();
 });

@@ -1,5 +1,4 @@
 /** A lane that the server computes: pieces of the critical path, gaps by their causes, or phases. */
-import type { DerivedKind } from "../../api";
 import { momentIn } from "../../draw";
 import { partName } from "../../draw/parts";
 import { count, duration } from "../../format";
@@ -7,7 +6,7 @@ import { partsTexts, timelineTexts } from "../../i18n";
 import { type Camera, nsPerPixel, timeAt } from "../camera";
 import { PARTS_FROM } from "../colors";
 import { NO_NAME } from "../decode";
-import type { DerivedTiles } from "../derivedTiles";
+import { DerivedSource, type DerivedTiles } from "../derivedTiles";
 import { gather, type Items, itemAt } from "../items";
 import { drawItems } from "../lanes";
 import { levelFor } from "../levels";
@@ -27,15 +26,14 @@ const WORK: readonly string[] = ["compute", "communication", "copy", "operator",
 
 export const derived: TrackRenderer = {
   height: () => HEIGHT,
-  want: ({ track }, demand) => {
-    if (track.derived) demand.derived(track.worker, track.derived.of);
-  },
+  source: DerivedSource,
   draw: ({ track, y, height }, frame) => {
     const source = frame.sourceOf(track.worker);
-    const tiles = track.derived && source?.derived(track.derived.of);
-    if (!source || !tiles || !track.derived) return;
+    const shown = source?.source(DerivedSource).lane(track.part);
+    if (!source || !shown) return;
+    const { tiles } = shown;
     const { items, scene } = frame;
-    gatherDerived(items, scene.camera, source, tiles.of, track.derived.lane);
+    gatherDerived(items, scene.camera, source, tiles, shown.lane);
     const place = { y: y + INSET, height: height - 2 * INSET };
     drawItems(
       frame,
@@ -46,33 +44,29 @@ export const derived: TrackRenderer = {
   },
   hit: ({ track }, x, _, { camera, items, sourceOf }) => {
     const source = sourceOf(track.worker);
-    const tiles = track.derived && source?.derived(track.derived.of);
-    if (!source || !tiles || !track.derived) return null;
-    gatherDerived(items, camera, source, tiles.of, track.derived.lane);
+    const shown = source?.source(DerivedSource).lane(track.part);
+    if (!source || !shown) return null;
+    gatherDerived(items, camera, source, shown.tiles, shown.lane);
     const item = itemAt(items, x, REACH);
-    return item < 0 ? null : hitOf(items, item, source, tiles, camera);
+    return item < 0 ? null : hitOf(items, item, source, shown.tiles, camera);
   },
 };
 
 /** What can be seen of a lane that is computed. */
-export function gatherDerived(
+function gatherDerived(
   items: Items,
   camera: Camera,
   source: RankTiles,
-  of: DerivedKind,
+  tiles: DerivedTiles,
   lane: number,
 ): void {
   const level = levelFor(source.levels, nsPerPixel(camera));
-  gather(items, lane, source.derivedPieces(of, level, camera.window), camera, source.offset);
+  const pieces = tiles.pieces(level, source.own(camera.window));
+  gather(items, lane, pieces, camera, source.offset);
 }
 
 /** The event that a piece belongs to; where it stands is not known yet. */
-export function pickedOf(
-  items: Items,
-  item: number,
-  { worker }: RankTiles,
-  camera: Camera,
-): PickedSlice {
+function pickedOf(items: Items, item: number, { worker }: RankTiles, camera: Camera): PickedSlice {
   const start = Math.round(timeAt(camera, items.x0[item] ?? 0));
   const end = Math.round(timeAt(camera, items.x1[item] ?? 0));
   return { worker, row: items.row[item] ?? 0, lane: -1, start, duration: end - start };

@@ -1,5 +1,6 @@
 /** A rank, a process or a device: when it is collapsed, the outermost lane of each track in it. */
-import { drawLanes, hitLanes, PADDING, wantLanes } from "../lanes";
+import { drawLanes, hitLanes, PADDING } from "../lanes";
+import { LaneTiles } from "../laneTiles";
 import { HEAD, type Track } from "../track";
 import type { Shape, TrackRenderer } from "./renderer";
 
@@ -22,7 +23,7 @@ export const group: TrackRenderer = {
       height: LANE,
       labels: false,
     })),
-  want: wantLanes,
+  source: LaneTiles,
   draw: drawLanes,
   hit: hitLanes,
 };

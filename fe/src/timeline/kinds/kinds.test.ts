@@ -1,12 +1,17 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { metaOf, TRACK_TEXTS, tileOf } from "../cases";
+import { setBase } from "../../api";
+import { LOOK, metaOf, TRACK_TEXTS, tileOf } from "../cases";
+import { CounterTiles } from "../counterTiles";
 import { Items } from "../items";
+import { LaneTiles } from "../laneTiles";
 import { layOut, UNARRANGED } from "../layout";
 import { RankTiles } from "../rankTiles";
+import { sliceOf } from "../scene";
 import { tracksOf } from "../tracks";
 import { rendererOf } from ".";
-import type { Demand, View } from "./renderer";
+import type { View } from "./renderer";
 
+setBase(new URL("http://localhost/"));
 afterEach(() => void vi.unstubAllGlobals());
 
 const WINDOW = { start: 0, end: 1_000 };
@@ -26,30 +31,51 @@ const META = metaOf({
 const TRACKS = tracksOf("a", "rank a", META, TRACK_TEXTS);
 const { rows } = layOut(TRACKS, UNARRANGED);
 
+/** The rank with its answers; none of them ever comes. */
+function rank(): { source: RankTiles; asked: string[] } {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", ({ pathname }: URL) => {
+    asked.push(pathname.slice(1));
+    return new Promise(() => undefined);
+  });
+  const key = { run: "r", worker: "a", span: "1", v: "1" };
+  return { source: new RankTiles(key, META, 0, TRACKS), asked };
+}
+
 it("ask for what their rows show", () => {
-  const wanted: string[] = [];
-  const demand: Demand = {
-    lane: (worker, lane) => wanted.push(`${worker} lane ${lane}`),
-    counters: (worker) => wanted.push(`${worker} counters`),
-    derived: (worker, of) => wanted.push(`${worker} ${of}`),
-    snapshot: (worker) => wanted.push(`${worker} snapshot`),
-  };
-  for (const row of rows) rendererOf(row.track).want(row, demand);
-  expect(wanted).toEqual(["a lane 0", "a counters"]);
+  const { source, asked } = rank();
+  const sight = { level: 0, window: WINDOW, look: LOOK };
+  const counters = rows.filter(({ track }) => track.kind === "counter");
+  source.want(new Map(), sight);
+  expect(asked).toEqual([]);
+  source.want(new Map([[CounterTiles, counters]]), sight);
+  expect(asked).toEqual(["api/timeline/counters"]);
+  source.want(new Map([[LaneTiles, rows]]), sight);
+  expect(new Set(asked)).toEqual(new Set(["api/timeline/counters", "api/timeline/tiles"]));
+  expect(rows.map(({ track }) => rendererOf(track).source)).toEqual([
+    LaneTiles,
+    LaneTiles,
+    LaneTiles,
+    CounterTiles,
+  ]);
+});
+
+it("draw the picture anew when something has come, until they are no longer listened to", () => {
+  const { source } = rank();
+  let drawn = 0;
+  const stop = source.subscribe(() => {
+    drawn += 1;
+  });
+  source.source(LaneTiles).retry();
+  stop();
+  source.source(LaneTiles).retry();
+  expect(drawn).toBe(1);
 });
 
 it("say what lies at a point: a slice can be picked, a group has nothing there", () => {
   const item = { start: 100, end: 300, row: 5 };
-  vi.stubGlobal("fetch", () => new Promise(() => undefined));
-
-  const source = new RankTiles(
-    { run: "r", worker: "a", span: "1", v: "1" },
-    META,
-    0,
-    TRACKS,
-    () => undefined,
-  );
-  vi.spyOn(source, "piecesFor").mockReturnValue([
+  const { source } = rank();
+  vi.spyOn(source.source(LaneTiles), "pieces").mockReturnValue([
     { tile: tileOf({ 0: [item] }), from: 0, to: 65_536 },
   ]);
   const view: View = {
@@ -59,7 +85,7 @@ it("say what lies at a point: a slice can be picked, a group has nothing there",
   };
   const picked = rows.map((row) => {
     const y = row.lanes[0]?.y ?? row.y;
-    return rendererOf(row.track).hit(row, 20, y + 1, view)?.picked?.row;
+    return sliceOf(rendererOf(row.track).hit(row, 20, y + 1, view)?.picked)?.row;
   });
   expect(rows.map(({ track }) => track.kind)).toEqual(["group", "group", "slices", "counter"]);
   expect(picked).toEqual([undefined, undefined, 5, undefined]);

@@ -1,11 +1,11 @@
 /** What a kind of track is: one object with these methods, in a file of its own, and its line in `kinds/index.ts`. */
-import type { DerivedKind, TimelineMeta } from "../../api";
+import type { TimelineMeta } from "../../api";
 import type { Raster, TimeWindow, TooltipContent } from "../../draw";
 import type { Camera } from "../camera";
 import type { Items } from "../items";
-import type { RankTiles } from "../rankTiles";
+import type { RankTiles, SourceClass } from "../rankTiles";
 import type { Columns } from "../raster";
-import type { PickedRecord, PickedSlice, Scene } from "../scene";
+import type { Picked, Scene } from "../scene";
 import type { Label } from "../text";
 import type { LaneRow, Track, TrackRow } from "../track";
 
@@ -16,8 +16,8 @@ export interface TrackRenderer {
   readonly height: (shape: Shape) => number;
   /** Lanes of slices in the row, whose top is at `y`. */
   readonly lanes?: (shape: Shape, y: number) => LaneRow[];
-  /** Asks for what must be here to draw the row; called before every frame, for rows near the window, too. */
-  readonly want: (row: TrackRow, demand: Demand) => void;
+  /** What holds the data of its rows, which asks for it before every frame; none where the rank itself says all. */
+  readonly source?: SourceClass;
   /** Called in every frame in which a part of the row is in sight. */
   readonly draw: (row: TrackRow, frame: Frame) => void;
   /** What lies at a point: pixels from the left edge and from the top of all rows. */
@@ -39,21 +39,14 @@ export interface Rank {
 
 export type TracksMeta = Pick<TimelineMeta, "tracks" | "lanes" | "counters" | "events" | "steps">;
 
-export type NewTrack = Pick<Track, "key" | "parent" | "name"> & Partial<Pick<Track, "events">>;
+export type NewTrack = Pick<Track, "key" | "parent" | "name"> &
+  Partial<Pick<Track, "events" | "part">>;
 
 export interface Shape {
   readonly track: Track;
   readonly collapsed: boolean;
   /** Of a group: the tracks in it that are to be shown and hold no others. */
   readonly leaves: readonly Track[];
-}
-
-/** What the frame needs of each rank. */
-export interface Demand {
-  readonly lane: (worker: string, lane: number) => void;
-  readonly counters: (worker: string) => void;
-  readonly derived: (worker: string, of: DerivedKind) => void;
-  readonly snapshot: (worker: string) => void;
 }
 
 export interface View {
@@ -75,10 +68,8 @@ export interface Frame extends View {
 
 /** What lies under a point. */
 export interface Hit {
-  /** The slice that a click selects, if any. */
-  readonly picked: PickedSlice | null;
-  /** The record of a memory snapshot that a click selects. */
-  readonly record?: PickedRecord;
+  /** What a click selects; null for nothing. */
+  readonly picked: Picked | null;
   /** `whole`: all that can be looked at. */
   readonly tip: (whole: TimeWindow) => TooltipContent;
 }

@@ -1,5 +1,6 @@
 /** A thread, a stream, or a band of one: its lanes below each other, thin and without names when it is collapsed. */
-import { drawLanes, hitLanes, PADDING, wantLanes } from "../lanes";
+import { drawLanes, hitLanes, PADDING } from "../lanes";
+import { LaneTiles } from "../laneTiles";
 import type { TrackRenderer } from "./renderer";
 
 export const LANE = 18;
@@ -19,7 +20,7 @@ export const slices: TrackRenderer = {
       labels: !collapsed,
     }));
   },
-  want: wantLanes,
+  source: LaneTiles,
   draw: drawLanes,
   hit: hitLanes,
 };

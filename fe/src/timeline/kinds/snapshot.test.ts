@@ -4,14 +4,14 @@ import type { SnapshotColumns, SnapshotTracks } from "../../api/snapshotTracks";
 import { pack } from "../../draw";
 import { bytes, frameLabel } from "../../format";
 import { timelineTexts } from "../../i18n";
-import { emptyScene, fakeContext, metaOf, TRACK_TEXTS } from "../cases";
+import { emptyScene, fakeContext, LOOK, metaOf, TRACK_TEXTS } from "../cases";
 import { colorsOf } from "../colors";
 import { Painter } from "../frame";
 import { Items } from "../items";
 import { layOut, UNARRANGED } from "../layout";
 import { RankTiles } from "../rankTiles";
 import { SHADES } from "../raster";
-import { stretchesOf } from "../snapshotTiles";
+import { SnapshotSource, stretchesOf } from "../snapshotTiles";
 import { lineColor, snapshotTracks } from "../snapshotTracks";
 import { tracksOf } from "../tracks";
 import { rendererOf } from ".";
@@ -96,9 +96,9 @@ function rank(offset = 0) {
   });
   const tracks = tracksOf("a", "rank a", META, TRACK_TEXTS);
   const key = { run: "r", worker: "a", span: "1", v: "1" };
-  const source = new RankTiles(key, META, offset, tracks, () => undefined);
+  const source = new RankTiles(key, META, offset, tracks);
   const of = { key: { run: "r", worker: "s", span: "2", device: 0 }, about: ABOUT, shift: SHIFT };
-  source.link(of);
+  source.source(SnapshotSource).show(of, null);
   return { source, asked, rows: layOut([...tracks, ...snapshotTracks("a", META, of)], UNARRANGED) };
 }
 
@@ -106,16 +106,16 @@ async function shown(offset = 0) {
   const found = rank(offset);
   const { source } = found;
   const camera = { ...CAMERA, window: { start: offset, end: offset + 65_536 } };
-  const wanted = { columns: { operators: false, slack: null }, derived: new Set<never>() };
-  source.want([], 0, camera.window, { ...wanted, counters: false, snapshot: true });
-  await vi.waitFor(() => expect(source.snapshot?.missing).toBe(0));
+  const sight = { level: 0, window: source.own(camera.window), look: LOOK };
+  source.want(new Map([[SnapshotSource, found.rows.rows]]), sight);
+  await vi.waitFor(() => expect(source.missing).toBe(0));
   const view = {
     camera,
     items: new Items(),
     sourceOf: (worker: string) => (worker === "a" ? source : undefined),
   };
   const rowOf = (id: string) => {
-    const row = found.rows.rows.find(({ track }) => track.snapshot === id);
+    const row = found.rows.rows.find(({ track }) => track.part === id);
     if (!row) throw new Error(id);
     return row;
   };
@@ -129,7 +129,7 @@ async function shown(offset = 0) {
 it("has a track for the calls and for each curve that is known, in a group below its device", () => {
   const { rows } = rank();
   const own = rows.rows.filter(({ track }) => track.kind === "snapshot");
-  expect(own.map(({ track }) => track.snapshot)).toEqual([
+  expect(own.map(({ track }) => track.part)).toEqual([
     "calls",
     "requested",
     "allocated",
@@ -151,9 +151,8 @@ it("asks in times of the snapshot, only while it is in sight", async () => {
     ...{ run: "r", worker: "s", span: "2", device: "0" },
     ...{ start: String(-SHIFT), width: "128", columns: "512" },
   });
-  const wanted = { columns: { operators: false, slack: null }, derived: new Set<never>() };
-  source.want([], 0, CAMERA.window, { ...wanted, counters: false, snapshot: false });
-  expect(source.snapshot?.missing).toBe(0);
+  source.want(new Map(), { level: 0, window: CAMERA.window, look: LOOK });
+  expect(source.missing).toBe(0);
   expect(asked).toHaveLength(2);
 });
 
@@ -233,8 +232,7 @@ it("says which line holds how much at a moment, and which record that is", async
   expect(hit("requested", 50)).toBeNull();
   expect(hit("requested", 450)).toBeNull();
   const moment = hit("reserved", 250);
-  expect(moment?.picked).toBeNull();
-  expect(moment?.record).toEqual({ worker: "a", at: { type: "time", time: 250 * 128 - SHIFT } });
+  expect(moment?.picked).toEqual({ worker: "a", at: { type: "time", time: 250 * 128 - SHIFT } });
   expect(hit("allocated", 250)?.tip(CAMERA.window).lines.at(-1)?.value).toBe(
     text.atLeast(bytes(90)),
   );
@@ -246,7 +244,7 @@ it("says which line holds how much at a moment, and which record that is", async
 it("says what was called, of what matters most near a point", async () => {
   const { hit } = await shown();
   const oom = hit("calls", 302);
-  expect(oom?.record).toEqual({ worker: "a", at: { type: "record", position: 17 } });
+  expect(oom?.picked).toEqual({ worker: "a", at: { type: "record", position: 17 } });
   expect(oom?.tip(CAMERA.window)).toMatchObject({ title: text.names.oom });
   expect(hit("calls", 100)?.tip(CAMERA.window)).toMatchObject({
     title: text.names.segment_alloc,
@@ -258,7 +256,6 @@ it("says what was called, of what matters most near a point", async () => {
 
 it("is gone with its link", async () => {
   const { source, hit } = await shown();
-  source.link(null);
-  expect(source.snapshot).toBeNull();
+  source.source(SnapshotSource).show(null, null);
   expect(hit("calls", 302)).toBeNull();
 });

@@ -1,5 +1,5 @@
 /** A track of a memory snapshot of the same process: a curve of bytes, or the calls of its allocator. */
-import type { AllocatorCall, CurveKind } from "../../api/snapshotTracks";
+import type { AllocatorCall } from "../../api/snapshotTracks";
 import { momentIn, pack } from "../../draw";
 import { bytes, count, frameLabel } from "../../format";
 import { timelineTexts } from "../../i18n";
@@ -7,7 +7,7 @@ import { nsPerPixel, timeAt, xOf } from "../camera";
 import { levelFor } from "../levels";
 import type { RankTiles } from "../rankTiles";
 import { fillRect, SHADES } from "../raster";
-import type { SnapshotTiles, Stretch } from "../snapshotTiles";
+import { SnapshotSource, type SnapshotTiles, type Stretch } from "../snapshotTiles";
 import { lineColor } from "../snapshotTracks";
 import { HEAD, type TrackRow } from "../track";
 import type { Frame, Hit, TrackRenderer, View } from "./renderer";
@@ -37,34 +37,28 @@ const GIVEN = 3;
 
 export const snapshot: TrackRenderer = {
   height: ({ track, collapsed }) =>
-    track.snapshot === "calls" || collapsed ? HEAD : track.snapshot === "requested" ? LINES : CURVE,
-  want: ({ track }, demand) => demand.snapshot(track.worker),
+    track.part === "calls" || collapsed ? HEAD : track.part === "requested" ? LINES : CURVE,
+  source: SnapshotSource,
   draw: (row, frame) => {
     const source = frame.sourceOf(row.track.worker);
-    const kind = row.track.snapshot;
-    if (!source?.snapshot || !kind) return;
-    if (kind === "calls") drawCalls(row, frame, source, source.snapshot);
-    else drawCurve(row, frame, source, source.snapshot, kind);
-    drawPicked(row, frame, source, source.snapshot);
+    const { tiles, picked } = source?.source(SnapshotSource) ?? {};
+    if (!source || !tiles) return;
+    if (row.track.part === "calls") drawCalls(row, frame, source, tiles);
+    else drawCurve(row, frame, source, tiles);
+    drawPicked(row, frame, source, picked ?? null);
   },
   hit: (row, x, y, view) => {
     const source = view.sourceOf(row.track.worker);
-    const kind = row.track.snapshot;
-    if (!source?.snapshot || !kind) return null;
-    return kind === "calls"
-      ? hitCall(x, view, source, source.snapshot)
-      : hitCurve(row, x, y, view, source, source.snapshot, kind);
+    const tiles = source?.source(SnapshotSource).tiles;
+    if (!source || !tiles) return null;
+    return row.track.part === "calls"
+      ? hitCall(x, view, source, tiles)
+      : hitCurve(row, x, y, view, source, tiles);
   },
 };
 
 function colorOf({ scene }: Frame, at: number): number {
   return scene.colors.shades[at * SHADES + SHADES - 1] ?? 0;
-}
-
-/** The window of the page in times of a rank. */
-function windowOf({ camera }: View, { offset }: RankTiles) {
-  const { start, end } = camera.window;
-  return { start: start - offset, end: end - offset };
 }
 
 function levelOf({ camera }: View, { levels }: RankTiles): number {
@@ -73,22 +67,18 @@ function levelOf({ camera }: View, { levels }: RankTiles): number {
 
 // curves ----------------------------------------------------------------------------------------------------
 
-function drawCurve(
-  row: TrackRow,
-  frame: Frame,
-  source: RankTiles,
-  tiles: SnapshotTiles,
-  kind: CurveKind,
-): void {
+function drawCurve(row: TrackRow, frame: Frame, source: RankTiles, tiles: SnapshotTiles): void {
   const { raster, scene } = frame;
   const { ratio, width } = raster;
   const base = row.y - scene.top + row.height - INSET;
   const high = row.height - 2 * INSET;
   const yOf = (value: number) => Math.round((base - (value / tiles.most) * high) * ratio);
-  const lines = kind === "requested" ? tiles.of.about.lines.length : 0;
+  const { part = "" } = row.track;
+  const lines = part === "requested" ? tiles.of.about.lines.length : 0;
   const { counter } = scene.colors;
+  const window = source.own(frame.camera.window);
   let before: number | null = null;
-  for (const stretch of tiles.stretches(kind, levelOf(frame, source), windowOf(frame, source))) {
+  for (const stretch of tiles.stretches(part, levelOf(frame, source), window)) {
     const from = Math.round(xOf(frame.camera, stretch.from + source.offset) * ratio);
     const to = Math.round(xOf(frame.camera, stretch.to + source.offset) * ratio);
     const [left, right] = [Math.max(0, from), Math.min(width, Math.max(to, from + 1))];
@@ -129,8 +119,10 @@ function hitCurve(
   view: View,
   source: RankTiles,
   tiles: SnapshotTiles,
-  kind: CurveKind,
 ): Hit | null {
+  const curve = tiles.of.about.curves.find(({ kind }) => kind === row.track.part);
+  if (!curve) return null;
+  const { kind, exact } = curve;
   const time = timeAt(view.camera, x);
   const at = Math.floor(time - source.offset);
   // a pixel's width, so that a short column is met, too
@@ -140,13 +132,11 @@ function hitCurve(
     .stretches(kind, level, { start: at, end: until })
     .find((each) => each.from < until && each.to > at);
   if (!stretch) return null;
-  const curve = tiles.of.about.curves.find((each) => each.kind === kind);
-  const said = (value: number) => (curve?.exact ? bytes(value) : text.atLeast(bytes(value)));
+  const said = (value: number) => (exact ? bytes(value) : text.atLeast(bytes(value)));
   const line = kind === "requested" ? lineAt(row, y, stretch, tiles) : -1;
   const name = tiles.of.about.lines[line];
   return {
-    picked: null,
-    record: {
+    picked: {
       worker: source.worker,
       at: { type: "time", time: Math.max(at, Math.ceil(stretch.from)) - tiles.of.shift },
     },
@@ -193,7 +183,7 @@ interface Call {
 
 /** Those in sight; what is drawn over others comes later. */
 function callsOf(view: View, source: RankTiles, tiles: SnapshotTiles): Call[] {
-  const window = windowOf(view, source);
+  const window = source.own(view.camera.window);
   const shift = tiles.of.shift + source.offset;
   const found: Call[] = [];
   for (const { tile, from, to } of tiles.pieces(levelOf(view, source), window)) {
@@ -267,8 +257,7 @@ function hitCall(x: number, view: View, source: RankTiles, tiles: SnapshotTiles)
   if (!found) return null;
   const { call, position, time } = found;
   return {
-    picked: null,
-    record: { worker: source.worker, at: { type: "record", position } },
+    picked: { worker: source.worker, at: { type: "record", position } },
     tip: (whole) => ({
       title: text.names[call],
       ...(found.count > 1 ? { subtitle: text.largestOf(count(found.count)) } : {}),
@@ -287,10 +276,10 @@ function hitCall(x: number, view: View, source: RankTiles, tiles: SnapshotTiles)
   };
 }
 
-function drawPicked(row: TrackRow, frame: Frame, source: RankTiles, tiles: SnapshotTiles): void {
-  if (tiles.picked === null) return;
+function drawPicked(row: TrackRow, frame: Frame, source: RankTiles, picked: number | null): void {
+  if (picked === null) return;
   const { raster, scene } = frame;
-  const x = Math.round(xOf(frame.camera, tiles.picked + source.offset) * raster.ratio);
+  const x = Math.round(xOf(frame.camera, picked + source.offset) * raster.ratio);
   if (x < 0 || x >= raster.width) return;
   const from = Math.round((row.y - scene.top) * raster.ratio);
   const to = Math.round((row.y - scene.top + row.height) * raster.ratio);

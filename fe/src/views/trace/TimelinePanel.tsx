@@ -166,11 +166,11 @@ export function TimelinePanel(props: Props) {
         selectedName={details?.name ?? ""}
         // Of what is computed, the event stands somewhere else.
         onSelect={(picked, extend) => {
+          if (picked && "at" in picked) return pickRecord(picked);
           if (record.wanted) pickRecord(null);
           if (extend && selected && picked && picked.lane >= 0) props.related.measureTo(picked);
           else props.onPick(picked, picked === null || picked.lane >= 0);
         }}
-        onRecord={pickRecord}
         from={props.related.from}
         peers={peers}
         mark={mark}

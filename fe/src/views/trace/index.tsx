@@ -4,7 +4,14 @@ import { nextOnPath, timelineNext } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { isSameSlice, layOut, type RankTiles, type Stage, showing } from "../../timeline";
+import {
+  DerivedSource,
+  isSameSlice,
+  layOut,
+  type RankTiles,
+  type Stage,
+  showing,
+} from "../../timeline";
 import { Async, Panel, Splitter, useMedia, useWidth } from "../../ui";
 import { BetweenPanel } from "./Between";
 import { DetailsPanel } from "./Details";
@@ -46,9 +53,9 @@ export default function Trace() {
   const frame = useRef<HTMLDivElement>(null);
   const below = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useWidth("trace-below", BELOW);
-  const { query, sources, failed, overview } = useRankTiles(workers, () => stage.current?.ask());
-  const derived = useDerived(sources, () => stage.current?.ask());
-  const snapshots = useSnapshots(sources, derived.tracks, () => stage.current?.ask());
+  const { query, sources, failed, overview } = useRankTiles(workers);
+  const derived = useDerived(sources);
+  const snapshots = useSnapshots(sources, derived.tracks);
   const { tracks, record } = snapshots;
   const arranged = useArrangement(tracks);
   const rows = useMemo(() => layOut(tracks, arranged.arrangement), [tracks, arranged.arrangement]);
@@ -69,7 +76,7 @@ export default function Trace() {
   const along = async (by: -1 | 1) => {
     const rank = source ?? main;
     const seen = stage.current?.window ?? window;
-    if (!rank?.derived("path")) return;
+    if (!rank?.source(DerivedSource).tiles("path")) return;
     const row = picked?.row ?? null;
     // An event may have many pieces: it goes on from the one that led to it.
     const from =

@@ -54,7 +54,7 @@ export function useSearch(sources: readonly RankTiles[], selected: PickedSlice |
     const names = new Set(parts.flatMap(({ answer }) => answer.names.map(({ name }) => name)));
     const plain = mode === "regex" ? null : asked.toLowerCase();
     return (of, name) => {
-      const own = of.names.text(name);
+      const own = of.text(name);
       // What is not known yet may be a hit.
       if (own === undefined) return true;
       return names.has(own) || (plain !== null && own.toLowerCase().includes(plain));

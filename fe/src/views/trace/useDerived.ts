@@ -10,7 +10,14 @@ import {
 } from "../../api";
 import { timelineTexts } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
-import { derivedTracks, type RankTiles, type Track, withDerived } from "../../timeline";
+import {
+  DerivedSource,
+  derivedTracks,
+  LaneTiles,
+  type RankTiles,
+  type Track,
+  withDerived,
+} from "../../timeline";
 import { params } from "./params";
 
 export interface DerivedState {
@@ -31,8 +38,7 @@ export interface DerivedState {
   readonly longestStep: number;
 }
 
-/** `onChange`: the picture is to be drawn anew. */
-export function useDerived(sources: readonly RankTiles[], onChange: () => void): DerivedState {
+export function useDerived(sources: readonly RankTiles[]): DerivedState {
   const { sel } = useTrace();
   const [wanted] = useAddress(params.derived);
   const [slack] = useAddress(params.slack);
@@ -61,10 +67,11 @@ export function useDerived(sources: readonly RankTiles[], onChange: () => void):
   useLayoutEffect(() => {
     for (const source of sources) {
       for (const of of DERIVED_KINDS)
-        source.derive(of, wanted.includes(of) ? aboutOf(of, source) : null, how);
-      source.slack = aboutOf("path", source)?.has_slack ? how : null;
+        source
+          .source(DerivedSource)
+          .show(of, wanted.includes(of) ? aboutOf(of, source) : null, how);
+      source.source(LaneTiles).slack = aboutOf("path", source)?.has_slack ? how : null;
     }
-    onChange();
   }, [sources, how, state]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: as above

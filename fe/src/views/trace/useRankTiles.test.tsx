@@ -3,7 +3,9 @@ import { cleanup, render, screen } from "@testing-library/react";
 import { StrictMode, useEffect, useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { createQueryClient, type RankClock, type RunOverview, setBase } from "../../api";
-import { metaOf, tileBytes } from "../../timeline/cases";
+import { LaneTiles, layOut } from "../../timeline";
+import { LOOK, metaOf, tileBytes } from "../../timeline/cases";
+import { UNARRANGED } from "../../timeline/layout";
 import { apart, useRankTiles } from "./useRankTiles";
 
 const { trace } = vi.hoisted(() => ({
@@ -36,17 +38,14 @@ const WINDOW = { start: 0, end: 1_000 };
 /** Asks for a tile as a frame does, and says how many tiles there are to draw. */
 function Probe() {
   const [frame, setFrame] = useState(0);
-  const { sources } = useRankTiles(NONE, () => setFrame((before) => before + 1));
-  const [source] = sources;
+  const [source] = useRankTiles(NONE).sources;
   useEffect(() => {
-    source?.want([0], 0, WINDOW, {
-      counters: false,
-      columns: { operators: false, slack: null },
-      derived: new Set(),
-      snapshot: false,
-    });
+    if (!source) return;
+    const { rows } = layOut(source.tracks, UNARRANGED);
+    source.want(new Map([[LaneTiles, rows]]), { level: 0, window: WINDOW, look: LOOK });
+    return source.subscribe(() => setFrame((before) => before + 1));
   }, [source]);
-  const tiles = source?.piecesFor(0, 0, WINDOW).length ?? 0;
+  const tiles = source?.source(LaneTiles).pieces(0, 0, WINDOW).length ?? 0;
   return (
     <p data-frame={frame}>
       {source?.worker ?? "nothing"}: {tiles} tiles

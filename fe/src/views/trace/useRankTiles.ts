@@ -15,7 +15,6 @@ import {
 import { timelineTexts } from "../../i18n";
 import { useTrace } from "../../state";
 import { RankTiles, TimelineMemory, tracksOf } from "../../timeline";
-import { useLatest } from "../../ui";
 
 const BINS = 400;
 
@@ -28,7 +27,7 @@ interface Sources {
   readonly overview: RunOverview | null;
 }
 
-export function useRankTiles(workers: readonly string[], onChange: () => void): Sources {
+export function useRankTiles(workers: readonly string[]): Sources {
   const { sel, run } = useTrace();
   const query = useTimeline(sel);
   const overview = useRunOverview(sel, BINS).data ?? null;
@@ -47,7 +46,6 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
   const kept = useRef(new Map<string, RankTiles>());
   const [memory] = useState(() => new TimelineMemory());
   const [made, setMade] = useState<readonly RankTiles[]>([]);
-  const change = useLatest(onChange);
 
   const metas = [query.data, ...answers.map(({ data }) => data)];
   const versions = metas.map((meta) => meta?.version ?? "").join(" ");
@@ -67,14 +65,7 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
       next.set(
         id,
         kept.current.get(id) ??
-          new RankTiles(
-            key,
-            meta,
-            offset,
-            tracksOf(worker, worker, meta, timelineTexts),
-            () => change.current(),
-            memory,
-          ),
+          new RankTiles(key, meta, offset, tracksOf(worker, worker, meta, timelineTexts), memory),
       );
     }
     for (const [id, source] of kept.current) if (!next.has(id)) source.close();

@@ -14,6 +14,7 @@ import {
   type LinkedSnapshot,
   type PickedRecord,
   type RankTiles,
+  SnapshotSource,
   snapshotTracks,
   type Track,
 } from "../../timeline";
@@ -46,11 +47,10 @@ export interface SnapshotsState {
   readonly pickRecord: (picked: PickedRecord | null) => void;
 }
 
-/** `tracks`: of all ranks without those. `onChange`: the picture is to be drawn anew. */
+/** `tracks`: of all ranks without those. */
 export function useSnapshots(
   sources: readonly RankTiles[],
   tracks: readonly Track[],
-  onChange: () => void,
 ): SnapshotsState {
   const { run, sel } = useTrace();
   const pairs = useMemo(
@@ -106,13 +106,9 @@ export function useSnapshots(
   const time = own === null || !snapshot ? null : own + snapshot.shift;
 
   // Before the picture of these tracks is drawn. Like the ranks, they are no business of a render that is thrown away.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `onChange` only draws
   useLayoutEffect(() => {
-    for (const each of sources) {
-      each.link(drawn.get(each) ?? null);
-      if (each.snapshot) each.snapshot.picked = each === source ? time : null;
-    }
-    onChange();
+    for (const each of sources)
+      each.source(SnapshotSource).show(drawn.get(each) ?? null, each === source ? time : null);
   }, [sources, drawn, source, time]);
 
   const all = useMemo(
