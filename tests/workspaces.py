@@ -12,6 +12,7 @@ from torch_tb_profiler.workspace import (
     Workspace,
     pack,
 )
+from torch_tb_profiler.workspace.needs import ModelOf
 
 Opener = Callable[..., Workspace]
 
@@ -36,5 +37,7 @@ def count_events(model: Model) -> bytes:
 
 def count_of(workspace: Workspace, run: str, worker: str, span: str | None = None) -> int:
     trace = workspace.find(run, worker, span)
-    counted = workspace.remember(Key((trace,), "count"), lambda: pack(workspace.ask(trace, count_events)), "disk")
+    counted = workspace.remember(
+        Key((trace,), "count"), lambda: pack(workspace.ask(count_events, ModelOf(trace))), "disk"
+    )
     return int(counted.body)

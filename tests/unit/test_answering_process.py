@@ -29,6 +29,7 @@ from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.workspace import OpenTrace, Unanswered, Workspace
 from torch_tb_profiler.workspace import workspace as workspace_module
 from torch_tb_profiler.workspace.answering_process import AnsweringProcess
+from torch_tb_profiler.workspace.needs import ModelOf, TimelineOf
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +128,7 @@ def waiting(workspace: Workspace) -> dict[int, Future[Any]]:
 
 def _ask_long(workspace: Workspace, trace: OpenTrace, raised: list[BaseException]) -> None:
     try:
-        workspace.ask(trace, partial(slowly, 60.0))
+        workspace.ask(partial(slowly, 60.0), ModelOf(trace))
     except Unanswered as error:
         raised.append(error)
 
@@ -147,25 +148,25 @@ def raises_odd(model: Model) -> None:
 
 def test_one_process_answers_until_nobody_asks(tiny: Workspace) -> None:
     trace = of_tiny(tiny)
-    (first, second) = (tiny.ask(trace, process_of) for _ in range(2))
+    (first, second) = (tiny.ask(process_of, ModelOf(trace)) for _ in range(2))
     assert first == second != os.getpid()
     assert first in tiny.process_ids()
     tiny._unused.look(60.0)
-    assert tiny.ask(trace, process_of) == first
+    assert tiny.ask(process_of, ModelOf(trace)) == first
     tiny._unused.look(0.0)
-    assert tiny.ask(trace, process_of) != first
+    assert tiny.ask(process_of, ModelOf(trace)) != first
 
 
 def test_functions_of_functions_are_asked_here(tiny: Workspace) -> None:
-    assert tiny.ask(of_tiny(tiny), lambda _: os.getpid()) == os.getpid()
+    assert tiny.ask(lambda _: os.getpid(), ModelOf(of_tiny(tiny))) == os.getpid()
 
 
 def test_steps_and_two_traces(tiny: Workspace) -> None:
     trace = of_tiny(tiny)
-    assert tiny.ask(trace, count_events) == tiny._here.ask(trace.key, count_events)
+    assert tiny.ask(count_events, ModelOf(trace)) == tiny._here.ask(count_events, ModelOf(trace))
     with pytest.raises(UnknownStep, match="no step 'x'"):
-        tiny.ask(trace, process_of, steps=StepRange("x", "x"))
-    assert tiny.ask_two((trace, trace), same) is True
+        tiny.ask(process_of, ModelOf(trace, steps=StepRange("x", "x")))
+    assert tiny.ask(same, ModelOf(trace), ModelOf(trace)) is True
 
 
 def same(left: Model, right: Model) -> bool:
@@ -175,21 +176,21 @@ def same(left: Model, right: Model) -> bool:
 @pytest.mark.parametrize("error", [ValueError("a word"), MemoryError(), OSError(24, "too many"), UnknownStep("no")])
 def test_errors_are_raised_here(tiny: Workspace, error: Exception) -> None:
     with pytest.raises(type(error)) as raised:
-        tiny.ask(of_tiny(tiny), partial(fails, error))
+        tiny.ask(partial(fails, error), ModelOf(of_tiny(tiny)))
     assert str(raised.value) == str(error)
     assert "in fails" in str(raised.value.__cause__)
 
 
 def test_an_error_that_cannot_be_sent_is_told(tiny: Workspace) -> None:
     with pytest.raises(RuntimeError, match="this and that") as raised:
-        tiny.ask(of_tiny(tiny), raises_odd)
+        tiny.ask(raises_odd, ModelOf(of_tiny(tiny)))
     assert "in raises_odd" in str(raised.value.__cause__)
-    assert tiny.ask(of_tiny(tiny), process_of) != os.getpid()
+    assert tiny.ask(process_of, ModelOf(of_tiny(tiny))) != os.getpid()
 
 
 def test_whoever_waits_for_a_process_that_is_killed_is_told(tiny: Workspace) -> None:
     trace = of_tiny(tiny)
-    process = tiny.ask(trace, process_of)
+    process = tiny.ask(process_of, ModelOf(trace))
     raised: list[BaseException] = []
     threads = [threading.Thread(target=_ask_long, args=(tiny, trace, raised)) for _ in range(3)]
     for thread in threads:
@@ -201,7 +202,7 @@ def test_whoever_waits_for_a_process_that_is_killed_is_told(tiny: Workspace) -> 
     assert [str(error) for error in raised] == [
         "the process that computes this was killed, probably because memory ran out; ask again later"
     ] * 3
-    assert tiny.ask(trace, process_of) not in (process, os.getpid())
+    assert tiny.ask(process_of, ModelOf(trace)) not in (process, os.getpid())
 
 
 def test_a_reply_that_cannot_be_taken_keeps_nobody_waiting(tiny: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,12 +210,12 @@ def test_a_reply_that_cannot_be_taken_keeps_nobody_waiting(tiny: Workspace, monk
         raise MemoryError
 
     trace = of_tiny(tiny)
-    first = tiny.ask(trace, process_of)
+    first = tiny.ask(process_of, ModelOf(trace))
     with monkeypatch.context() as patched:
         patched.setattr(pickle, "loads", too_large)
         with pytest.raises(Unanswered, match="ask again later"):
-            tiny.ask(trace, process_of)
-    assert tiny.ask(trace, process_of) not in (first, os.getpid())
+            tiny.ask(process_of, ModelOf(trace))
+    assert tiny.ask(process_of, ModelOf(trace)) not in (first, os.getpid())
 
 
 def test_a_request_is_told_so(tiny: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +236,7 @@ def test_an_answer_that_takes_long_keeps_nobody_else_waiting(tiny: Workspace) ->
     long = threading.Thread(target=_ask_long, args=(tiny, trace, raised))
     long.start()
     wait_until(lambda: len(waiting(tiny)) == 1, "it is asked")
-    assert tiny.ask_timeline(trace, process_of_timeline) in tiny.process_ids()
+    assert tiny.ask(process_of_timeline, TimelineOf(trace)) in tiny.process_ids()
     assert len(waiting(tiny)) == 1
     os.kill(tiny._elsewhere.process_ids()[0], signal.SIGKILL)
     long.join(10)
@@ -244,7 +245,7 @@ def test_an_answer_that_takes_long_keeps_nobody_else_waiting(tiny: Workspace) ->
 
 def test_no_process_outlives_the_server(logs: Path, tmp_path: Path, large: None) -> None:
     with everything_read(logs, tmp_path) as workspace:
-        workspace.ask(of_tiny(workspace), process_of)
+        workspace.ask(process_of, ModelOf(of_tiny(workspace)))
         processes = workspace._elsewhere.process_ids()
         assert len(processes) == 1
     wait_until(lambda: not Path(f"/proc/{processes[0]}").exists(), "it has ended")
@@ -270,7 +271,7 @@ def test_what_the_kind_of_file_says_is_not_asked(tiny: Workspace) -> None:
 def test_damaged_columns_are_read_again(tiny: Workspace) -> None:
     """What the process finds out the server mends."""
     trace = of_tiny(tiny)
-    tiny.ask(trace, process_of)
+    tiny.ask(process_of, ModelOf(trace))
     path = tiny.columns(trace)
     path.write_bytes(b"\0" * path.stat().st_size)
     damaged = path.read_bytes()

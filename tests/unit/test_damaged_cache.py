@@ -19,6 +19,7 @@ from torch_tb_profiler.trace.schema import Operators
 from torch_tb_profiler.workspace import Loading, Refusal, StoredAnswer, pack
 from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.needs import TimelineOf
 from torch_tb_profiler.workspace.protocol import Summary
 from torch_tb_profiler.workspace.sealed import sealed, unsealed
 
@@ -45,7 +46,7 @@ def test_a_table_found_damaged_behind_an_open_timeline_is_read_again_once(
     settled(workspace)
     client = client_of(workspace)
     get(client, f"/api/timeline?{OF_TRACE}")
-    workspace.ask_timeline(workspace.find("run", "w"), lambda timeline: timeline.trace.forget())
+    workspace.ask(lambda timeline: timeline.trace.forget(), TimelineOf(workspace.find("run", "w")))
     (columns,) = (tmp_path / "cache").glob("*.columns")
     damage(columns, Operators.table_name)
     assert client.get(SLICE).status_code == 409

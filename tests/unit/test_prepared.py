@@ -28,6 +28,7 @@ from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import questions
 from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name, pack, stored
+from torch_tb_profiler.workspace.needs import ModelOf
 from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.runs import Runs
 from torch_tb_profiler.workspace.summary import open_model, summarize
@@ -353,4 +354,4 @@ def test_a_model_is_opened_for_what_was_not_prepared(logs: Path, tmp_path: Path)
 
     with everything_read(logs, tmp_path / "cache") as workspace:
         wait_until(lambda: prepared(workspace), "the answers are prepared")
-        assert workspace.ask(workspace.find("run", "w"), events) == b"10"
+        assert workspace.ask(events, ModelOf(workspace.find("run", "w"))) == b"10"

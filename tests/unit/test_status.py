@@ -16,6 +16,7 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.workspace import Key, Workspace, open_workspace, pack
 from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.needs import ModelOf
 
 
 class Gate:
@@ -82,7 +83,7 @@ def test_while_a_disk_is_slow_an_answer_is_computed_and_the_cache_is_swept(
         monkeypatch.setattr(Cache, "sweep", swept.before(Cache.sweep))
         workspace._cache.limit = 0
         asked: list[Callable[[], object]] = [
-            lambda: workspace.ask(trace, computed.wait),
+            lambda: workspace.ask(computed.wait, ModelOf(trace)),
             lambda: workspace.remember(Key((trace,), "any"), lambda: pack(b"answer"), "disk"),
         ]
         threads = [threading.Thread(target=each, daemon=True) for each in asked]

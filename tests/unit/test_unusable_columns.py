@@ -21,6 +21,7 @@ from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace import worker
 from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
+from torch_tb_profiler.workspace.needs import ModelOf
 
 URL = "/api/operators?run=run&worker=w"
 
@@ -115,10 +116,10 @@ def test_an_error_of_an_analysis_is_the_columns_only_if_they_were_found(
         return b"answer"
 
     with pytest.raises(Exception, match="still waiting" if is_found else "row 5") as raised:
-        workspace.ask(trace, question)
+        workspace.ask(question, ModelOf(trace))
     assert type(raised.value).__name__ == ("Loading" if is_found else "IndexError")
     settled(workspace)
-    assert workspace.ask(workspace.find("run", "w"), question) == b"answer"
+    assert workspace.ask(question, ModelOf(workspace.find("run", "w"))) == b"answer"
 
 
 def test_a_program_reads_a_trace_again_whose_columns_an_analysis_cannot_use(columns: Path, logs: Path) -> None:

@@ -13,6 +13,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.workspace import Key, Packed, lru, unused
 from torch_tb_profiler.workspace.lru import Lru
+from torch_tb_profiler.workspace.needs import ModelOf, TimelineOf
 from torch_tb_profiler.workspace.unused import Unused
 from torch_tb_profiler.workspace.workspace import LARGE_VALUE
 
@@ -57,11 +58,11 @@ def test_models_and_timelines_come_again(opened: Opener, logs: Path) -> None:
     def events(model: Model) -> int:
         return len(model.trace.events)
 
-    before = workspace.ask(trace, events), workspace.ask_timeline(trace, slices)
+    before = workspace.ask(events, ModelOf(trace)), workspace.ask(slices, TimelineOf(trace))
     assert (len(workspace._here.models), len(workspace._here.timelines)) == (1, 1)
     workspace._unused.look(seconds=0)
     assert (len(workspace._here.models), len(workspace._here.timelines)) == (0, 0)
-    assert (workspace.ask(trace, events), workspace.ask_timeline(trace, slices)) == before
+    assert (workspace.ask(events, ModelOf(trace)), workspace.ask(slices, TimelineOf(trace))) == before
 
 
 def test_large_values_go_when_nobody_asks_and_small_ones_stay(opened: Opener, logs: Path) -> None:

@@ -22,6 +22,7 @@ from torch_tb_profiler.workspace import (
     Unreadable,
     pack,
 )
+from torch_tb_profiler.workspace.needs import ModelOf, TimelineOf
 from torch_tb_profiler.workspace.pool import Pool
 
 
@@ -156,7 +157,7 @@ def test_what_is_in_memory_of_a_trace_goes_with_its_file(logs: Path, opened: Ope
         trace = workspace.find("run", name)
         count_of(workspace, "run", name)
         workspace.remember(Key((trace,), "in memory"), lambda: pack(b"value"))
-        workspace.ask_timeline(trace, lambda timeline: len(timeline.slices.items))
+        workspace.ask(lambda timeline: len(timeline.slices.items), TimelineOf(trace))
         workspace.rank_summary(trace)
     held = (
         workspace._here.models,
@@ -178,7 +179,7 @@ def test_nothing_stays_of_a_timeline_that_could_not_be_opened(logs: Path, tmp_pa
     trace = workspace.find("run", "w")
     (tmp_path / "cache" / f"{trace.key}.columns").unlink()
     with pytest.raises(Loading):
-        workspace.ask_timeline(trace, lambda timeline: len(timeline.slices.items))
+        workspace.ask(lambda timeline: len(timeline.slices.items), TimelineOf(trace))
     assert workspace._here.timelines._timelines._making == {}
 
 
@@ -189,7 +190,7 @@ def test_models_of_some_steps_count_as_much_as_the_whole(logs: Path, opened: Ope
     trace = workspace.find("run", "w")
 
     def steps_of(choice: StepChoice | None, steps: StepRange | None) -> tuple[str, ...]:
-        return workspace.ask(trace, lambda model: model.steps.names, choice, steps)
+        return workspace.ask(lambda model: model.steps.names, ModelOf(trace, choice, steps))
 
     assert steps_of(None, None) == ("0", "1", "2", "3")
     assert workspace._here.models.events == 16

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import (
     Key,
     Loading,
+    OpenRun,
     Packed,
     Tier,
     Workspace,
@@ -27,7 +29,9 @@ from torch_tb_profiler.workspace import (
     open_workspace,
     pack,
 )
+from torch_tb_profiler.workspace.answer_store import as_file, packed_of
 from torch_tb_profiler.workspace.lru import Lru
+from torch_tb_profiler.workspace.needs import ModelOf
 
 
 @pytest.fixture
@@ -96,7 +100,9 @@ def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
 
     def ask(workspace: Workspace, question: str) -> bytes:
         trace = workspace.find("run", "w")
-        return workspace.remember(Key((trace,), question), lambda: pack(workspace.ask(trace, compute)), "disk").body
+        return workspace.remember(
+            Key((trace,), question), lambda: pack(workspace.ask(compute, ModelOf(trace))), "disk"
+        ).body
 
     assert [ask(workspace, question) for question in ("a", "a", "b")] == [b"answer"] * 3
     assert len(asked) == 2
@@ -106,6 +112,14 @@ def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
     settled(again)
     assert ask(again, "a") == b"answer"
     assert len(asked) == 2
+
+
+def answer_of_run(
+    workspace: Workspace, run: OpenRun, question: Hashable, make: Callable[[], Packed], tier: Tier = "disk"
+) -> Packed:
+    if tier == "disk":
+        make = partial(workspace.kept_of_run, run, make, as_file, packed_of, question)
+    return workspace.remember(Key.of_run(run, question), make)
 
 
 def test_an_answer_about_a_run_is_computed_once(
@@ -122,7 +136,7 @@ def test_an_answer_about_a_run_is_computed_once(
 
         settled(workspace)
         run = workspace.find_span("run", None)
-        return workspace.remember_of_run(run, (question, 1), make, tier).plain()
+        return answer_of_run(workspace, run, (question, 1), make, tier).plain()
 
     def asked_again(*, question: str = "what", tier: Tier = "disk") -> bool:
         """By a workspace that was opened later; whether it was computed again."""
@@ -166,7 +180,7 @@ def test_an_answer_about_a_run_is_not_kept_while_a_trace_is_read(logs: Path, tmp
     (known,) = (trace for of in workspace.status().runs for trace in of.traces)
     for state, kept in (("loading", 0), ("failed", 1)):
         others = (replace(known, worker="b", file="run/b.pt.trace.json", state=state),)
-        workspace.remember_of_run(replace(run, others=others), ("what",), lambda: pack(b"{}"), "disk")
+        answer_of_run(workspace, replace(run, others=others), ("what",), lambda: pack(b"{}"))
         assert len([*(tmp_path / "cache").glob("*.run")]) == kept
 
 
@@ -177,9 +191,9 @@ def test_an_error_of_a_question_is_not_taken_for_broken_columns(logs: Path, tmp_
     trace = workspace.find("run", "w")
     kept = sorted((tmp_path / "cache").iterdir())
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        workspace.ask(trace, lambda _: (tmp_path / "nowhere").read_bytes())
+        workspace.ask(lambda _: (tmp_path / "nowhere").read_bytes(), ModelOf(trace))
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        workspace.ask_two((trace, trace), lambda *_: (tmp_path / "nowhere").read_bytes())
+        workspace.ask(lambda *_: (tmp_path / "nowhere").read_bytes(), ModelOf(trace), ModelOf(trace))
     assert workspace.find("run", "w") == trace
     assert sorted((tmp_path / "cache").iterdir()) == kept
 
@@ -197,7 +211,7 @@ def test_of_two_traces_only_the_one_with_broken_columns_is_read_again(
     broken.write_bytes(b"nonsense")
     for pair in ((a, b), (b, a)):
         with pytest.raises(Loading) as raised:
-            workspace.ask_two(pair, lambda *models: [len(model.trace.events) for model in models])
+            workspace.ask(lambda *models: [len(model.trace.events) for model in models], *map(ModelOf, pair))
         assert raised.value.trace.worker == "b"
         settled(workspace)
         broken.write_bytes(b"nonsense")
@@ -229,7 +243,7 @@ def test_who_asks_while_it_is_computed_waits_for_it(
     monkeypatch.setattr(Lru, "put", slowly)
     with ThreadPoolExecutor(4) as askers:
         key = Key((trace,), "slow")
-        make = partial(workspace.ask, trace, lambda model: pack(compute(model)))
+        make = partial(workspace.ask, lambda model: pack(compute(model)), ModelOf(trace))
         asked = [askers.submit(workspace.remember, key, make, "disk") for _ in range(4)]
         assert {each.result().body for each in asked} == {b"answer"}
     assert len(computed) == 1

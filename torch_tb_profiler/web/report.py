@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.questions import QUESTIONS
-from torch_tb_profiler.web.answers import answer
+from torch_tb_profiler.web.answers import route_of
 from torch_tb_profiler.web.answers.traces import answer_of_traces
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.web.logdir import status_of
@@ -84,7 +84,7 @@ class _Excerpt(msgspec.Struct, frozen=True, dict=True):
             elif question.scope == "traces":
                 found = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
             else:
-                found = answer(question, self.workspace, Parameters(parameters))
+                found = route_of(question)(self.workspace, Parameters(parameters))
         except (HttpError, Unavailable) as error:
             more = error.more if isinstance(error, HttpError) else why(error.reason)
             return error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error), **more})

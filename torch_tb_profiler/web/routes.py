@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copyreg
-from functools import partial
 from typing import Any
 
 from torch_tb_profiler.analysis.question import Question
 from torch_tb_profiler.arrays.plain import dumps
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web import logdir, report, static_files, trace_file
-from torch_tb_profiler.web.answers import answer
+from torch_tb_profiler.web.answers import route_of
 from torch_tb_profiler.web.answers.request import Route
 from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
@@ -62,5 +61,5 @@ ROUTES: dict[str, Route] = {
     "/workers": logdir.workers,
     "/spans": logdir.spans,
     **trace_file.ROUTES,
-    **{path: partial(answer, question) for question in _BY_PATH.values() for path in (question.path, *question.also)},
+    **{path: route_of(question) for question in _BY_PATH.values() for path in (question.path, *question.also)},
 }

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from torch_tb_profiler.defaults import ANSWER_SECONDS
 from torch_tb_profiler.web.http import HttpError
@@ -25,6 +25,13 @@ PATIENCE = 5.0
 IDLE_SECONDS = 10.0
 
 
+class _Work(NamedTuple):
+    """What is computed, and who waits for it."""
+
+    make: Callable[[], Any]
+    future: Future[Any]
+
+
 class TimeLimit:
     """For all requests of an application. Thread-safe."""
 
@@ -32,7 +39,7 @@ class TimeLimit:
         self._seconds = seconds
         self._most = most
         self._room = threading.BoundedSemaphore(most)
-        self._waiting: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[_Work] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._idle = 0  # threads that nothing was given to
 
@@ -47,16 +54,8 @@ class TimeLimit:
             raise HttpError(503, f"{self._most} answers are being computed; ask again later")
         future: Future[T] = Future()
 
-        def work() -> None:
-            try:
-                future.set_result(make())
-            except BaseException as error:  # noqa: BLE001  # whoever waits gets it
-                future.set_exception(error)
-            finally:
-                self._room.release()
-
         try:
-            self._give(work)
+            self._give(_Work(make, future))
         except RuntimeError:
             self._room.release()
             raise HttpError(503, NO_THREAD) from None
@@ -68,7 +67,7 @@ class TimeLimit:
             text = f"computing this takes longer than {self._seconds:g} s; it goes on, so ask again later"
             raise HttpError(503, text) from None
 
-    def _give(self, work: Callable[[], None]) -> None:
+    def _give(self, work: _Work) -> None:
         """To a thread that has nothing to do, else to a new one: to start one takes longer than most answers that
         are kept. Raises RuntimeError: there can be no other thread.
         """
@@ -80,9 +79,14 @@ class TimeLimit:
         else:
             threading.Thread(target=self._run, args=(work,), name="answer", daemon=True).start()
 
-    def _run(self, work: Callable[[], None]) -> None:
+    def _run(self, work: _Work) -> None:
         while True:
-            work()
+            try:
+                work.future.set_result(work.make())
+            except BaseException as error:  # noqa: BLE001  # whoever waits gets it
+                work.future.set_exception(error)
+            finally:
+                self._room.release()
             del work  # and with it what it has found
             with self._lock:
                 self._idle += 1

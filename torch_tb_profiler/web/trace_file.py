@@ -21,6 +21,7 @@ from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
 from torch_tb_profiler.workspace import Key, OpenTrace, Workspace, compressed
 from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.needs import ModelOf
 
 WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
 
@@ -79,7 +80,7 @@ def _window(workspace: Workspace, parameters: Parameters) -> Stream:
     start, end = parameters.whole_number("start_ns", 0), parameters.whole_number("end_ns", _LAST_NS)
     if end < start:
         raise HttpError(400, "end_ns must not be before start_ns")
-    wanted = workspace.ask_once(trace, partial(_window_of, start, end))
+    wanted = workspace.ask(partial(_window_of, start, end), ModelOf(trace, is_kept=False))
     workspace.original(trace).stream.close()
 
     def text() -> Iterator[bytes]:
@@ -100,7 +101,7 @@ def _named(workspace: Workspace, parameters: Parameters) -> OpenTrace:
 
 
 def _added_to(workspace: Workspace, trace: OpenTrace) -> _Added:
-    return workspace.remember(Key((trace,), "counters"), lambda: workspace.ask_once(trace, _added))
+    return workspace.remember(Key((trace,), "counters"), lambda: workspace.ask(_added, ModelOf(trace, is_kept=False)))
 
 
 def _added(model: Model) -> _Added:

@@ -178,6 +178,12 @@ def from_file(content: bytes) -> StoredAnswer:
     return _packed(body, is_gzip=kind == _GZIP)
 
 
+def packed_of(content: bytes) -> Packed | None:
+    """What `as_file` was given; None for a refusal."""
+    found = from_file(content)
+    return found if isinstance(found, Packed) else None
+
+
 def _as_file(answer: StoredAnswer) -> tuple[bytes, Packed]:
     """The kind of a file, and what stands in it."""
     if isinstance(answer, Refusal):

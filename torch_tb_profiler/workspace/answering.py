@@ -24,7 +24,7 @@ from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.give_back import give_back, held, keep_little
 from torch_tb_profiler.workspace.unused import Unused
 
-Method = Literal["ask", "ask_once", "ask_two", "ask_kept", "ask_timeline", "ask_timeline_and", "drop"]
+Method = Literal["ask", "drop"]
 
 #: bytes of memory from which on what answers were made of is not kept for the next ones
 FORGET_FROM = 800 * 1000**2

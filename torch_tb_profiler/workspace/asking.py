@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
-from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.step_range import StepRange
-from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.columns import OpenColumns
 from torch_tb_profiler.workspace.memory import Memory
-from torch_tb_profiler.workspace.models import Models, locked
+from torch_tb_profiler.workspace.models import Models, OpenModel, locked
+from torch_tb_profiler.workspace.needs import Needed, NotKept, TimelineOf, ValueOf
 from torch_tb_profiler.workspace.timelines import Timelines
 
 A = TypeVar("A")
@@ -24,12 +23,8 @@ OPEN_EVENTS = 4_000_000
 VALUE_BYTES = 256 * 1000**2
 
 
-class NotKept(Exception):
-    """What is needed beside a timeline is not here."""
-
-
 class Asking:
-    """Thread-safe. Traces are named by their content key. What a question raises is raised; ColumnFileError, too."""
+    """Thread-safe. What a question raises is raised; ColumnFileError, too."""
 
     def __init__(self, cache: Cache) -> None:
         columns = OpenColumns(cache)
@@ -39,72 +34,45 @@ class Asking:
         #: models that are not kept are opened one at a time: a run may have more traces than models fit in memory
         self._once = threading.Semaphore()
 
-    def ask(
-        self, key: str, question: Callable[[Model], A], choice: StepChoice | None = None, steps: StepRange | None = None
-    ) -> A:
-        opened = self.models.open(key, choice, steps)
-        with locked(opened):
-            return question(opened.model)
+    def ask(self, question: Callable[..., A], *needs: Needed) -> A:
+        """The answer of a function of what it needs, in the order of its parameters."""
+        with ExitStack() as held:
+            values, models = [], []
+            for need in needs:
+                value = self._open(need, held)
+                if isinstance(value, OpenModel):
+                    models.append(value)
+                    value = value.model
+                values.append(value)
+            if models:
+                held.enter_context(locked(*models))
+            return question(*values)
 
-    def ask_once(self, key: str, question: Callable[[Model], A]) -> A:
-        """The same; a model that was not open is not kept."""
-        with self._once, self.models.opened_once(key) as opened, locked(opened):
-            return question(opened.model)
+    def _open(self, need: Needed, held: ExitStack) -> Any:
+        """held: closes what is opened for this question alone."""
+        key = need.trace.key
+        if isinstance(need, TimelineOf):
+            return self.timelines.open(key)
+        if isinstance(need, ValueOf):
+            return self._value(need)
+        if need.is_kept:
+            return self.models.open(key, need.choice, need.steps)
+        held.enter_context(self._once)
+        return held.enter_context(self.models.opened_once(key))
 
-    def ask_two(
-        self,
-        keys: tuple[str, str],
-        question: Callable[[Model, Model], A],
-        choice: StepChoice | None = None,
-        steps: Sequence[StepRange | None] = (None, None),
-    ) -> A:
-        """The same of two traces, which may be one."""
-        left, right = (self.models.open(key, choice, each) for key, each in zip(keys, steps, strict=True))
-        with locked(left, right):
-            return question(left.model, right.model)
-
-    def ask_kept(
-        self,
-        key: str,
-        name: Hashable,
-        make: Callable[[Model], V],
-        use: Callable[[V], A],
-        choice: StepChoice | None = None,
-        steps: StepRange | None = None,
-        is_worth_keeping: Callable[[V], bool] | None = None,
-    ) -> A:
-        """What `use` makes of a value of the trace.
-
-        name              what the value is known as; it is forgotten with the trace
-        is_worth_keeping  whether it is asked again; None: always
-        """
-        known = (key, name)
-        found: V | None = self.values.get(known)
-        if found is None and is_worth_keeping is None:
-            found = self.values.remember(known, lambda: self.ask(key, make, choice, steps))
-        elif found is None:
-            found = self.ask(key, make, choice, steps)
-            if is_worth_keeping is not None and is_worth_keeping(found):
-                self.values.put(known, found)
-        return use(found)
-
-    def ask_timeline(self, key: str, question: Callable[[Timeline], A]) -> A:
-        return question(self.timelines.open(key))
-
-    def ask_timeline_and(
-        self, key: str, question: Callable[[Timeline, V], A], name: Hashable, read: Callable[[], V] | None
-    ) -> A:
-        """The same of the timeline and something that is kept beside it, known as `name`; see `ask_kept`.
-
-        read  makes it when it is not; None: raises NotKept then
-        """
-        known = (key, name)
-        value: V | None = self.values.get(known)
-        if value is None:
-            if read is None:
-                raise NotKept
-            value = self.values.remember(known, read)
-        return question(self.timelines.open(key), value)
+    def _value(self, need: ValueOf) -> Any:
+        known, make = (need.trace.key, need.name), need.make
+        value = self.values.get(known)
+        if value is not None:
+            return value
+        if make is None:
+            raise NotKept
+        if need.is_worth_keeping is None:
+            return self.values.remember(known, lambda: self.ask(make, *need.needs))
+        value = self.ask(make, *need.needs)
+        if need.is_worth_keeping(value):
+            self.values.put(known, value)
+        return value
 
     def drop(self, key: str) -> None:
         """A trace is gone, has changed or must be read again."""

@@ -15,20 +15,18 @@ import msgspec
 
 from torch_tb_profiler import aside
 from torch_tb_profiler.discovery import Found, Root, Run
-from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, Packed, answer_name, as_file, from_file
-from torch_tb_profiler.workspace.answering import Method
+from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name
 from torch_tb_profiler.workspace.answering_process import AnsweringProcess
-from torch_tb_profiler.workspace.asking import VALUE_BYTES, Asking, NotKept
+from torch_tb_profiler.workspace.asking import VALUE_BYTES, Asking
 from torch_tb_profiler.workspace.broken import is_broken
 from torch_tb_profiler.workspace.cache import Cache, open_cache
 from torch_tb_profiler.workspace.file_names import result_name
 from torch_tb_profiler.workspace.memory import Memory
+from torch_tb_profiler.workspace.needs import Needed, TimelineOf
 from torch_tb_profiler.workspace.pending_answers import PendingAnswers
 from torch_tb_profiler.workspace.protocol import TIMELINE
 from torch_tb_profiler.workspace.runs import Runs
@@ -168,65 +166,28 @@ class Workspace:
 
     # answers ---------------------------------------------------------------------------------------------
 
-    def ask(
-        self,
-        trace: OpenTrace,
-        question: Callable[[Model], A],
-        choice: StepChoice | None = None,
-        steps: StepRange | None = None,
-    ) -> A:
-        """The answer of a function of the model of a trace; see `remember`.
+    def ask(self, question: Callable[..., A], *needs: Needed) -> A:
+        """The answer of a function of what it needs, in the order of its parameters; see `remember`.
 
-        choice, steps: how steps are found, and which of them are looked at
         question: asks nothing of this workspace. About a large trace one that can be pickled is answered by a process
             of its own
 
-        Raises Loading when the trace must be read again, UnknownStep, Unanswered, and what `question` raises.
+        Raises Loading when a trace must be read again, UnknownStep, Unanswered, NotKept, and what `question` raises.
         """
-        found: A = self._asked((trace,), "ask", trace.key, question, choice, steps)
-        return found
-
-    def ask_once(self, trace: OpenTrace, question: Callable[[Model], A]) -> A:
-        """The same; a model that was not open is not kept. For questions about all traces of a run."""
-        found: A = self._asked((trace,), "ask_once", trace.key, question)
-        return found
-
-    def ask_two(
-        self,
-        traces: tuple[OpenTrace, OpenTrace],
-        question: Callable[[Model, Model], A],
-        choice: StepChoice | None = None,
-        steps: tuple[StepRange | None, StepRange | None] = (None, None),
-    ) -> A:
-        """The same of two traces, which may be one."""
-        found: A = self._asked(traces, "ask_two", (traces[0].key, traces[1].key), question, choice, steps)
-        return found
-
-    def ask_kept(
-        self,
-        trace: OpenTrace,
-        name: Hashable,
-        make: Callable[[Model], W],
-        use: Callable[[W], A],
-        choice: StepChoice | None = None,
-        steps: StepRange | None = None,
-        is_worth_keeping: Callable[[W], bool] | None = None,
-    ) -> A:
-        """What `use` makes of something that is kept where the model is; see `Asking.ask_kept`."""
-        arguments = (trace.key, name, make, use, choice, steps, is_worth_keeping)
-        found: A = self._asked((trace,), "ask_kept", *arguments)
-        return found
-
-    def _asked(self, traces: Sequence[OpenTrace], method: Method, *arguments: Any) -> Any:
+        traces = [need.trace for need in needs]
+        for need in needs:
+            if isinstance(need, TimelineOf):
+                self._wait_for_timeline(need.trace)
         began = time.monotonic()
         try:
             if any(self._is_large(trace) for trace in traces):
                 for trace in traces:
                     self._cache.columns_here(trace.key)
-                order = self._elsewhere.order(method, *arguments)
+                order = self._elsewhere.order("ask", question, *needs)
                 if order is not None:
-                    return self._elsewhere.ask(order)
-            return getattr(self._here, method)(*arguments)
+                    found: A = self._elsewhere.ask(order)
+                    return found
+            return self._here.ask(question, *needs)
         except Exception as error:
             if is_broken(error):  # tables are read when they are needed: columns may turn out broken this late
                 self._read_again(traces, error, began)
@@ -263,41 +224,30 @@ class Workspace:
         self._cache.sweep_if_due()
         return value
 
-    def remember_of_run(self, opened: OpenRun, question: Hashable, make: Callable[[], Packed], tier: Tier) -> Packed:
-        """The same of an answer about all ranks of a run; on disk only once no trace of the run is being read.
+    def kept_of_run(
+        self,
+        opened: OpenRun,
+        make: Callable[[], V],
+        encode: Callable[[V], bytes],
+        decode: Callable[[bytes], V | None],
+        answer: Hashable = None,
+        anew: bool = False,
+    ) -> V:
+        """What the ranks of a run say together, of the file that somebody has made of the same ones, or made now.
 
-        question: its `repr` is the same in every process
+        decode  gives None of what is damaged
+        answer  what is asked, where it is an answer; its `repr` is the same in every process
+        anew    whether what is kept is not used
         """
-        name = self.result_name(opened, repr(question)) if tier == "disk" else None
-        kept: Callable[[], Packed] = make if name is None else partial(self._kept_of_run, name, make)
-        return self.remember(Key.of_run(opened, question), kept)
-
-    def _kept_of_run(self, name: str, make: Callable[[], Packed]) -> Packed:
-        content = self._cache.result(name, is_own=True)
-        found = from_file(content) if content else None
-        if not isinstance(found, Packed):
-            found = make()
-            self.keep_result(name, as_file(found))
-            self._cache.sweep_if_due()
-        return found
-
-    def ask_timeline(self, trace: OpenTrace, question: Callable[[Timeline], A]) -> A:
-        """The answer of a function of the trace as it is drawn; see `ask`. Raises Loading."""
-        self._wait_for_timeline(trace)
-        found: A = self._asked((trace,), "ask_timeline", trace.key, question)
-        return found
-
-    def ask_timeline_and(
-        self, trace: OpenTrace, question: Callable[[Timeline, W], A], name: Hashable, read: Callable[[], W]
-    ) -> A:
-        """The same of the timeline and what `read` gives, which is kept beside it as `name`."""
-        self._wait_for_timeline(trace)
-        found: A
-        try:
-            found = self._asked((trace,), "ask_timeline_and", trace.key, question, name, None)
-        except NotKept:
-            found = self._asked((trace,), "ask_timeline_and", trace.key, question, name, read)
-        return found
+        name = self._result_name(opened, answer)
+        content = self._cache.result(name, is_own=answer is not None) if name is not None and not anew else None
+        value = decode(content) if content else None
+        if value is None:
+            value = make()
+            if name is not None:
+                self._cache.keep_result(name, encode(value))
+                self._cache.sweep_if_due()
+        return value
 
     def _wait_for_timeline(self, trace: OpenTrace) -> None:
         """Until the worker process that builds it has done so."""
@@ -308,27 +258,19 @@ class Workspace:
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
         """What is kept of a trace for the overview of its run. Raises Loading."""
         self._pending.wait_for(trace.key, TIMELINE)
-        return self._here.timelines.summary(trace.key, lambda: self.ask_timeline(trace, _summary_of))
+        return self._here.timelines.summary(trace.key, lambda: self.ask(_summary_of, TimelineOf(trace)))
 
     def rank_content(self, trace: OpenTrace) -> bytes | None:
         """What is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
         return self._cache.rank_content(trace.key)
 
-    def result_name(self, opened: OpenRun, question: str = "") -> str | None:
+    def _result_name(self, opened: OpenRun, answer: Hashable) -> str | None:
         """Of the file of what these ranks say together, or of an answer about them; None while some are being read."""
         if any(other.state != "failed" for other in opened.others):
             return None
         ranks = [(trace.worker, trace.key) for trace in opened.traces]
-        answer = (self._cache.version, opened.run, opened.span, question) if question else ()
-        return result_name(ranks, [other.file for other in opened.others], answer)
-
-    def result(self, name: str) -> bytes | None:
-        """What was kept under a name; None if it is nowhere, or damaged."""
-        return self._cache.result(name)
-
-    def keep_result(self, name: str, content: bytes) -> None:
-        """What cannot be kept is made again."""
-        self._cache.keep_result(name, content)
+        of_answer = () if answer is None else (self._cache.version, opened.run, opened.span, repr(answer))
+        return result_name(ranks, [other.file for other in opened.others], of_answer)
 
     # together --------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from torch_tb_profiler.web.answers.request import body_of, refusals, step_choice
 from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, pack
+from torch_tb_profiler.workspace.needs import ModelOf
 from torch_tb_profiler.workspace.subject import known_as, subject_of
 
 #: before the names of parameters of the second of two traces
@@ -29,7 +30,8 @@ def answer_of_pair(question: Question, workspace: Workspace, parameters: Paramet
     choice = step_choice(parameters)
     ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
     key = Key((left, right), (known_as(question, own), choice, ranges))
-    make = partial(workspace.ask_two, (left, right), partial(_packed, question, own, left, right), choice, ranges)
+    needs = ModelOf(left, choice, ranges[0]), ModelOf(right, choice, ranges[1])
+    make = partial(workspace.ask, partial(_packed, question, own, left, right), *needs)
     with refusals():
         return Answer(workspace.remember(key, make))
 

@@ -30,6 +30,7 @@ from torch_tb_profiler.workspace import (
     pack,
     subject,
 )
+from torch_tb_profiler.workspace.needs import ModelOf, NotKept, TimelineOf, ValueOf
 
 P = TypeVar("P", bound=Value)
 T = TypeVar("T")
@@ -118,9 +119,8 @@ class TraceRequest(msgspec.Struct, frozen=True):
         where the model is. is_worth_keeping: whether more will be cut from it; None: always.
         """
         make = partial(compute, self.trace)
-        steps = self.steps if self.of_steps else None
         return _attempted(
-            workspace.ask_kept, self.trace, self.known_as, make, use, self.choice, steps, is_worth_keeping
+            workspace.ask, use, ValueOf(self.trace, self.known_as, make, (self._model,), is_worth_keeping)
         )
 
     def with_timeline(
@@ -131,16 +131,22 @@ class TraceRequest(msgspec.Struct, frozen=True):
         question: Callable[[Timeline, P], T],
     ) -> T:
         """The answer of a function of the timeline of the trace and of what `read` makes of this answer."""
-        kept = self.packed(workspace, partial(self.compute, workspace, compute))
-        return workspace.ask_timeline_and(self.trace, question, self.known_as, partial(_read, read, kept))
+        drawn = TimelineOf(self.trace)
+        try:
+            return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, None))
+        except NotKept:
+            kept = self.packed(workspace, partial(self.compute, workspace, compute))
+            return workspace.ask(question, drawn, ValueOf(self.trace, self.known_as, partial(_read, read, kept)))
 
     def compute(self, workspace: Workspace, compute: Compute) -> StoredAnswer:
         """Computed now."""
+        return _attempted(workspace.ask, partial(_packed, compute, self.trace), self._model)
+
+    @property
+    def _model(self) -> ModelOf:
         steps = self.steps if self.of_steps else None
-        question = partial(_packed, compute, self.trace)
-        if self.once and steps is None and self.choice == StepChoice():
-            return _attempted(workspace.ask_once, self.trace, question)
-        return _attempted(workspace.ask, self.trace, question, self.choice, steps)
+        is_kept = not self.once or steps is not None or self.choice != StepChoice()
+        return ModelOf(self.trace, self.choice, steps, is_kept)
 
     @property
     def _key(self) -> Key:

@@ -16,8 +16,10 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.answers.request import refusals
 from torch_tb_profiler.web.http import Answer, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Tier, Workspace, pack
+from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Workspace, pack
+from torch_tb_profiler.workspace.answer_store import as_file, packed_of
 from torch_tb_profiler.workspace.broken import is_broken
+from torch_tb_profiler.workspace.needs import ModelOf
 from torch_tb_profiler.workspace.subject import known_as, subject_of
 
 log = logging.getLogger(__name__)
@@ -29,9 +31,10 @@ def answer_of_run(question: Question, workspace: Workspace, parameters: Paramete
     own = read_parameters(question.parameters, parameters)
     ranks = _Ranks(workspace, opened, skipped)
     # there are too many parameters to keep each answer for long; a node that is kept itself is not kept twice
-    tier: Tier = "memory" if own.__struct_fields__ or question.node.keep == "run" else "disk"
-    make = partial(_packed, question, own, ranks)
-    return Answer(workspace.remember_of_run(opened, (known_as(question, own), skipped), make, tier))
+    make, asked = partial(_packed, question, own, ranks), (known_as(question, own), skipped)
+    if not (own.__struct_fields__ or question.node.keep == "run"):
+        make = partial(workspace.kept_of_run, opened, make, as_file, packed_of, asked)
+    return Answer(workspace.remember(Key.of_run(opened, asked), make))
 
 
 def rank_node(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
@@ -55,22 +58,20 @@ class _Ranks(msgspec.Struct, frozen=True):
         """Of the node of a run what is kept of it, or made now; of the node of each rank all of these."""
         if node.keep != "run":
             return self._subject(node)
-        key = Key.of_run(self.opened, ("part", node.name, self.of_kept))
-        return self.workspace.remember(key, partial(self._read_or_made, node))
-
-    def _read_or_made(self, node: Node) -> Any:
-        """What the ranks say together, of the file that somebody has made of the same ones, or made now."""
         assert node.encode is not None
         assert node.decode is not None
-        name = self.workspace.result_name(self.opened)
-        content = self.workspace.result(name) if name is not None and self.of_kept else None
-        known = node.decode(content) if content else None
-        if known is not None:
-            return known
-        made = node.make(*(self.value(need.of) for need in node.needs if isinstance(need.of, Node)))
-        if name is not None:
-            self.workspace.keep_result(name, node.encode(made))
-        return made
+        make = partial(
+            self.workspace.kept_of_run,
+            self.opened,
+            partial(self._made, node),
+            node.encode,
+            node.decode,
+            anew=not self.of_kept,
+        )
+        return self.workspace.remember(Key.of_run(self.opened, ("part", node.name, self.of_kept)), make)
+
+    def _made(self, node: Node) -> Any:
+        return node.make(*(self.value(need.of) for need in node.needs if isinstance(need.of, Node)))
 
     def _subject(self, node: Node) -> RunSubject[Any]:
         opened = self.opened
@@ -122,7 +123,7 @@ def _packed(question: Question, own: msgspec.Struct, ranks: _Ranks) -> Packed:
 
 
 def _made_of_rank(node: Node, workspace: Workspace, trace: OpenTrace) -> Any:
-    return put_aside(workspace.ask_once(trace, partial(_of_subject, node, trace)))
+    return put_aside(workspace.ask(partial(_of_subject, node, trace), ModelOf(trace, is_kept=False)))
 
 
 def _of_subject(node: Node, trace: OpenTrace, model: Model) -> Any:

@@ -22,6 +22,7 @@ from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parame
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
 from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.needs import TimelineOf
 
 A = TypeVar("A")
 K = TypeVar("K")
@@ -96,7 +97,8 @@ def _computed(question: Question, drawn: _Drawn, own: msgspec.Struct, parameters
         compute = partial(_of_timeline, question, own, drawn.version, None)
         return node_with_timeline(node, drawn.workspace, parameters, compute)
     value = None if node is None else answer_as_type(node, drawn.workspace, parameters)
-    return drawn.workspace.ask_timeline(drawn.trace, partial(_of_timeline, question, own, drawn.version, value))
+    compute = partial(_of_timeline, question, own, drawn.version, value)
+    return drawn.workspace.ask(compute, TimelineOf(drawn.trace))
 
 
 def _of_timeline(
@@ -115,7 +117,7 @@ def _answer_of_file(question: Question, drawn: _Drawn, own: msgspec.Struct) -> A
     workspace = drawn.workspace
     try:
         with refusals():
-            value = workspace.ask_timeline(drawn.trace, partial(_node_of_timeline, question.node, own))
+            value = workspace.ask(partial(_node_of_timeline, question.node, own), TimelineOf(drawn.trace))
 
         def answer(file: BinaryIO) -> bytes:
             return dumps(question.compute(value, file, workspace.limits, own))
@@ -152,7 +154,7 @@ class _Rank(msgspec.Struct, frozen=True):
         return self.workspace.rank_summary(self.trace)
 
     def ask(self, question: Callable[[Timeline], A]) -> A:
-        return self.workspace.ask_timeline(self.trace, question)
+        return self.workspace.ask(question, TimelineOf(self.trace))
 
     def node(self, node: Node) -> Any:
         return rank_node(node, self.workspace, self.trace)

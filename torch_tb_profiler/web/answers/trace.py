@@ -21,7 +21,8 @@ from torch_tb_profiler.tables.query import TableAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.typed import from_json
 from torch_tb_profiler.web.answers.request import TraceRequest, given, refusals, stored
-from torch_tb_profiler.web.http import Answer, Parameters
+from torch_tb_profiler.web.answers.run import answer_of_run
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_page import answer_query, is_queried, page_of
 from torch_tb_profiler.words.reasons import because
@@ -30,10 +31,14 @@ from torch_tb_profiler.workspace.subject import answer_key, known_as, plain_answ
 
 A = TypeVar("A")
 
-OF_STEPS = ("steps", "step_pattern", "from_step", "to_step")
+_OF_STEPS = ("steps", "step_pattern", "from_step", "to_step")
 
 
 def answer_of_trace(question: Question, workspace: Workspace, parameters: Parameters) -> Answer:
+    if question.ranks is not None and parameters.get("worker") is None:
+        if chosen := next((name for name in _OF_STEPS if parameters.get(name) is not None), None):
+            raise HttpError(400, f"{chosen} is about the trace of a worker: name one")
+        return answer_of_run(question.ranks, workspace, parameters)
     parameters.need_all("run", "worker")
     own = read_parameters(question.parameters, parameters)
     if question.node is not None:
