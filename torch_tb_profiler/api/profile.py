@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.notebook.card import RunRow, profile_card, profile_text
-from torch_tb_profiler.api.notebook.notebook import InNotebook, Subject
+from torch_tb_profiler.api.notebook.notebook import InNotebook, NotebookPage
 from torch_tb_profiler.api.queries import Queried
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
@@ -69,9 +69,9 @@ class Run(InNotebook, Queried):
         size = sum(file.entry.size for file in self._found[1].traces)
         return RunRow(self.name, len(self.traces), len(self.workers), len(self.snapshots), size)
 
-    def _subject(self) -> Subject:
+    def _page(self) -> NotebookPage:
         workspace, run = self._found
-        return Subject(workspace, self.name, (run,), {"r": self.name})
+        return NotebookPage(workspace, self.name, (run,), {"r": self.name})
 
     def _repr_html_(self) -> str:
         return profile_card(self.name, [self.as_row()])
@@ -218,9 +218,9 @@ class Profile(InNotebook, Queried):
         """All traces."""
         return (trace for run in self.runs for trace in run)
 
-    def _subject(self) -> Subject:
+    def _page(self) -> NotebookPage:
         workspace, found = self._found
-        return Subject(workspace, self.path, found.runs, {})
+        return NotebookPage(workspace, self.path, found.runs, {})
 
     def _repr_html_(self) -> str:
         return profile_card(self.path, [run.as_row() for run in self.runs])
