@@ -97,7 +97,7 @@ def test_the_architecture_names_files_that_there_are() -> None:
 def test_the_architecture_describes_every_room() -> None:
     text = (ROOT / "docs/architecture.md").read_text("utf-8").split("\nHow to add something")[0]
     found = rooms()
-    assert {"analysis", "sql", "defaults", "timeline", "views"} <= set(found)
+    assert {"analysis", "tables", "defaults", "timeline", "views"} <= set(found)
     assert not [room for room in found if not re.search(rf"(?<![\w/]){room}\b", text)]
 
 

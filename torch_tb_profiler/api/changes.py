@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import Change, check
-from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.model import Model
 
 
 def check_changes(changes: Sequence[Change]) -> None:
-    try:
+    with profile_errors(ValueError):
         for change in changes:
             check(change)
-    except ValueError as error:
-        raise ProfileError(str(error)) from None
 
 
 def places_of_steps(model: Model, names: Sequence[str] | None) -> list[int] | None:

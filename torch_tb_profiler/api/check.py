@@ -9,7 +9,7 @@ from pathlib import Path
 from torch_tb_profiler.analysis.change import gate
 from torch_tb_profiler.analysis.change.gate import CheckAnswer
 from torch_tb_profiler.analysis.change.rules import GateRule, RuleError, Severity, default_rules, parse_rule
-from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 from torch_tb_profiler.workspace.recordings import RecordingError, recordings_of
@@ -31,12 +31,10 @@ def check(
 
     Rules are texts such as "step_time > 5%"; without them those of the command. Raises ProfileError.
     """
-    try:
+    with profile_errors((RuleError, RecordingError, StorageError)):
         rules = [*_rules(fail_on, "fail"), *_rules(warn_on, "warn")]
         workspace = LocalWorkspace(cache_dir)
         sides = [recordings_of(_listed(side), workspace) for side in (base, new)]
-    except (RuleError, RecordingError, StorageError) as error:
-        raise ProfileError(str(error)) from None
     if not all(side.recordings for side in sides):
         raise ProfileError("each side needs a recording")
     base_side, new_side = sides

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, get_args
 
 from torch_tb_profiler.analysis.shown import harmless
@@ -15,6 +17,15 @@ class ProfileError(ErrorWithReason):
 
     def __init__(self, message: str) -> None:
         super().__init__("\n".join(map(harmless, message.split("\n"))))
+
+
+@contextmanager
+def profile_errors(kinds: type[Exception] | tuple[type[Exception], ...] = ErrorWithReason) -> Iterator[None]:
+    """Raise what is refused inside as ProfileError: errors of some kinds, by default all that have a reason."""
+    try:
+        yield
+    except kinds as error:
+        raise ProfileError(str(error)) from None
 
 
 def one_of(literal: Any, value: T) -> T:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from torch_tb_profiler import discovery
 from torch_tb_profiler.analysis.question import NoParameters, RunSubject
-from torch_tb_profiler.analysis.replay.changes import Change, check
+from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
 from torch_tb_profiler.analysis.snapshot.ranks import RankRows, rank_rows, snapshot_figures
-from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.changes import check_changes
+from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.api.notebook.card import RunRow, profile_card, profile_text
-from torch_tb_profiler.api.notebook.notebook import InNotebook, Subject
+from torch_tb_profiler.api.notebook.notebook import InNotebook, NotebookPage
 from torch_tb_profiler.api.queries import Queried
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.snapshot import SnapshotProfile
@@ -33,7 +34,7 @@ from torch_tb_profiler.ranks.reduction import RunResult, reduce
 from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_rank
 from torch_tb_profiler.ranks.run_answers import RunRanks, Straggler
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
-from torch_tb_profiler.storage import StorageError, shown
+from torch_tb_profiler.storage import shown
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 from torch_tb_profiler.workspace.subject import trace_of
 
@@ -69,9 +70,9 @@ class Run(InNotebook, Queried):
         size = sum(file.entry.size for file in self._found[1].traces)
         return RunRow(self.name, len(self.traces), len(self.workers), len(self.snapshots), size)
 
-    def _subject(self) -> Subject:
+    def _page(self) -> NotebookPage:
         workspace, run = self._found
-        return Subject(workspace, self.name, (run,), {"r": self.name})
+        return NotebookPage(workspace, self.name, (run,), {"r": self.name})
 
     def _repr_html_(self) -> str:
         return profile_card(self.name, [self.as_row()])
@@ -156,11 +157,7 @@ class Run(InNotebook, Queried):
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         for worker in workers or ():
             _one("worker", worker, self.workers, f"run {self.name!r}")
-        try:
-            for change in changes:
-                check(change)
-        except ValueError as error:
-            raise ProfileError(str(error)) from None
+        check_changes(changes)
         ranks = [t.ask(partial(replay_rank, worker=t.worker)) for t in self.traces if t.span == name]
         return joint_what_if(ranks, changes, workers)
 
@@ -218,9 +215,9 @@ class Profile(InNotebook, Queried):
         """All traces."""
         return (trace for run in self.runs for trace in run)
 
-    def _subject(self) -> Subject:
+    def _page(self) -> NotebookPage:
         workspace, found = self._found
-        return Subject(workspace, self.path, found.runs, {})
+        return NotebookPage(workspace, self.path, found.runs, {})
 
     def _repr_html_(self) -> str:
         return profile_card(self.path, [run.as_row() for run in self.runs])
@@ -286,11 +283,9 @@ def open(  # noqa: A001
     processes. What was read is kept in `cache_dir`, by default the cache that the server uses.
     """
     url = os.fspath(path)
-    try:
+    with profile_errors():
         workspace = LocalWorkspace(cache_dir)
         found = find_traces(url)
-    except StorageError as error:
-        raise ProfileError(str(error)) from None
     if not found.runs:
         raise ProfileError(without_traces(url, found))
     if workers:

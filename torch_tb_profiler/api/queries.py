@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.errors import profile_errors
 from torch_tb_profiler.workspace.local_workspace import LocalTrace
-from torch_tb_profiler.workspace.status import Unavailable
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,33 +29,26 @@ class Queried:
         Tables are made when a statement names them, and kept. Nothing but them can be read. Needs the extra `sql`.
         Raises ProfileError: there is no such table or column, the statement is another, DuckDB is not installed.
         """
-        from torch_tb_profiler.tables.sql import QueryError  # noqa: PLC0415 - only those who ask in SQL need it
-
-        try:
+        with profile_errors():
             return self._database.rows(statement)
-        except (QueryError, Unavailable) as error:
-            raise ProfileError(str(error)) from None
 
     def connect(self, tables: Sequence[str] | None = None) -> duckdb.DuckDBPyConnection:
         """A DuckDB connection with all or some of the tables, for your own program: nothing is locked.
 
         Raises ProfileError: there is no such table, DuckDB is not installed.
         """
-        from torch_tb_profiler.tables.sql import QueryError  # noqa: PLC0415 - see above
         from torch_tb_profiler.tables.sql.database import Database  # noqa: PLC0415
 
-        try:
+        with profile_errors():
             database = Database(self._sources(), open_to_all=True)
             database.prepare_tables(tables)
-        except (QueryError, Unavailable) as error:
-            raise ProfileError(str(error)) from None
         return database.connection
 
     def stored(self) -> tuple[StoredTrace, ...]:
         """The traces as a `QuerySession` takes them; they are read if they were not. Raises ProfileError."""
         from torch_tb_profiler.tables.sql import StoredTrace  # noqa: PLC0415 - see above
 
-        try:
+        with profile_errors():
             return tuple(
                 StoredTrace(
                     run,
@@ -68,8 +60,6 @@ class Queried:
                 )
                 for run, trace in self._named_traces()
             )
-        except Unavailable as error:
-            raise ProfileError(str(error)) from None
 
     @cached_property
     def _database(self) -> Database:

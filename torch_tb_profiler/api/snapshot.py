@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.snapshot.oom import Oom
 from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
-from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import TraceFile
@@ -72,10 +72,8 @@ class SnapshotProfile:
 
     def ask(self, question: Callable[[Model], T]) -> T:
         """The answer of a function of the model. Raises ProfileError."""
-        try:
+        with profile_errors((Unavailable, Refused)):
             return self.source.ask(question)
-        except (Unavailable, Refused) as error:
-            raise ProfileError(str(error)) from None
 
     @property
     def summary(self) -> MemorySnapshot:

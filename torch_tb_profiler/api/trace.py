@@ -61,7 +61,7 @@ from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.analysis.waterfall import Waterfall, waterfall
 from torch_tb_profiler.api.changes import check_changes, places_of_steps
 from torch_tb_profiler.api.compared import Compared
-from torch_tb_profiler.api.errors import ProfileError, one_of
+from torch_tb_profiler.api.errors import ProfileError, one_of, profile_errors
 from torch_tb_profiler.api.notebook.change import shown
 from torch_tb_profiler.api.notebook.of_trace import TraceInNotebook
 from torch_tb_profiler.api.queries import Queried
@@ -106,10 +106,8 @@ class TraceProfile(TraceInNotebook, Queried):
 
     def ask(self, question: Callable[[Model], T]) -> T:
         """The answer of any function of the model, such as those of `torch_tb_profiler.analysis`."""
-        try:
+        with profile_errors(Unavailable):
             return self.source.ask(question)
-        except Unavailable as error:
-            raise ProfileError(str(error)) from None
 
     def answer(self, name: str, /, from_step: str | None = None, to_step: str | None = None, **parameters: Any) -> Any:
         """The answer to a question about one trace as /api/`name` gives it: a Struct, or a Table (`.to_pandas()`).
@@ -146,10 +144,8 @@ class TraceProfile(TraceInNotebook, Queried):
         """The same trace with steps found by a rule, or by the annotations whose names match a regular expression."""
         if rule is not None and rule not in RULES:
             raise ProfileError(f"{rule!r} is not a rule for steps, only {', '.join(map(repr, RULES))}")
-        try:
+        with profile_errors(ValueError):
             check_pattern(pattern or "")
-        except ValueError as error:
-            raise ProfileError(str(error)) from None
         return TraceProfile(replace(self.source, choice=StepChoice(rule, pattern)), self._names)
 
     @property
@@ -376,10 +372,8 @@ class TraceProfile(TraceInNotebook, Queried):
 
     def _with(self, other: TraceProfile, question: Callable[[Model, Model], T]) -> T:
         """The answer of a function of both models."""
-        try:
+        with profile_errors(Unavailable):
             return ask_together((self.source, other.source), lambda models: question(*models))
-        except Unavailable as error:
-            raise ProfileError(str(error)) from None
 
     def _memory_device(self, device: str | None) -> str:
         known = self.memory_devices

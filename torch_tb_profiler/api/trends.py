@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torch_tb_profiler.analysis.change import trends as change_trends
 from torch_tb_profiler.analysis.change.trends import Trends
-from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace
 from torch_tb_profiler.workspace.recordings import RecordingError, recordings_of
@@ -26,10 +26,8 @@ def trends(
     baseline        which recording the others are compared with, from 0; below 0 from the end
     across_devices  other devices and numbers of processes forbid no verdict
     """
-    try:
+    with profile_errors((RecordingError, StorageError)):
         found = recordings_of([os.fspath(path) for path in paths], LocalWorkspace(cache_dir)).recordings
-    except (RecordingError, StorageError) as error:
-        raise ProfileError(str(error)) from None
     if not -len(found) <= baseline < len(found):
         raise ProfileError(f"there is no recording {baseline}: there are {len(found)}")
     return change_trends.trends(found, change_trends.numbered(found), baseline % len(found), across_devices)

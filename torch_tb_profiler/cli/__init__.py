@@ -15,7 +15,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UserError
-from torch_tb_profiler.cli.inputs import paths_read
+from torch_tb_profiler.cli.options import paths_read
 from torch_tb_profiler.cli.parsers import command_parser, program_parser, with_orders
 from torch_tb_profiler.cli.registry import COMMANDS
 from torch_tb_profiler.cli.saying import drop, drop_unwritten, tell

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
-from torch_tb_profiler.cli.sides import declare_sides
+from torch_tb_profiler.cli.options import declare_sides, declare_step_choice
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
@@ -93,12 +93,7 @@ class Check:
             "trend. Without --base, every PATH is appended and nothing is compared",
         )
         parser.add_argument("--worker", help="only this worker of each run (default: all ranks together)")
-        parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
-        parser.add_argument(
-            "--step-pattern",
-            metavar="REGEX",
-            help="find steps by annotations whose names match this regular expression",
-        )
+        declare_step_choice(parser)
         parser.add_argument(
             "--across-devices",
             action="store_true",

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from torch_tb_profiler.cli.errors import BAD_INPUT, UNSOUND, UserError
-from torch_tb_profiler.cli.options import declare_color
+from torch_tb_profiler.cli.options import declare_color, declare_sides, declare_step_choice
 from torch_tb_profiler.cli.saying import tell
-from torch_tb_profiler.cli.sides import declare_sides
 from torch_tb_profiler.defaults import declare_cache_dir
 
 if TYPE_CHECKING:
@@ -51,12 +50,7 @@ class Compare:
             help="with --each: give verdicts even if the devices or the number of processes differ",
         )
         parser.add_argument("--worker", help="which worker of each run (default: the first)")
-        parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
-        parser.add_argument(
-            "--step-pattern",
-            metavar="REGEX",
-            help="find steps by annotations whose names match this regular expression",
-        )
+        declare_step_choice(parser)
         parser.add_argument(
             "--limit", type=int, default=10, metavar="N", help="rows per table (default: 10; 200 in JSON)"
         )

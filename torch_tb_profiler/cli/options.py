@@ -1,10 +1,14 @@
-"""Options that several commands have."""
+"""Options that several commands have, and which arguments name what is read."""
 
 from __future__ import annotations
 
 import argparse
 
 from torch_tb_profiler.defaults import declare_cache_dir
+
+#: attributes of parsed arguments, each None, a path, or a list of paths; `tests/unit/test_targets.py` compares them
+#: with what commands declare
+READ = ("path", "paths", "base", "compare", "against", "file", "config", "error", "scheduler_file", "logdir", "root")
 
 
 def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None:
@@ -19,18 +23,18 @@ def declare_trace(parser: argparse.ArgumentParser, of_run: bool = False) -> None
         parser.add_argument("--worker", help="which worker of the run (default: the first)")
     parser.add_argument("--span", help=f"which recording of the {'workers' if of_run else 'worker'}")
     if not of_run:
-        declare_steps(parser)
-    parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
-    parser.add_argument(
-        "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match this regular expression"
-    )
+        parser.add_argument(
+            "--steps", metavar="FIRST[:LAST]", help="only these steps: by name, or by the number that ends the name"
+        )
+    declare_step_choice(parser)
     declare_cache_dir(parser)
 
 
-def declare_steps(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that choose steps."""
+def declare_step_choice(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that say how steps are found."""
+    parser.add_argument("--step-rule", metavar="RULE", help="find steps by this rule (docs/views/steps.md)")
     parser.add_argument(
-        "--steps", metavar="FIRST[:LAST]", help="only these steps: by name, or by the number that ends the name"
+        "--step-pattern", metavar="REGEX", help="find steps by annotations whose names match this regular expression"
     )
 
 
@@ -62,3 +66,26 @@ def declare_color(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="colors in text (default: in a terminal; NO_COLOR, FORCE_COLOR and TERM=dumb are respected)",
     )
+
+
+def declare_sides(parser: argparse.ArgumentParser, kinds: str) -> None:
+    """Declare the arguments for the baseline and the new recordings. kinds: what a path may be."""
+    parser.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="+",
+        help=f"the baseline, then one or more new recordings: each a trace, a run, {kinds}",
+    )
+    parser.add_argument(
+        "--base",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="a recording of the baseline; may be given several times. Every PATH is then new",
+    )
+
+
+def paths_read(arguments: argparse.Namespace) -> list[str]:
+    """The paths that a command was given to read, as they were written; `-` is stdin."""
+    given = [getattr(arguments, name, None) for name in READ]
+    return [str(path) for each in given if each for path in (each if isinstance(each, list) else [each])]

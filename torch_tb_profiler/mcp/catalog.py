@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.analysis.shown import harmless
-from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.api.profile import Profile, Run
 from torch_tb_profiler.api.trace import TraceProfile
-from torch_tb_profiler.storage import StorageError, is_local, shown
+from torch_tb_profiler.storage import is_local, shown
 from torch_tb_profiler.workspace.local_workspace import LocalWorkspace, find_traces
 
 _LONGEST_ID = 120
@@ -36,10 +36,8 @@ class Catalog:
     def __init__(self, root: str, cache_dir: str | Path | None = None) -> None:
         """Raises ProfileError: the root cannot be listed."""
         self._root = root
-        try:
+        with profile_errors():
             self._workspace = LocalWorkspace(cache_dir)
-        except StorageError as error:
-            raise ProfileError(str(error)) from None
         self.listing = self.look()
 
     def abandon(self) -> None:
@@ -48,10 +46,8 @@ class Catalog:
 
     def look(self) -> Listing:
         """List the root again: there may be new traces. Raises ProfileError."""
-        try:
+        with profile_errors():
             found = find_traces(self._root)
-        except StorageError as error:
-            raise ProfileError(str(error)) from None
         profile = Profile(shown(self._root), self._workspace, found)
         traces: dict[str, TraceProfile] = {}
         runs: dict[str, Run] = {}

@@ -40,6 +40,6 @@ def serve_alone(
         serve(only_for(only_from_here(app, PATH), host, other_names), host, port, announce)
     finally:
         if queries:
-            queries.close()
+            queries.sessions.close()
         workspace.close()
         drops.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -12,10 +10,11 @@ import msgspec
 from torch_tb_profiler.analysis.answer import Count, Ns, Rows
 from torch_tb_profiler.analysis.table import Column
 from torch_tb_profiler.arrays.plain import dumps
-from torch_tb_profiler.tables.sql import QueryAnswer, QueryError, QueryLimits, QuerySession, StoredTrace
+from torch_tb_profiler.tables.sql import QueryAnswer, QueryError, QueryLimits, StoredTrace
 from torch_tb_profiler.tables.sql.answer import table_of_rows
 from torch_tb_profiler.tables.sql.columns import SqlColumn
 from torch_tb_profiler.tables.sql.names import schemas_of
+from torch_tb_profiler.tables.sql.sessions import QuerySessions
 from torch_tb_profiler.tables.sql.tables import RUN_TABLES, TABLES
 from torch_tb_profiler.tables.sql.tables.table import RunTable, SqlTable
 from torch_tb_profiler.web.answers.request import Route, step_choice
@@ -28,8 +27,7 @@ PATH, TABLES_PATH = "/api/sql", "/api/sql/tables"
 #: the view of the page
 VIEW = "query"
 
-#: processes at once, and s after which one that nobody asks is ended
-MOST_SESSIONS = 2
+#: s after which processes that nobody asks are ended
 IDLE_SECONDS = 300.0
 
 
@@ -89,40 +87,21 @@ class QueryTables(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Queries:
-    """The processes that answer the queries of a server. Thread-safe; `close` it."""
+    """The routes of queries; `sessions` has the processes that answer them, and is to be closed."""
 
     def __init__(self, limits: QueryLimits | None = None, idle_seconds: float = IDLE_SECONDS) -> None:
         self._limits = limits or QueryLimits()
-        self._idle_seconds = idle_seconds
-        self._sessions: OrderedDict[tuple[StoredTrace, ...], QuerySession] = OrderedDict()
-        self._timer: threading.Timer | None = None
-        self._lock = threading.Lock()
+        self.sessions = QuerySessions(self._limits, idle_seconds)
 
     def routes(self) -> dict[str, Route]:
         """The routes by path; they add to the other routes or replace them."""
         return {PATH: self._answer, TABLES_PATH: self._tables, "/api/status": _status}
 
-    def process_ids(self) -> list[int]:
-        """The ids of the processes that run now."""
-        with self._lock:
-            found = [session.process_id for session in self._sessions.values()]
-        return [each for each in found if each is not None]
-
-    def close(self) -> None:
-        """End all processes."""
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-            sessions = [*self._sessions.values()]
-            self._sessions.clear()
-        for session in sessions:
-            session.close()
-
     def _answer(self, workspace: Workspace, parameters: Parameters) -> Answer:
         traces = _traces(workspace, parameters)
         statement = parameters.need("query")
         try:
-            found = self._session(traces).ask(statement)
+            found = self.sessions.ask(traces, statement)
         except QueryError as error:
             raise HttpError(400, str(error), why(error.reason), passes=True) from None
         return Answer(dumps(as_table(found)))
@@ -137,23 +116,6 @@ class Queries:
             seconds=self._limits.seconds,
         )
         return Answer(dumps(found))
-
-    def _session(self, traces: tuple[StoredTrace, ...]) -> QuerySession:
-        """Of these traces; that which was asked longest ago gives way."""
-        gone: list[QuerySession] = []
-        with self._lock:
-            session = self._sessions.pop(traces, None) or QuerySession(traces, self._limits)
-            self._sessions[traces] = session
-            while len(self._sessions) > MOST_SESSIONS:
-                gone.append(self._sessions.popitem(last=False)[1])
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = threading.Timer(self._idle_seconds, self.close)
-            self._timer.daemon = True
-            self._timer.start()
-        for each in gone:
-            each.close()
-        return session
 
 
 def _traces(workspace: Workspace, parameters: Parameters) -> tuple[StoredTrace, ...]:

@@ -40,7 +40,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 def queries() -> Iterator[Queries]:
     found = Queries(QueryLimits(rows=3))
     yield found
-    found.close()
+    found.sessions.close()
 
 
 @pytest.fixture(scope="module")
@@ -142,10 +142,10 @@ def test_processes_that_nobody_asks_are_ended(workspace: Workspace) -> None:
     found = Queries(idle_seconds=0.2)
     client = Client(create_app(workspace, more=found.routes()))
     ask(client, "select 1")
-    wait_until(lambda: not found.process_ids(), "the process is ended")
+    wait_until(lambda: not found.sessions.process_ids(), "the process is ended")
     ask(client, "select 1")
-    found.close()
-    assert found.process_ids() == []
+    found.sessions.close()
+    assert found.sessions.process_ids() == []
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ View = Literal[
 ]
 
 
-class Subject(msgspec.Struct, frozen=True):
+class NotebookPage(msgspec.Struct, frozen=True):
     """What a page is about.
 
     path   as it was opened, for people
@@ -67,16 +67,16 @@ class InNotebook:
 
         one_of(View, view)
         check_height(height)
-        subject = self._subject()
+        page = self._page()
         if static:
-            return Frame("", page_in_one_file(subject.workspace, subject.path, subject.runs), height)
+            return Frame("", page_in_one_file(page.workspace, page.path, page.runs), height)
         if self._live is None or not self._live.close.alive:
-            self._live = live_page(subject.workspace, subject.path, subject.runs)
-        state = {"v": view, **subject.first}
+            self._live = live_page(page.workspace, page.path, page.runs)
+        state = {"v": view, **page.first}
         chosen = "&".join(f"{key}={quote(value, safe='')}" for key, value in state.items())
         return Frame(f"{self._live.address}#{chosen}", height=height, kept=self._live)
 
-    def _subject(self) -> Subject:
+    def _page(self) -> NotebookPage:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.notebook.card import fenced, trace_card, trace_text, trouble_card
-from torch_tb_profiler.api.notebook.notebook import InNotebook, Subject
+from torch_tb_profiler.api.notebook.notebook import InNotebook, NotebookPage
 from torch_tb_profiler.discovery import Run
 from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.workspace.local_workspace import LocalTrace
@@ -22,14 +22,14 @@ class TraceInNotebook(InNotebook):
         """The trace in a few stable numbers."""
         raise NotImplementedError
 
-    def _subject(self) -> Subject:
+    def _page(self) -> NotebookPage:
         file = self.source.file
         first = {"r": self.run, "k": self.worker, "s": self.span}
         choice = self.source.choice
         if choice is not None:
             # steps as they were chosen
             first |= {key: value for key, value in (("sr", choice.rule), ("sp", choice.pattern)) if value}
-        return Subject(self.source.workspace, file.entry.url, (Run(self.run, (file,)),), first)
+        return NotebookPage(self.source.workspace, file.entry.url, (Run(self.run, (file,)),), first)
 
     def _repr_html_(self) -> str:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.errors import ProfileError, profile_errors
 from torch_tb_profiler.defaults import MOST_REPORTED
 from torch_tb_profiler.discovery import Found, Root, Run
 from torch_tb_profiler.reason import ErrorWithReason
@@ -27,11 +27,9 @@ def page_in_one_file(workspace: LocalWorkspace, path: str, runs: Sequence[Run]) 
     if len(runs) != 1:
         raise ProfileError(f"a page in one file is about one run, not {len(runs)}: profile.run(…).show(static=True)")
     run = Run(runs[0].name, tuple(each for each in runs[0].traces if each.kind == "trace")[:MOST_REPORTED])
-    try:
+    with profile_errors():
         opened = open_for_page([Root(path)], workspace.cache_dir, found=Found((run,), ()))
         try:
             return report_of(opened, run.name).decode()
         finally:
             opened.close()
-    except ErrorWithReason as error:
-        raise ProfileError(str(error)) from None

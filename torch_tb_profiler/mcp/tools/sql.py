@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -13,14 +11,13 @@ from torch_tb_profiler.analysis.shown import harmless
 from torch_tb_profiler.mcp.catalog import Catalog
 from torch_tb_profiler.mcp.declaration import AnyTool, Asked, Cells, Told, Tool, TraceId, Wrong
 from torch_tb_profiler.mcp.values import LONGEST_NAME, digits
-from torch_tb_profiler.tables.sql import QueryError, QueryLimits, QuerySession
+from torch_tb_profiler.tables.sql import QueryError, QueryLimits
+from torch_tb_profiler.tables.sql.sessions import QuerySessions
 
 _LONGEST_QUERY = 10_000
 #: rows that are asked for; fewer fit
 _MOST_ROWS = 200
 _LONGEST_ERROR = 300
-#: processes that are kept, each with the tables of one trace
-_MOST_SESSIONS = 2
 
 
 class OneQuery(Asked, frozen=True, kw_only=True):
@@ -48,13 +45,11 @@ class QueryTold(Told, frozen=True, kw_only=True):
     table: Cells
 
 
-@dataclass
-class Queries:
-    """The processes that answer queries, each for one trace; those that were asked last are kept. Thread-safe."""
+class Queries(QuerySessions):
+    """The processes that answer the queries of agents, and their tool."""
 
-    limits: QueryLimits = field(default_factory=lambda: QueryLimits(rows=_MOST_ROWS))
-    _sessions: dict[str, QuerySession] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, limits: QueryLimits | None = None) -> None:
+        super().__init__(limits or QueryLimits(rows=_MOST_ROWS))
 
     def tool(self) -> AnyTool:
         """The tool, which only a server that was started with --sql has."""
@@ -73,23 +68,9 @@ class Queries:
             untrusted=("table.columns", "table.rows[]"),
         )
 
-    def close(self) -> None:
-        """End all processes."""
-        with self._lock:
-            for session in self._sessions.values():
-                session.close()
-            self._sessions.clear()
-
     def _sql(self, catalog: Catalog, asked: OneQuery) -> QueryTold:
-        stored = catalog.trace(asked.trace).stored()
-        with self._lock:
-            session = self._sessions.pop(asked.trace, None) or QuerySession(stored, self.limits)
-            self._sessions[asked.trace] = session
-            while len(self._sessions) > _MOST_SESSIONS:
-                oldest = next(iter(self._sessions))
-                self._sessions.pop(oldest).close()
         try:
-            found = session.ask(asked.query)
+            found = self.ask(catalog.trace(asked.trace).stored(), asked.query)
         except QueryError as error:
             # lines below the first point at a place in the statement
             raise Wrong(harmless(str(error).partition("\n")[0], _LONGEST_ERROR)) from None

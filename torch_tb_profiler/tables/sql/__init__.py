@@ -9,7 +9,7 @@ columns take theirs from `trace.schema`, the definitions of the analyses and the
     connection      an empty database with its doors locked; which statements are taken
     database        tables that are made when a statement names them
     answer, errors  what comes back
-    child, session  the process of its own, and who asks it
+    child, session  the process of its own, and who asks it; `sessions` keeps several
 """
 
 from __future__ import annotations
