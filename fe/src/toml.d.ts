@@ -20,3 +20,8 @@ declare module "*/reasons.toml" {
   const tables: Readonly<Record<"texts" | "shared", Section>>;
   export default tables;
 }
+
+declare module "*/parts.toml" {
+  const tables: Readonly<Record<"names" | "kinds", Readonly<Record<string, string>>>>;
+  export default tables;
+}

@@ -72,6 +72,26 @@ def test_a_rule(copy: Copy, logs: Path) -> None:
     assert said["detail"] == "80.6 % of the average step goes into copies."
 
 
+def test_a_column(copy: Copy, logs: Path) -> None:
+    blocks = recipe("A column of a table")
+    assert len(files_of(blocks)) == 2
+    copy.apply(blocks)
+    status, answer = asked(copy, logs, "/api/api_calls?run=run&worker=w")
+    assert status == 200
+    keys = [column["key"] for column in answer["columns"]]  # type: ignore[attr-defined]
+    assert keys.index("min_ns") == keys.index("max_ns") + 1
+    rows = answer["rows"]
+    assert all(0 < least <= most for least, most in zip(rows["min_ns"], rows["max_ns"], strict=True))  # type: ignore[index]
+
+
+def test_a_table_for_commands_and_agents(copy: Copy, logs: Path) -> None:
+    blocks = recipe("An analysis with a table, a view and Python access")
+    copy.apply([block for block in blocks if not block.file.startswith("fe/")])
+    printed = copy.python("-m", "torch_tb_profiler", "streams", str(logs))
+    assert printed.startswith("Pieces of work ")
+    assert "streams" in copy.python("-c", "from torch_tb_profiler.mcp.tables import TABLES; print(*TABLES)").split()
+
+
 def test_a_storage_scheme(copy: Copy, logs: Path, tmp_path: Path) -> None:
     blocks = recipe("A storage scheme")
     assert len(files_of(blocks)) <= MOST_FILES

@@ -14,18 +14,16 @@ from torch_tb_profiler.analysis.launch_queue import QueueLengths
 from torch_tb_profiler.analysis.memory.blocks import BlockTable
 from torch_tb_profiler.analysis.memory.module_categories import MemoryModules
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators
-from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable
+from torch_tb_profiler.analysis.modules.table import ModuleTable
 from torch_tb_profiler.analysis.operators.table import OperatorTable
 from torch_tb_profiler.analysis.overview.overview import OVERVIEW
 from torch_tb_profiler.analysis.program.ranges import RangeTable
-from torch_tb_profiler.analysis.program.replayed import GraphTable
 from torch_tb_profiler.analysis.result import Result, column, column_of
 from torch_tb_profiler.analysis.roofline.table import RooflineTable
 from torch_tb_profiler.analysis.slices.table import SliceTable
 from torch_tb_profiler.analysis.stacks.stack_table import StackTable
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks.distributed import OperationTable
-from torch_tb_profiler.ranks.ranges import RankRangeTable
 
 STEP_NAME = Definition("name", "Step", "string", None, "Name of the step.")
 STEP_START = IdleGaps.columns["start_ns"]
@@ -52,7 +50,6 @@ COLUMNS: Mapping[str, Mapping[str, Definition]] = {
     "kernels": KernelTable.columns,
     "roofline": RooflineTable.columns,
     "modules": ModuleTable.columns,
-    "hooks": HookTable.columns,
     "stacks": StackTable.columns,
     "ranges": RangeTable.columns,
     "idle": IdleTimes.columns,
@@ -62,10 +59,8 @@ COLUMNS: Mapping[str, Mapping[str, Definition]] = {
     "path": Pieces.columns,
     "copies": Copies.columns,
     "communication": OperationTable.columns,
-    "rank-ranges": RankRangeTable.columns,
     "allocators": MemoryOperators.columns,
     "allocations": BlockTable.columns,
     "module-memory": MemoryModules.columns,
     "slices": SliceTable.columns,
-    "graphs": GraphTable.columns,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from torch_tb_profiler.words.sentences import file
+from torch_tb_profiler.words.files import file
 
 Pairs = Sequence[tuple[str, str]]
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.reason import Value
-from torch_tb_profiler.toml_text import toml_of
+from torch_tb_profiler.words.files import file
 from torch_tb_profiler.words.formats import formatted
 
 #: a text, or a choice between texts by a value; see the room's docstring
@@ -55,12 +53,6 @@ def _choice(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
-
-
-@cache
-def file(area: str) -> Mapping[str, Any]:
-    """All sections of an English file."""
-    return toml_of((Path(__file__).parent / "en" / f"{area}.toml").read_text("utf-8"))
 
 
 def values_of(struct: msgspec.Struct) -> dict[str, Value]:

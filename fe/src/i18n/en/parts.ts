@@ -1,60 +1,10 @@
+import words from "../../../../torch_tb_profiler/words/en/parts.toml";
 import { area } from "../translation";
 
 /** Parts of a step, by the last word of their ids; what is alike has the same name everywhere. */
 export const parts = area("parts", {
+  ...words,
   ofKind: (part: string, kind: string) => `${part}: ${kind}`,
-  names: {
-    compute: "Computing",
-    communication: "Communication",
-    copy: "Copies",
-    exposed_communication: "Exposed communication",
-    exposed_copy: "Exposed copies",
-    python: "Python",
-    operator: "Operators on the host",
-    data: "Data loading",
-    launch: "Launch calls",
-    blocking: "Synchronizing calls",
-    allocator: "Memory allocation",
-    api: "Other API calls",
-    collective: "Collective on the host",
-    launch_latency: "Launch latency",
-    device_gap: "Gap on the device",
-    dependency: "Waits for another stream",
-    wake_up: "Wake-up after a wait",
-    hand_over: "Hand-over between threads",
-    unexplained: "Unexplained",
-    fixed: "Begins as recorded",
-    profiler: "Profiler",
-    sync: "Synchronization",
-    input: "Input data",
-    compile: "Compilation",
-    host: "Host too slow",
-    gc: "Garbage collection",
-    slow_launch: "Slow launch call",
-    "dependency.communication": "Waits for communication",
-    "launch_latency.graph": "Launch latency in a graph",
-    "sync.relaunch": "Relaunch after a synchronization",
-    "idle.host.launch": "Host: launch calls",
-    "idle.host.api": "Host: other API calls",
-    "idle.host.operator": "Host: operators",
-    "idle.host.python": "Host: Python",
-    "idle.host.gc": "Host: garbage collection",
-    "idle.host.collective": "Host: collectives",
-    "idle.allocator": "Memory allocation on the host",
-    idle: "Idle",
-    unknown: "Unknown",
-  } as Record<string, string>,
-
-  /** Kinds of kernels; the others are called by their ids. */
-  kinds: {
-    gemm: "matrix products",
-    gemv: "matrix-vector products",
-    conv: "convolutions",
-    gemm_helper: "helpers of matrix products",
-    conv_helper: "helpers of convolutions",
-    compute: "other kernels",
-    unknown: "unknown kernels",
-  } as Record<string, string>,
 
   /** What a program does, and how that is known. */
   phases: {
