@@ -302,7 +302,8 @@ def _told(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None, b
     if saving.refused is None:
         return _within_idle_time(facts, saving) if rule.general or rule.symptom else saving
     spans = facts.span(each.rows) if each.spans is None else each.spans
-    share = min(facts.share(int((spans[:, 1] - spans[:, 0]).sum())), 1.0) if len(spans) else each.values.get("idle")
+    took = min(facts.share(int((spans[:, 1] - spans[:, 0]).sum())), 1.0) if len(spans) else each.values.get("idle")
+    share = next((one.value for one in each.evidence if one.key == "share_of_step"), took)
     explains = bound.share is not None and rule.family in _EXPLAINED_BY.get(bound.kind, ())
     return replace(
         saving,

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.stretches import Stretches, less, merged
 from torch_tb_profiler.analysis.replay.where import innermost_operators, items_of_rows, known_rows
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.order import median
+from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.trace import Category, Trace
@@ -23,8 +23,8 @@ GAP_IN_GRAPH_NS = 1_000
 #: what a graph or a fusion has no more of
 _GONE = (Label.PYTHON, Label.OPERATOR, Label.LAUNCH, Label.API)
 _LAUNCHING = (Label.OPERATOR, Label.LAUNCH, Label.API)
-#: of the median of pieces of operators and of calls, what one takes at most that is like the others
-_TIMES_USUAL = 2
+#: percent of the pieces of operators and of calls that are no longer than one takes that is like the others
+_USUAL = 90
 
 
 def graphed(trace: Trace, graph: Graph, change: Graphed) -> Effect:
@@ -194,7 +194,7 @@ def _as_usual(graph: Graph, gone: OnHost) -> OnHost:
     most = np.zeros(LABELS)
     for label in (Label.OPERATOR, Label.API):
         of_label = pieces.label == label
-        most[label] = _TIMES_USUAL * median((pieces.end - pieces.start)[of_label]) if of_label.any() else 0
+        most[label] = percentile((pieces.end - pieces.start)[of_label], _USUAL) if of_label.any() else 0
     most[Label.LAUNCH] = median((calls.end - calls.start)[calls.release >= 0])
     length = gone.pieces.end - gone.pieces.start
     stays = np.maximum(length - most[gone.pieces.label], 0) / np.maximum(length, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, MACHINE, STEPS
 from torch_tb_profiler.insights.places import class_of
 from torch_tb_profiler.insights.rule import NO_ROWS, Found, evidence, link, rule
-from torch_tb_profiler.insights.shared.patterns import largest
+from torch_tb_profiler.insights.shared.patterns import shapes
 from torch_tb_profiler.insights.shared.products import SHORTEST_NS
 from torch_tb_profiler.late_pattern import late_pattern
 from torch_tb_profiler.model.frame_names import NN_MODULE
@@ -82,10 +83,27 @@ def _in_double(facts: Facts) -> Bool:
     kinds, dims = (
         take_known(column, tree.operator, missing=0) for column in (operators.input_type, operators.input_dims)
     )
-    doubles = strings.where(lambda types: "double" in types, kinds)[kinds] if len(tree) else np.zeros(0, np.bool_)
-    large = strings.where(lambda shapes: largest(shapes) >= _FEWEST_ELEMENTS, dims[doubles])
-    found: Bool = doubles & tree.is_operator & large[dims]
+    named = strings.where(lambda types: "double" in types, kinds)[kinds] if len(tree) else np.zeros(0, np.bool_)
+    chosen = np.flatnonzero(named & tree.is_operator)
+    pairs = group([kinds[chosen].astype(np.int64), dims[chosen].astype(np.int64)])
+    first = chosen[pairs.first]
+    texts = (strings.texts(codes) for codes in (kinds[first], dims[first]))
+    wide = [_is_wide(*each) for each in zip(*texts, strict=True)]
+    found = np.zeros(len(tree), np.bool_)
+    found[chosen] = np.array(wide, np.bool_)[pairs.of]
     return found
+
+
+def _is_wide(types: str, dims: str) -> bool:
+    """Whether a large tensor is of 64 bits; numbers of Python are so anyway.
+
+    >>> _is_wide('["float", "double"]', "[[1024, 1024], []]")
+    False
+    """
+    kinds = [kind.strip(' "') for kind in types.strip("[]").split(",")]
+    return any(
+        kind == "double" and prod(shape) >= _FEWEST_ELEMENTS for kind, shape in zip(kinds, shapes(dims), strict=False)
+    )
 
 
 def _times_as_fast(facts: Facts) -> float:
