@@ -14,13 +14,7 @@ interface Props {
 export function Actions({ asTable, onTable, onSave }: Props) {
   return (
     <div className="chart-actions">
-      {!asTable &&
-        canSave() &&
-        (["png", "svg"] as const).map((kind) => (
-          <ActionButton key={kind} label={chartsTexts[kind]} onClick={() => onSave(kind)}>
-            {kind.toUpperCase()}
-          </ActionButton>
-        ))}
+      {!asTable && <SaveButtons onSave={onSave} />}
       <ActionButton
         label={asTable ? chartsTexts.showChart : chartsTexts.showTable}
         onClick={() => onTable(!asTable)}
@@ -29,6 +23,16 @@ export function Actions({ asTable, onTable, onSave }: Props) {
       </ActionButton>
     </div>
   );
+}
+
+/** None where nothing can be saved. */
+export function SaveButtons({ onSave }: Pick<Props, "onSave">) {
+  if (!canSave()) return null;
+  return (["png", "svg"] as const).map((kind) => (
+    <ActionButton key={kind} label={chartsTexts[kind]} onClick={() => onSave(kind)}>
+      {kind.toUpperCase()}
+    </ActionButton>
+  ));
 }
 
 function ActionButton(props: { label: string; onClick: () => void; children: ReactNode }) {

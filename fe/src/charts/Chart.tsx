@@ -7,6 +7,7 @@ import { LEGEND_LABEL, Legend, type LegendEntry } from "./Legend";
 import { fitted, shorten } from "./labels";
 import type { Marks, Picture, SceneTheme } from "./scene";
 import { spokenTip, Tip } from "./Tip";
+import { type Brush, useBrush } from "./useBrush";
 import { usePicture } from "./usePicture";
 import "./charts.css";
 
@@ -23,6 +24,10 @@ export interface ChartProps {
   readonly children?: ReactNode;
   /** How to go through it by keyboard, for people who hear it. */
   readonly keys?: string;
+  /** What a key does besides, at a mark; true if it does something. */
+  readonly onKey?: (key: string, at: number) => boolean;
+  /** What dragging over the picture does. */
+  readonly onBrush?: (brush: Brush) => void;
   readonly legend?: readonly LegendEntry[];
   readonly onToggle?: ((key: string) => void) | undefined;
   readonly legendAt?: "above" | "below" | "beside";
@@ -41,49 +46,39 @@ export interface Tips {
 
 /** The frame of every standard chart. Expects `build` to keep its identity while it means the same. */
 export function Chart(props: ChartProps) {
-  const { title, summary, height, build, tips, onPick, legend = [], legendAt = "below" } = props;
-  const { box, canvas, width, theme, picture, save } = usePicture({ title, height, legend, build });
+  const { title, height, build, tips, legend = [], legendAt = "below" } = props;
+  const drawn = usePicture({ title, height, legend, build });
+  const { width, theme, picture } = drawn;
   const [asTable, setAsTable] = useState(false);
-  const [pointed, setPointed] = useState<Place | null>(null);
-  const [reached, setReached] = useState<number | null>(null);
-
-  const placeOf = (event: MouseEvent): Place | null => {
-    const { left, top } = event.currentTarget.getBoundingClientRect();
-    const [x, y] = [event.clientX - left, event.clientY - top];
-    const index = picture?.at(x, y) ?? null;
-    return index === null ? null : { index, x, y };
-  };
+  const [cursor, setCursor] = useState(0);
+  const [isReached, setReached] = useState(false);
+  const at = Math.min(cursor, (tips?.count ?? 0) - 1);
   const shownLegend =
     legendAt === "beside" && theme ? legend.map((entry) => cut(entry, width, theme)) : legend;
   return (
     <figure className={`chart legend-${legendAt}${asTable ? " as-table" : ""}`}>
-      <Actions asTable={asTable} onTable={setAsTable} onSave={save} />
+      <Actions asTable={asTable} onTable={setAsTable} onSave={drawn.save} />
       {asTable && (
         <ChartTable title={title} head={props.head} texts={props.texts ?? 1} rows={props.rows} />
       )}
       <div className="chart-box" style={{ height: asTable ? 0 : height }}>
-        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by `Keys` */}
-        <div
-          ref={box}
-          role="img"
-          aria-label={summary}
-          className={onPick && pointed ? "chart-picture pickable" : "chart-picture"}
-          onPointerMove={tips && ((event) => setPointed(placeOf(event)))}
-          onPointerLeave={() => setPointed(null)}
-          // A tap and a pointer that has not moved since the page changed come without a move before.
-          onClick={(event) => {
-            const place = placeOf(event);
-            if (place) onPick?.(place.index);
+        <Surface
+          {...props}
+          drawn={drawn}
+          reached={isReached ? at : null}
+          onPick={(index) => {
+            setCursor(index);
+            props.onPick?.(index);
           }}
-        >
-          {picture && <canvas ref={canvas} style={{ width: "100%", height }} />}
-          {picture && tips && <Pointed {...{ picture, tips, pointed, reached, width, height }} />}
-        </div>
-        {tips && tips.count > 0 && (
+          pickable={props.onPick !== undefined}
+        />
+        {!asTable && tips && tips.count > 0 && (
           <Keys
-            {...{ title, tips, onPick }}
-            hint={props.keys}
+            {...props}
+            tips={tips}
+            at={at}
             move={picture?.move}
+            onMove={setCursor}
             onReach={setReached}
           />
         )}
@@ -93,6 +88,60 @@ export function Chart(props: ChartProps) {
         <Legend label={LEGEND_LABEL} entries={shownLegend} onToggle={props.onToggle} />
       )}
     </figure>
+  );
+}
+
+interface SurfaceProps extends Pick<ChartProps, "summary" | "height" | "tips" | "onBrush"> {
+  readonly drawn: ReturnType<typeof usePicture>;
+  /** By keyboard. */
+  readonly reached: number | null;
+  readonly pickable: boolean;
+  readonly onPick: (index: number) => void;
+}
+
+/** The picture itself, and what the pointer does over it. */
+function Surface(props: SurfaceProps) {
+  const { drawn, summary, height, tips, reached, pickable, onPick, onBrush } = props;
+  const { box, canvas, width, picture } = drawn;
+  const [pointed, setPointed] = useState<Place | null>(null);
+  const { brush, isPressed, move, handlers, wasBrush } = useBrush(onBrush);
+  const placeOf = (event: MouseEvent): Place | null => {
+    const { left, top } = event.currentTarget.getBoundingClientRect();
+    const [x, y] = [event.clientX - left, event.clientY - top];
+    const index = picture?.at(x, y) ?? null;
+    return index === null ? null : { index, x, y };
+  };
+  const look = onBrush ? " brushable" : pickable && pointed ? " pickable" : "";
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by `Keys`
+    <div
+      ref={box}
+      role="img"
+      aria-label={summary}
+      className={`chart-picture${look}`}
+      onPointerMove={(event) => {
+        if (tips) setPointed(placeOf(event));
+        move(event);
+      }}
+      onPointerLeave={() => setPointed(null)}
+      {...handlers}
+      // A tap and a pointer that has not moved since the page changed come without a move before.
+      onClick={(event) => {
+        const place = wasBrush.current ? null : placeOf(event);
+        if (place) onPick(place.index);
+      }}
+    >
+      {picture && <canvas ref={canvas} style={{ width: "100%", height }} />}
+      {picture && tips && !isPressed && (
+        <Pointed {...{ picture, tips, pointed, reached, width, height }} />
+      )}
+      {brush && (
+        <span
+          className="chart-brush"
+          style={{ left: brush.left, width: brush.right - brush.left }}
+        />
+      )}
+    </div>
   );
 }
 
@@ -145,33 +194,28 @@ function comeIntoSight(element: Element | null): void {
   element?.scrollIntoView?.({ block: "nearest" });
 }
 
-interface KeysProps {
-  readonly title: string;
+interface KeysProps extends Pick<ChartProps, "title" | "keys" | "onKey" | "onPick"> {
   readonly tips: Tips;
-  /** How the keys go through this picture, where they do not simply lead from mark to mark. */
-  readonly hint: string | undefined;
+  readonly at: number;
   readonly move: Picture["move"];
-  /** Null: the focus has left. */
-  readonly onReach: (index: number | null) => void;
-  readonly onPick: ((index: number) => void) | undefined;
+  readonly onMove: (to: number) => void;
+  /** Whether it has the focus. */
+  readonly onReach: (reached: boolean) => void;
 }
 
 /** Goes from mark to mark by keyboard. It lies over the picture and lets the pointer through. */
-function Keys({ title, tips, hint, move, onReach, onPick }: KeysProps) {
-  const [cursor, setCursor] = useState(0);
-  const at = Math.min(cursor, tips.count - 1);
-  const go = (to: number) => {
-    const next = Math.max(0, Math.min(tips.count - 1, to));
-    setCursor(next);
-    onReach(next);
+function Keys({ title, keys, tips, at, move, onMove, onReach, onKey, onPick }: KeysProps) {
+  const acts = (key: string): boolean => {
+    if (onKey?.(key, at)) return true;
+    const to = move ? move(key, at) : keyTarget(key, at, tips.count);
+    if (to !== null) onMove(Math.max(0, Math.min(tips.count - 1, to)));
+    else if (onPick && (key === "Enter" || key === " ")) onPick(at);
+    else return false;
+    return true;
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const to = move ? move(event.key, at) : keyTarget(event.key, at, tips.count);
-    if (to !== null) go(to);
-    else if (onPick && (event.key === "Enter" || event.key === " ")) onPick(at);
-    else return;
-    event.preventDefault();
+    if (acts(event.key)) event.preventDefault();
   };
   return (
     <div
@@ -179,14 +223,14 @@ function Keys({ title, tips, hint, move, onReach, onPick }: KeysProps) {
       role="slider"
       tabIndex={0}
       aria-label={title}
-      aria-description={hint}
+      aria-description={keys}
       aria-valuemin={1}
       aria-valuemax={tips.count}
       aria-valuenow={at + 1}
       aria-valuetext={spokenTip(tips.content(at))}
       onKeyDown={onKeyDown}
-      onFocus={() => onReach(at)}
-      onBlur={() => onReach(null)}
+      onFocus={() => onReach(true)}
+      onBlur={() => onReach(false)}
     />
   );
 }

@@ -1,7 +1,8 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type FlameEntries, useLayout } from "./Flame";
+import { useLayout } from "./Flame";
+import type { FlameEntries } from "./types";
 import { ZoomedFlame } from "./ZoomedFlame";
 
 const NAMES = ["main", "small", "large", "inner", "other"];

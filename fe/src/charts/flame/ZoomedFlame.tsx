@@ -1,6 +1,7 @@
 import { Crumbs } from "./Crumbs";
-import { Flame, type FlameProps } from "./Flame";
+import { Flame } from "./Flame";
 import { chainOf } from "./layout";
+import type { FlameProps } from "./types";
 
 /** A flame graph and the way out of its zoom. */
 export function ZoomedFlame(props: FlameProps) {

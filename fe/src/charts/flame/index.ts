@@ -1,7 +1,8 @@
 export { Crumbs } from "./Crumbs";
 export { type FlameKind, KINDS } from "./colors";
-export { type FlameEntries, useLayout } from "./Flame";
+export { useLayout } from "./Flame";
 export { Legend } from "./Legend";
 export { type FlameData, type Layout, layoutOf } from "./layout";
+export type { FlameEntries } from "./types";
 export { type Found, found } from "./walk";
 export { ZoomedFlame } from "./ZoomedFlame";

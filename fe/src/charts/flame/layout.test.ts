@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { contrast, mix, parseColor } from "../../draw";
 import { builtinLabel, frameLabel, kernelLabel, parseFrameName } from "../../format";
+import { svgText } from "../paint";
+import { THEME } from "../testTheme";
 import { fillsOf, HUES, KINDS, paletteOf } from "./colors";
 import { fitted } from "./label";
 import { boxesOf, chainOf, layoutOf, levelsOf, SMALLEST } from "./layout";
-import { ROW } from "./paint";
+import { boxShapes, ROW } from "./paint";
 import { rasterize } from "./pixels";
-import { svgOf } from "./svg";
 import { found, moved } from "./walk";
 
 /**
@@ -293,19 +294,18 @@ describe("pixels", () => {
 
 describe("the file", () => {
   it("holds names as text", () => {
-    const svg = svgOf(
+    const shapes = boxShapes(
       boxesOf(layout, -1, 400),
       {
-        label: (entry) => (entry === 0 ? `<script>"&\u0000` : `n${entry}`),
+        label: (entry) => (entry === 0 ? `<script>"&` : `n${entry}`),
         fill: new Uint8Array(6),
         colors: ["#abcdef"],
       },
-      paletteOf(theme(false), '"A", sans'),
-      400,
-      layout.levels,
+      paletteOf(theme(false), "sans"),
       (text) => text.length * 6,
     );
-    expect(svg).toContain("&lt;script&gt;&quot;&amp;\ufffd");
+    const svg = svgText(shapes, 400, layout.levels * ROW, THEME);
+    expect(svg).toContain('&lt;script&gt;"&amp;');
     expect(svg).not.toContain("<script");
     expect(svg).toContain(`height="${3 * ROW}"`);
     const parsed = new DOMParser().parseFromString(svg, "text/xml");

@@ -1,3 +1,4 @@
+import { pixels, type Shape } from "../scene";
 import type { Palette } from "./colors";
 import { fitted } from "./label";
 import type { Box } from "./layout";
@@ -7,7 +8,7 @@ export const GAP = 1;
 const PADDING = 4;
 /** Narrower boxes have no text. */
 const TEXT_FROM = 26;
-export const FONT_SIZE = 11;
+const FONT_SIZE = 11;
 
 /** How the entries look. */
 export interface BoxLook {
@@ -18,67 +19,48 @@ export interface BoxLook {
   readonly colors: readonly string[];
 }
 
-/** Something boxes can be drawn on: the canvas, or an SVG file. */
-export interface Surface {
-  rect(x: number, y: number, width: number, height: number, fill: string): void;
-  text(text: string, x: number, y: number, fill: string): void;
-  measure(text: string): number;
-}
-
-/** All boxes and their labels. */
-export function paint(
-  surface: Surface,
+/** All boxes and their labels, for a file. */
+export function boxShapes(
   boxes: readonly Box[],
   look: BoxLook,
   palette: Palette,
-): void {
-  for (const box of boxes) {
-    const { level, x, width } = box;
+  measure: (text: string) => number,
+): Shape[] {
+  const rects = boxes.map((box): Shape => {
     const fill = look.colors[colorOf(box, look)] ?? palette.muted;
-    surface.rect(x, level * ROW, Math.max(width - GAP, 0.5), ROW - GAP, fill);
-  }
-  paintLabels(surface, boxes, look, palette, 0);
+    const [y, width] = [box.level * ROW, pixels(Math.max(box.width - GAP, 0.5))];
+    return { kind: "rect", x: pixels(box.x), y, width, height: ROW - GAP, fill };
+  });
+  const text = { kind: "text", align: "left", fill: palette.text } as const;
+  const labels = labelsOf(boxes, look, measure).map((label) => ({ ...text, ...label }));
+  return [...rects, ...labels];
 }
 
 /** `top`: pixels that are scrolled out of sight. */
 export function paintLabels(
-  surface: Surface,
+  context: CanvasRenderingContext2D,
   boxes: readonly Box[],
   look: BoxLook,
   palette: Palette,
   top: number,
 ): void {
-  for (const { entry, level, x, width } of boxes) {
-    if (entry < 0 || width < TEXT_FROM) continue;
-    const text = fitted(look.label(entry), width - 2 * PADDING - GAP, surface.measure);
-    if (text) surface.text(text, x + PADDING, level * ROW - top + 14, palette.text);
-  }
+  context.font = `${FONT_SIZE}px ${palette.font}`;
+  context.fillStyle = palette.text;
+  const measure = (text: string) => context.measureText(text).width;
+  for (const { text, x, y } of labelsOf(boxes, look, measure)) context.fillText(text, x, y - top);
+}
+
+function labelsOf(boxes: readonly Box[], look: BoxLook, measure: (text: string) => number) {
+  return boxes.flatMap(({ entry, level, x, width }) => {
+    if (entry < 0 || width < TEXT_FROM) return [];
+    const text = fitted(look.label(entry), width - 2 * PADDING - GAP, measure);
+    return text ? [{ text, x: pixels(x + PADDING), y: level * ROW + 14 }] : [];
+  });
 }
 
 /** A place in `look.colors`. */
 export function colorOf({ entry }: Box, { fill, colors }: BoxLook): number {
   return entry < 0 ? colors.length - 1 : (fill[entry] ?? 0);
-}
-
-export function canvasSurface(context: CanvasRenderingContext2D, palette: Palette): Surface {
-  context.font = `${FONT_SIZE}px ${palette.font}`;
-  let last = "";
-  const use = (fill: string) => {
-    if (fill === last) return;
-    context.fillStyle = fill;
-    last = fill;
-  };
-  return {
-    rect(x, y, width, height, fill) {
-      use(fill);
-      context.fillRect(x, y, width, height);
-    },
-    text(text, x, y, fill) {
-      use(fill);
-      context.fillText(text, x, y);
-    },
-    measure: (text) => context.measureText(text).width,
-  };
 }
 
 /** An outline inside of a box. */

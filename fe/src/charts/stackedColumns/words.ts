@@ -8,7 +8,7 @@ import type { ColumnsProps } from "./types";
 
 const text = stackedColumnsTexts;
 
-type Totals = readonly (number | null)[];
+export type Totals = readonly (number | null)[];
 
 function nameOf({ names, order }: ColumnsProps, { from, to }: Bucket): string {
   const name = (position: number) => names[order[position] ?? -1] ?? "";
@@ -24,8 +24,8 @@ export function tipOf(
   props: ColumnsProps,
   bucket: Bucket | undefined,
   totals: Totals,
-): TooltipContent | null {
-  if (!bucket) return null;
+): TooltipContent {
+  if (!bucket) return { title: "", lines: [] };
   const { order, series, unit, xLabel, what, details } = props;
   const many = bucket.to - bucket.from > 1;
   const known = isKnown(props, bucket, totals);
