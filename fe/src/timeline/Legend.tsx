@@ -1,9 +1,9 @@
 /** What colours mean: as they are drawn on the lanes, so that text on them can be read. */
-import { useEffect, useRef, useState } from "react";
+import { useRef } from "react";
 import { partName, partNumber } from "../draw/parts";
 import { frameLabel } from "../format";
-import { useTheme } from "../host";
-import { type Colors, PARTS_FROM, readColors } from "./colors";
+import { useComputed } from "../host";
+import { PARTS_FROM, readColors } from "./colors";
 import { lineColor } from "./snapshotTracks";
 
 /** `parts`: ids; those with the same name are listed once. */
@@ -38,12 +38,7 @@ interface Entry {
 
 function ColorList({ entries }: { entries: readonly Entry[] }) {
   const list = useRef<HTMLUListElement>(null);
-  const theme = useTheme();
-  const [colors, setColors] = useState<Colors | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
-  useEffect(() => {
-    if (list.current) setColors(readColors(list.current));
-  }, [theme]);
+  const colors = useComputed(list, readColors);
   return (
     <ul ref={list} className="timeline-legend">
       {entries.map(({ name, title, color }) => (

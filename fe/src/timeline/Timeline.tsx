@@ -14,7 +14,7 @@ import { useComputed } from "../host";
 import { timelineTexts } from "../i18n";
 import { useLatest } from "../ui";
 import { sameTimes } from "./camera";
-import { readColors } from "./colors";
+import { type Colors, readColors } from "./colors";
 import type { DropTarget } from "./dragging";
 import type { Flow } from "./flows";
 import { gestures, type Tool } from "./gestures";
@@ -25,7 +25,7 @@ import type { Look } from "./look";
 import type { RankTiles } from "./rankTiles";
 import { Strip, type StripData } from "./Strip";
 import { type Flags, type Mark, type Picked, type PickedSlice, sliceOf } from "./scene";
-import { AXIS, Stage, type StageState } from "./stage";
+import { AXIS, type Shown, Stage, type StageState } from "./stage";
 import type { TrackRow, TrackRows } from "./track";
 import "./timeline.css";
 
@@ -66,109 +66,16 @@ export interface TimelineProps {
 const SETTLE_MS = 200;
 
 export function Timeline(props: TimelineProps) {
-  const {
-    sources,
-    rows,
-    whole,
-    window: wanted,
-    look,
-    selected,
-    from,
-    peers,
-    mark,
-    flags,
-    steps,
-    flows,
-    stage,
-  } = props;
+  const { sources, rows, whole, window: wanted, stage } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const latest = useLatest(props);
-  const [state, setState] = useState<StageState | null>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
-  const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null);
-  const [dragged, setDragged] = useState<Mark | null>(null);
-  const told = useRef<TimeWindow>(wanted);
-  const hands = useRef<ReturnType<typeof gestures> | null>(null);
   const colors = useComputed(scroller, readColors);
+  const { state, view, hover } = useStage(props, colors, { canvas, axis, scroller });
   const hint = useId();
-  const shown = useMemo(
-    () =>
-      colors && {
-        sources,
-        rows,
-        whole,
-        look,
-        selected,
-        from,
-        peers,
-        mark: dragged ?? mark,
-        flags,
-        steps,
-        flows,
-        colors,
-      },
-    [sources, rows, whole, look, selected, from, peers, dragged, mark, flags, steps, flows, colors],
-  );
-  const latestShown = useLatest(shown);
-  useEffect(() => {
-    if (shown) stage.current?.show(shown);
-  });
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made once, when the colours are known
-  useEffect(() => {
-    const [picture, head, view] = [canvas.current, axis.current, scroller.current];
-    if (!latestShown.current || !picture || !head || !view) return;
-    const made = new Stage({ canvas: picture, axis: head, scroller: view }, latestShown.current, {
-      onState: setState,
-      onScroll: (top, height) => {
-        setView((old) => (old.top === top && old.height === height ? old : { top, height }));
-        hands.current?.again();
-      },
-    });
-    made.look(latest.current.window);
-    stage.current = made;
-    hands.current = gestures(picture, made, {
-      tool: () => latest.current.tool,
-      onPick: (hit, extend) => latest.current.onSelect(hit?.picked ?? null, extend),
-      onOpen: (hit) => {
-        const slice = sliceOf(hit.picked);
-        if (slice) made.fit({ start: slice.start, end: slice.start + slice.duration });
-      },
-      onMark: (next, done) => {
-        setDragged(done ? null : next);
-        if (done) latest.current.onMark(next);
-      },
-      onHover: (hit, x, y) => setHover(hit && { hit, x, y }),
-    });
-    return () => {
-      hands.current?.stop();
-      hands.current = null;
-      made.close();
-      stage.current = null;
-    };
-  }, [colors === null]);
-
-  // From outside: the address, a button, Back.
-  useEffect(() => {
-    if (sameTimes(wanted, told.current)) return;
-    told.current = wanted;
-    stage.current?.look(wanted);
-  }, [wanted, stage]);
-
-  const seen = state?.window;
-  useEffect(() => {
-    if (!seen || sameTimes(seen, told.current)) return;
-    const timer = setTimeout(() => {
-      told.current = seen;
-      latest.current.onWindow(seen);
-    }, SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [seen, latest]);
-
+  useWindow(props, state?.window);
   useKeys(latest, stage);
-
   return (
     <div className="timeline" aria-busy={state?.loading ?? true}>
       <Strip
@@ -217,47 +124,171 @@ export function Timeline(props: TimelineProps) {
       <p id={hint} className="visually-hidden">
         {timelineTexts.hint}
       </p>
-      <p className="visually-hidden" role="status">
-        {selected
-          ? timelineTexts.spoken(
-              props.selectedName,
-              momentIn(selected.start, whole, 1e6),
-              duration(selected.duration),
-            )
-          : ""}
-      </p>
-      <div className="timeline-foot">
-        {rows.left > 0 && (
-          <span>
-            {timelineTexts.left(count(rows.left))}{" "}
-            <button type="button" className="link" onClick={props.onShowAll}>
-              {timelineTexts.showAll}
-            </button>
-          </span>
-        )}
-        {state?.loading && <span className="muted">{timelineTexts.loading}…</span>}
-        {state?.coarse && <span role="status">{timelineTexts.coarse}</span>}
-        {state?.failure != null && (
-          <span role="alert">
-            {timelineTexts.failed}{" "}
-            <span className="muted">
-              {state.failure instanceof Error ? state.failure.message : ""}
-            </span>{" "}
-            <button
-              type="button"
-              className="link"
-              onClick={() => {
-                for (const source of sources) source.retry();
-              }}
-            >
-              {timelineTexts.retry}
-            </button>
-          </span>
-        )}
-      </div>
+      <Spoken {...props} />
+      <Foot state={state} sources={sources} rows={rows} onShowAll={props.onShowAll} />
       {hover && <PointerTip content={hover.hit.tip(whole)} x={hover.x} y={hover.y} />}
     </div>
   );
+}
+
+/** What is selected, for those who do not see it. */
+function Spoken({
+  selected,
+  selectedName,
+  whole,
+}: Pick<TimelineProps, "selected" | "selectedName" | "whole">) {
+  return (
+    <p className="visually-hidden" role="status">
+      {selected
+        ? timelineTexts.spoken(
+            selectedName,
+            momentIn(selected.start, whole, 1e6),
+            duration(selected.duration),
+          )
+        : ""}
+    </p>
+  );
+}
+
+interface FootProps extends Pick<TimelineProps, "sources" | "rows" | "onShowAll"> {
+  readonly state: StageState | null;
+}
+
+/** What is not in the picture, or not yet. */
+function Foot({ state, sources, rows, onShowAll }: FootProps) {
+  return (
+    <div className="timeline-foot">
+      {rows.left > 0 && (
+        <span>
+          {timelineTexts.left(count(rows.left))}{" "}
+          <button type="button" className="link" onClick={onShowAll}>
+            {timelineTexts.showAll}
+          </button>
+        </span>
+      )}
+      {state?.loading && <span className="muted">{timelineTexts.loading}…</span>}
+      {state?.coarse && <span role="status">{timelineTexts.coarse}</span>}
+      {state?.failure != null && (
+        <span role="alert">
+          {timelineTexts.failed}{" "}
+          <span className="muted">
+            {state.failure instanceof Error ? state.failure.message : ""}
+          </span>{" "}
+          <button
+            type="button"
+            className="link"
+            onClick={() => {
+              for (const source of sources) source.retry();
+            }}
+          >
+            {timelineTexts.retry}
+          </button>
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface Elements {
+  readonly canvas: RefObject<HTMLCanvasElement | null>;
+  readonly axis: RefObject<HTMLCanvasElement | null>;
+  readonly scroller: RefObject<HTMLDivElement | null>;
+}
+
+interface Hover {
+  readonly hit: Hit;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The picture, made once, when the colours are known, and told whatever it is to show. */
+function useStage(
+  props: TimelineProps,
+  colors: Colors | null,
+  { canvas, axis, scroller }: Elements,
+) {
+  const { stage } = props;
+  const latest = useLatest(props);
+  const [state, setState] = useState<StageState | null>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const [hover, setHover] = useState<Hover | null>(null);
+  const [dragged, setDragged] = useState<Mark | null>(null);
+  const shown = useShown(props, colors, dragged);
+  const latestShown = useLatest(shown);
+  useEffect(() => {
+    if (shown) stage.current?.show(shown);
+  });
+  const isReady = colors !== null;
+  useEffect(() => {
+    const [picture, head, view] = [canvas.current, axis.current, scroller.current];
+    if (!isReady || !latestShown.current || !picture || !head || !view) return;
+    let hands: ReturnType<typeof gestures> | null = null;
+    const made = new Stage({ canvas: picture, axis: head, scroller: view }, latestShown.current, {
+      onState: setState,
+      onScroll: (top, height) => {
+        setView((old) => (old.top === top && old.height === height ? old : { top, height }));
+        hands?.again();
+      },
+    });
+    made.look(latest.current.window);
+    stage.current = made;
+    hands = gestures(picture, made, {
+      tool: () => latest.current.tool,
+      onPick: (hit, extend) => latest.current.onSelect(hit?.picked ?? null, extend),
+      onOpen: (hit) => {
+        const slice = sliceOf(hit.picked);
+        if (slice) made.fit({ start: slice.start, end: slice.start + slice.duration });
+      },
+      onMark: (next, done) => {
+        setDragged(done ? null : next);
+        if (done) latest.current.onMark(next);
+      },
+      onHover: (hit, x, y) => setHover(hit && { hit, x, y }),
+    });
+    return () => {
+      hands?.stop();
+      made.close();
+      stage.current = null;
+    };
+  }, [isReady, canvas, axis, scroller, stage, latest, latestShown]);
+  return { state, view, hover };
+}
+
+/** What the picture shows; null until the colours are known. */
+function useShown(
+  { sources, rows, whole, look, selected, from, peers, mark, flags, steps, flows }: TimelineProps,
+  colors: Colors | null,
+  dragged: Mark | null,
+): Shown | null {
+  return useMemo(
+    () =>
+      colors && {
+        ...{ sources, rows, whole, look, selected, from, peers },
+        ...{ mark: dragged ?? mark, flags, steps, flows, colors },
+      },
+    [sources, rows, whole, look, selected, from, peers, dragged, mark, flags, steps, flows, colors],
+  );
+}
+
+/** Has the picture show what is wanted from outside, and says where the user went when they rest. */
+function useWindow(props: TimelineProps, seen: TimeWindow | undefined): void {
+  const { window: wanted, stage } = props;
+  const latest = useLatest(props);
+  const told = useRef<TimeWindow>(wanted);
+  // From outside: the address, a button, Back.
+  useEffect(() => {
+    if (sameTimes(wanted, told.current)) return;
+    told.current = wanted;
+    stage.current?.look(wanted);
+  }, [wanted, stage]);
+  useEffect(() => {
+    if (!seen || sameTimes(seen, told.current)) return;
+    const timer = setTimeout(() => {
+      told.current = seen;
+      latest.current.onWindow(seen);
+    }, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [seen, latest]);
 }
 
 /** The keys of the timeline, wherever the focus is that does not need them itself. */

@@ -44,10 +44,11 @@ export class DerivedSource extends Together implements TrackSource {
   /** Shows lanes of a kind, or takes them away. */
   show(of: DerivedKind, about: DerivedMeta | null, how: StepChoice): void {
     const shown = this.shown.get(of);
-    if (shown?.about === about && shown?.how === how) return;
+    const next = about?.refused === null ? about : undefined;
+    if (shown?.about === next && (shown === undefined || shown.how === how)) return;
     shown?.close();
     this.shown.delete(of);
-    if (about?.refused === null) this.shown.set(of, new DerivedTiles(this.rank, of, about, how));
+    if (next) this.shown.set(of, new DerivedTiles(this.rank, of, next, how));
     this.rank.changed();
   }
 

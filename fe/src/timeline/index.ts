@@ -10,7 +10,7 @@ export type { KeyAction } from "./keys";
 export type { TrackAction } from "./Labels";
 export { Legend, LineLegend } from "./Legend";
 export { LaneTiles } from "./laneTiles";
-export { type Arrangement, layOut, movedBefore, reordered } from "./layout";
+export { type Arrangement, layOut, movedBefore, reordered, UNARRANGED } from "./layout";
 export type { Look } from "./look";
 export { placeOf } from "./place";
 export { RankTiles } from "./rankTiles";

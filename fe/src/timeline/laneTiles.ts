@@ -30,8 +30,7 @@ interface TileRequest {
 const PLAIN: TileColumns = { operators: false, slack: null };
 
 export class LaneTiles extends Together implements TrackSource {
-  /** How steps are to be found for the slack of slices; null when it is not known of this rank, or not wanted. */
-  slack: StepChoice | null = null;
+  private slack: StepChoice | null = null;
   private readonly blockOf = new Map<number, number>();
   private readonly tiles: TileStore<TileRequest, Tile>;
   /** Of the tiles that are wanted now. */
@@ -53,6 +52,13 @@ export class LaneTiles extends Together implements TrackSource {
 
   protected get stores() {
     return [this.tiles];
+  }
+
+  /** `how`: how steps are to be found for the slack of slices; null when it is not known of this rank, or not wanted. */
+  findSlack(how: StepChoice | null): void {
+    if (how === this.slack) return;
+    this.slack = how;
+    this.rank.changed();
   }
 
   /** The best that is here for a lane in a window, ns of the rank. */

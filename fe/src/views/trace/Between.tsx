@@ -1,34 +1,32 @@
 /** How long it takes from one slice to another. */
+import type { SliceDetails } from "../../api";
 import { traceTexts as text } from "../../i18n";
-import { between, type PickedSlice, signed } from "../../timeline";
+import { between, isSameSlice, signed } from "../../timeline";
 import { Panel } from "../../ui";
-import type { Related } from "./useRelated";
+import { useModel, useTraceState } from "./useTraceModel";
 
-interface Props {
-  readonly related: Related;
-  readonly to: PickedSlice | null;
-  readonly toName: string;
-  readonly onPick: (picked: PickedSlice | null) => void;
-}
-
-export function BetweenPanel({ related: { from, fromName, stop }, to, toName, onPick }: Props) {
+export function BetweenPanel() {
+  const model = useModel();
+  const { from: start, event } = useTraceState();
+  const from = start.picked;
   if (!from) return null;
+  const to = event.picked && !isSameSlice(event.picked, from) ? event.picked : null;
   const found = to && between(from, to);
   return (
     <Panel
       title={text.between}
       help={text.betweenHelp}
       actions={
-        <button type="button" className="button quiet" onClick={stop}>
+        <button type="button" className="button quiet" onClick={() => model.measureFrom(null)}>
           {text.clear}
         </button>
       }
     >
       <p className="trace-between">
-        <button type="button" className="link" onClick={() => onPick(from)}>
-          {fromName}
+        <button type="button" className="link" onClick={() => model.pick(from)}>
+          {nameOf(start.details)}
         </button>{" "}
-        → {found ? toName : text.betweenNext}
+        → {found ? nameOf(event.details) : text.betweenNext}
       </p>
       {found && (
         <dl className="trace-facts">
@@ -42,4 +40,8 @@ export function BetweenPanel({ related: { from, fromName, stop }, to, toName, on
       )}
     </Panel>
   );
+}
+
+function nameOf(details: SliceDetails | null): string {
+  return details?.short_name ?? details?.name ?? "";
 }

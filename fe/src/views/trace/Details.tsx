@@ -1,6 +1,6 @@
 /** The selected slice: what it is, where it comes from, and the others of its name. */
 import { type ReactNode, useState } from "react";
-import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
+import { type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
 import { bareName, count, duration, exact, onOneLine, parseFrameName } from "../../format";
 import { dialogsTexts, ownersTexts, traceTexts as text, timelineTexts } from "../../i18n";
@@ -9,24 +9,26 @@ import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
 import { Chain } from "./Chain";
 import { Histogram } from "./Histogram";
+import { sameName } from "./moves";
 import { PICKABLE, pickedSlice } from "./pickedSlice";
+import { useEvent, useModel, useTraceState } from "./useTraceModel";
 
 /** Of a list, before "and n more". */
 const MOST = 12;
 
-interface Props {
-  readonly query: Result<SliceDetails>;
-  readonly source: RankTiles | null;
-  readonly onPick: (picked: PickedSlice | null) => void;
-  readonly onSameName: (by: -1 | 1) => void;
-}
-
-export function DetailsPanel({ query, source, onPick, onSameName }: Props) {
+export function DetailsPanel() {
+  const model = useModel();
+  const state = useTraceState();
   return (
     <Panel title={text.selection} help={text.selectionHelp}>
-      <Async query={query}>
+      <Async query={useEvent(state)}>
         {(details) => (
-          <Details details={details} source={source} onPick={onPick} onSameName={onSameName} />
+          <Details
+            details={details}
+            source={state.event.rank}
+            onPick={model.pick}
+            onSameName={(by) => void sameName(model, by)}
+          />
         )}
       </Async>
     </Panel>
@@ -62,8 +64,11 @@ function OwnerFact({ owner, launcher, pick }: OwnerProps) {
   );
 }
 
-interface DetailsProps extends Omit<Props, "query"> {
+interface DetailsProps {
   readonly details: SliceDetails;
+  readonly source: RankTiles | null;
+  readonly onPick: (picked: PickedSlice | null) => void;
+  readonly onSameName: (by: -1 | 1) => void;
 }
 
 function Details({ details, source, onPick, onSameName }: DetailsProps) {

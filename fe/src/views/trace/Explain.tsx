@@ -1,6 +1,6 @@
 /** What explains the picture: lanes that are computed, and dimming what could have come later. */
 import { useId } from "react";
-import { DERIVED_KINDS } from "../../api";
+import { DERIVED_KINDS, type DerivedMeta, type Result } from "../../api";
 import { duration, percent } from "../../format";
 import { traceTexts as text, timelineTexts } from "../../i18n";
 import { useAddress } from "../../state";
@@ -8,10 +8,11 @@ import { Legend } from "../../timeline";
 import { Popup } from "../../ui";
 import { params } from "./params";
 import { SLACK_STEPS, slackAt, slackPosition } from "./slack";
-import type { DerivedState } from "./useDerived";
+import { useDerived, useTraceState } from "./useTraceModel";
 
 /** The settings, in a box of their own. */
-export function ExplainMenu({ longestStep }: Pick<DerivedState, "longestStep">) {
+export function ExplainMenu() {
+  const { longestStep } = useTraceState();
   const [wanted, setWanted] = useAddress(params.derived);
   const [slack, setSlack] = useAddress(params.slack);
   const id = useId();
@@ -72,11 +73,19 @@ export function ExplainMenu({ longestStep }: Pick<DerivedState, "longestStep">) 
 }
 
 /** What the colours of these lanes mean, and why one that is wanted is not there. */
-export function ExplainNote({ state }: { state: DerivedState }) {
+export function ExplainNote() {
+  const state = useTraceState();
+  const answers = useDerived(state);
+  const [wanted] = useAddress(params.derived);
   const [slack] = useAddress(params.slack);
+  // Of the first rank that has some.
+  const shown = wanted.flatMap((of) => {
+    const first = answers.find((each) => each.of === of && each.answer?.data?.refused === null);
+    return first?.answer?.data ? [{ of, about: first.answer.data }] : [];
+  });
   return (
     <>
-      {state.shown.map(({ of, about }) => (
+      {shown.map(({ of, about }) => (
         <div key={of} className="trace-legend">
           <span className="muted">{timelineTexts.derived[of]}</span>
           <Legend parts={about.parts} />
@@ -88,16 +97,26 @@ export function ExplainNote({ state }: { state: DerivedState }) {
       {slack !== null && state.longestStep > 0 && (
         <p className="muted">{text.dimmed(duration(slack))}</p>
       )}
-      {state.isLoading && (
+      {answers.some(({ answer }) => answer?.isPending) && (
         <p className="muted" role="status">
           {text.derivedLoading}…
         </p>
       )}
-      {state.refused.map(({ worker, id, text: why }) => (
-        <p key={`${worker} ${id}`} className="trace-wrong" role="status">
-          {text.notComputed(worker, text.refusals[id] ?? why)}
-        </p>
-      ))}
+      {answers.map(({ rank: { worker }, of, answer }) => {
+        const why = whyNot(answer);
+        return (
+          why !== null && (
+            <p key={`${worker} ${of}`} className="trace-wrong" role="status">
+              {text.notComputed(worker, why)}
+            </p>
+          )
+        );
+      })}
     </>
   );
+}
+
+function whyNot(answer: Result<DerivedMeta> | undefined): string | null {
+  const refused = answer?.data?.refused;
+  return refused ? (text.refusals[refused.id] ?? refused.text) : (answer?.error?.message ?? null);
 }

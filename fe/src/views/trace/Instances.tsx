@@ -6,7 +6,7 @@ import { count, duration } from "../../format";
 import { traceTexts as text, timelineTexts } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
 import { SimpleTable, type Table } from "../../table";
-import type { Flags, PickedSlice, RankTiles, Stage } from "../../timeline";
+import type { Flags } from "../../timeline";
 import { QueryPanel } from "../../ui";
 import {
   type FindingInstances,
@@ -16,11 +16,12 @@ import {
   pickedInstance,
 } from "./findingInstances";
 import { params } from "./params";
+import { useModel, useTraceState } from "./useTraceModel";
 
 /** Rows of the list around the one that is looked at. */
 const ROWS = 50;
 
-export interface InstancesState {
+interface InstancesState {
   readonly id: string;
   readonly query: ReturnType<typeof useOverview>;
   readonly instances: readonly Instance[];
@@ -30,12 +31,11 @@ export interface InstancesState {
   readonly step: (by: -1 | 1) => void;
 }
 
-export function useInstances(
-  main: RankTiles | null,
-  stage: React.RefObject<Stage | null>,
-  picked: PickedSlice | null,
-  pick: (picked: PickedSlice | null) => void,
-): InstancesState {
+export function useInstances(): InstancesState {
+  const { pick, stage } = useModel();
+  const { ranks, event } = useTraceState();
+  const { picked } = event;
+  const main = ranks[0] ?? null;
   const { sel } = useTrace();
   const [id] = useAddress(params.finding);
   const query = useOverview(id === "" ? null : sel);
@@ -74,7 +74,9 @@ export function useInstances(
   return { id, query, instances, current, flags, go, step };
 }
 
-export function InstancesPanel({ state, whole }: { state: InstancesState; whole: TimeWindow }) {
+export function InstancesPanel() {
+  const state = useInstances();
+  const { whole } = useTraceState().windows;
   const [, setId] = useAddress(params.finding);
   const clear = (
     <button type="button" className="button" onClick={() => setId("")}>

@@ -4,7 +4,7 @@ import { useTimelineRange } from "../../api";
 import { momentIn } from "../../draw";
 import { count, duration } from "../../format";
 import { traceTexts as text } from "../../i18n";
-import { useTableParams } from "../../state";
+import { change, setAddress, useTableParams } from "../../state";
 import {
   DataTable,
   type Drawing,
@@ -15,22 +15,16 @@ import {
   type Table,
   textAt,
 } from "../../table";
-import type { Mark, PickedSlice, RankTiles, TrackRows } from "../../timeline";
+import type { Mark, PickedSlice } from "../../timeline";
 import { QueryPanel, Segmented } from "../../ui";
 import { params } from "./params";
 import { shownLanes } from "./shownLanes";
 import { type AllSums, mergeSums } from "./sums";
+import { useModel, useTraceState } from "./useTraceModel";
 
-interface Props {
-  readonly mark: Mark;
-  /** The ranks that are shown; the mark is in times of the page. */
-  readonly sources: readonly RankTiles[];
-  readonly rows: TrackRows;
-  readonly onPick: (picked: PickedSlice | null) => void;
-  readonly onClear: () => void;
-}
-
-export function RangePanel({ mark, sources, rows, onPick, onClear }: Props) {
+export function RangePanel({ mark }: { readonly mark: Mark }) {
+  const { pick } = useModel();
+  const { ranks: sources, rows } = useTraceState();
   const [which, setWhich] = useState<"all" | "shown">("all");
   const { start, end } = mark.window;
   const shown = useMemo(
@@ -62,7 +56,11 @@ export function RangePanel({ mark, sources, rows, onPick, onClear }: Props) {
             ]}
             onChange={setWhich}
           />
-          <button type="button" className="button quiet" onClick={onClear}>
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => setAddress(change(params.mark, null))}
+          >
             {text.clear}
           </button>
         </>
@@ -78,14 +76,17 @@ export function RangePanel({ mark, sources, rows, onPick, onClear }: Props) {
           )}
           mark={mark}
           several={sources.length > 1}
-          onPick={onPick}
+          onPick={pick}
         />
       )}
     </QueryPanel>
   );
 }
 
-interface SumsProps extends Pick<Props, "mark" | "onPick"> {
+interface SumsProps {
+  /** In times of the page. */
+  readonly mark: Mark;
+  readonly onPick: (picked: PickedSlice | null) => void;
   readonly sums: AllSums;
   readonly several: boolean;
 }

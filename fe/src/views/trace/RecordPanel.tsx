@@ -6,42 +6,38 @@ import { timelineTexts, traceTexts } from "../../i18n";
 import { goToView, selectTrace, viewName } from "../../state";
 import { QueryPanel } from "../../ui";
 import { Fact, Frames } from "./Details";
-import type { SnapshotsState } from "./useSnapshots";
+import { useModel, useRecord, useTraceState } from "./useTraceModel";
 
 const text = traceTexts.snapshot;
 
-export function RecordPanel({ state }: { readonly state: SnapshotsState }) {
-  const { record, pickRecord } = state;
+export function RecordPanel() {
+  const { pickRecord } = useModel();
+  const query = useRecord(useTraceState());
   return (
     <QueryPanel
       title={text.record}
       help={text.recordHelp}
-      query={record.query}
+      query={query}
       actions={
         <button type="button" className="button" onClick={() => pickRecord(null)}>
           {traceTexts.clear}
         </button>
       }
     >
-      {(answer) => <Record answer={answer} state={state} />}
+      {(answer) => <Record answer={answer} />}
     </QueryPanel>
   );
 }
 
-function Record({
-  answer,
-  state: { record, pickRecord, known },
-}: {
-  readonly answer: SnapshotRecord;
-  readonly state: SnapshotsState;
-}) {
-  const { source, time } = record;
-  const of = known.find((each) => each.source === source)?.drawn?.key;
+function Record({ answer }: { readonly answer: SnapshotRecord }) {
+  const { pickRecord } = useModel();
+  const { rank, of: drawn, time } = useTraceState().record;
+  const of = drawn?.key;
   const { position, last } = answer;
-  const whole = source ? { start: source.meta.begin_ns, end: source.meta.end_ns } : null;
+  const whole = rank && { start: rank.meta.begin_ns, end: rank.meta.end_ns };
   const inside = whole && time !== null && time >= whole.start && time <= whole.end;
   const to = (next: number) => {
-    if (source) pickRecord({ worker: source.worker, at: { type: "record", position: next } });
+    if (rank) pickRecord({ worker: rank.worker, at: { type: "record", position: next } });
   };
   const did = text.actions[answer.action] ?? answer.action;
   return (

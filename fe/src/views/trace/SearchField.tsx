@@ -2,17 +2,14 @@
 import type { KeyboardEvent } from "react";
 import { count } from "../../format";
 import { traceTexts as text } from "../../i18n";
-import type { PickedSlice } from "../../timeline";
-import type { Search } from "./search";
+import { useSearch } from "./search";
+import { useModel } from "./useTraceModel";
 
-interface Props {
-  readonly search: Search;
-  readonly onPick: (picked: PickedSlice | null) => void;
-}
-
-export function SearchField({ search, onPick }: Props) {
+export function SearchField() {
+  const { pick } = useModel();
+  const search = useSearch();
   const { hits, error } = search;
-  const go = (by: -1 | 1) => void search.go(by).then((hit) => hit && onPick(hit));
+  const go = (by: -1 | 1) => void search.go(by).then((hit) => hit && pick(hit));
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
     event.preventDefault();

@@ -2,14 +2,10 @@
 import { duration, frameLabel } from "../../format";
 import { traceTexts as text } from "../../i18n";
 import type { RankTiles } from "../../timeline";
+import { useModel } from "./useTraceModel";
 
-interface Props {
-  readonly source: RankTiles;
-  /** Shows a window of the timeline. */
-  readonly onLook: (start: number, end: number) => void;
-}
-
-export function Sentence({ source: { meta, work, offset }, onLook }: Props) {
+export function Sentence({ source: { meta, work, offset } }: { readonly source: RankTiles }) {
+  const { stage } = useModel();
   const { names, start_ns, duration_ns } = meta.steps;
   const ran = duration(work.end - work.start);
   if (names.length < 2) return <p className="sentence trace-sentence">{text.ran(ran)}</p>;
@@ -19,7 +15,11 @@ export function Sentence({ source: { meta, work, offset }, onLook }: Props) {
   return (
     <p className="sentence trace-sentence">
       {text.stepsIn(names.length, ran)}
-      <button type="button" className="link" onClick={() => onLook(start, start + time)}>
+      <button
+        type="button"
+        className="link"
+        onClick={() => stage.current?.look({ start, end: start + time })}
+      >
         {text.longestStep(frameLabel(names[at] ?? ""))}
       </button>
       {text.longestTakes(duration(time))}

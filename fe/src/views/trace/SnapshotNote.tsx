@@ -3,8 +3,9 @@ import type { CurveKind } from "../../api/snapshotTracks";
 import { bytes, count, duration, fraction } from "../../format";
 import { traceTexts } from "../../i18n";
 import { goToView, selectTrace } from "../../state";
-import { LineLegend, type PickedRecord } from "../../timeline";
-import type { KnownSnapshot } from "./useSnapshots";
+import { LineLegend } from "../../timeline";
+import type { KnownSnapshot } from "./snapshots";
+import { useModel, useTraceState } from "./useTraceModel";
 import "./snapshots.css";
 
 const text = traceTexts.snapshot;
@@ -12,29 +13,18 @@ const CURVES: readonly CurveKind[] = ["requested", "allocated", "active", "reser
 /** Of a kind of moment, so many are offered. */
 const MOST = 5;
 
-export function SnapshotNote({
-  known,
-  onRecord,
-}: {
-  readonly known: readonly KnownSnapshot[];
-  readonly onRecord: (picked: PickedRecord) => void;
-}) {
-  return known.map((each) => <OfRank key={each.source.worker} known={each} onRecord={onRecord} />);
+export function SnapshotNote() {
+  return useTraceState().known.map((each) => <OfRank key={each.rank.worker} known={each} />);
 }
 
-function OfRank({
-  known: { source, worker, span, link, drawn },
-  onRecord,
-}: {
-  readonly known: KnownSnapshot;
-  readonly onRecord: (picked: PickedRecord) => void;
-}) {
+function OfRank({ known: { rank, worker, span, link, about } }: { readonly known: KnownSnapshot }) {
+  const { pickRecord } = useModel();
   const open = (
     <button
       type="button"
       className="link"
       onClick={() => {
-        selectTrace({ run: source.key.run, worker, span });
+        selectTrace({ run: rank.key.run, worker, span });
         goToView("snapshot", null, link.device === null ? {} : { device: String(link.device) });
       }}
     >
@@ -44,10 +34,9 @@ function OfRank({
   if (link.reason !== "linked")
     return (
       <p className="muted">
-        {text.notDrawn(worker, source.worker, text.reasons[link.reason])} {open}
+        {text.notDrawn(worker, rank.worker, text.reasons[link.reason])} {open}
       </p>
     );
-  const about = drawn?.about;
   const unknown = CURVES.filter((kind) => !about?.curves.some((each) => each.kind === kind));
   const shown = (about?.moments ?? []).filter(
     ({ kind, time_ns }, at, all) =>
@@ -58,7 +47,7 @@ function OfRank({
       <p className="muted num">
         {text.linked(
           worker,
-          source.worker,
+          rank.worker,
           fraction(link.matched),
           count(link.records),
           duration(link.offset_ns ?? 0),
@@ -86,7 +75,7 @@ function OfRank({
               key={`${kind} ${position}`}
               type="button"
               className="link"
-              onClick={() => onRecord({ worker: source.worker, at: { type: "record", position } })}
+              onClick={() => pickRecord({ worker: rank.worker, at: { type: "record", position } })}
             >
               {text.kinds[kind] ?? kind} ·{" "}
               {kind === "reserved_peak" ? bytes(reserved) : text.inUse(bytes(requested))}

@@ -1,197 +1,156 @@
 /** The timeline with its tools, and what belongs to it in the address. */
 import { useMemo, useState } from "react";
-import type { RunOverview, SliceDetails, TimelineMeta } from "../../api";
-import type { TimeWindow } from "../../draw";
+import type { TimelineMeta } from "../../api";
 import { count } from "../../format";
 import { traceTexts } from "../../i18n";
-import { useAddress, useTrace } from "../../state";
+import { change, setAddress, useAddress, useTrace } from "../../state";
 import {
+  type Density,
+  type DropTarget,
   type KeyAction,
   type Look,
-  type PickedSlice,
-  type RankTiles,
-  type Stage,
+  type Picked,
   sameTimes,
   Timeline,
   type Tool,
-  type TrackRows,
+  type TrackAction,
+  type TrackRow,
 } from "../../timeline";
+import { arrange, drop, showAll } from "./arrangement";
 import { useBookmarks } from "./Bookmarks";
 import { densityOf } from "./density";
 import { ExplainNote } from "./Explain";
 import { FlowNote, useFlows } from "./flows";
-import type { InstancesState } from "./Instances";
-import { leastOf, stepAt } from "./look";
+import { useInstances } from "./Instances";
+import { leastOf } from "./look";
+import type { TraceModel } from "./model";
+import { actionsOn, Moves } from "./moves";
 import { params } from "./params";
 import { SnapshotNote } from "./SnapshotNote";
-import type { Search } from "./search";
+import { useFound } from "./search";
 import { Tools } from "./Tools";
-import type { TracksState } from "./useArrangement";
-import type { DerivedState } from "./useDerived";
-import type { Related } from "./useRelated";
-import type { SnapshotsState } from "./useSnapshots";
+import { useModel, useTraceState } from "./useTraceModel";
 
 interface Props {
   readonly meta: TimelineMeta;
-  readonly sources: readonly RankTiles[];
-  readonly overview: RunOverview | null;
-  readonly stage: React.RefObject<Stage | null>;
-  readonly whole: TimeWindow;
-  /** What is seen without a window in the address. */
-  readonly unasked: TimeWindow;
-  readonly window: TimeWindow;
-  readonly search: Search;
-  readonly selected: PickedSlice | null;
-  readonly details: SliceDetails | null;
-  /** `inSight`: it was clicked on. */
-  readonly onPick: (picked: PickedSlice | null, inSight?: boolean) => void;
-  readonly onSameName: (by: -1 | 1) => void;
-  /** Along the critical path. */
-  readonly onAlong: (by: -1 | 1) => void;
   readonly onInspect: () => void;
-  readonly rows: TrackRows;
-  readonly tracks: TracksState;
-  readonly derived: DerivedState;
-  readonly instances: InstancesState;
-  readonly related: Related;
-  readonly snapshots: SnapshotsState;
 }
 
-export function TimelinePanel(props: Props) {
-  const { meta, sources, overview, stage, whole, window, rows, search, selected, details } = props;
-  const { sel } = useTrace();
-  const [, setWindow] = useAddress(params.window);
+export function TimelinePanel({ meta, onInspect }: Props) {
+  const model = useModel();
+  const { stage } = model;
+  const { ranks, rows, windows, arrangement, event, from } = useTraceState();
   const [mark, setMark] = useAddress(params.mark);
-  const [colorBy] = useAddress(params.colorBy);
-  const [leastText] = useAddress(params.least);
   const [tool, setTool] = useState<Tool>("pan");
+  const [moves] = useState(() => new Moves(model));
   const bookmarks = useBookmarks();
-  const { arrangement, act, drop, setFilter, showAll } = props.tracks;
-  const { record, pickRecord } = props.snapshots;
-  const least = leastOf(leastText);
-  const found = search.found;
-  const [slack] = useAddress(params.slack);
-  const look = useMemo<Look>(
-    () => ({ colorBy, least, found, slack }),
-    [colorBy, least, found, slack],
-  );
-  const steps = useMemo(
-    () => meta.steps.names.map((name, at) => ({ name, start: meta.steps.start_ns[at] ?? 0 })),
-    [meta],
-  );
-  const { flows, peers, note } = useFlows({ sources, rows, details, selected, window });
-  const strip = useMemo(
-    () => ({ ...densityOf(overview, sel?.worker ?? ""), found: search.density, steps }),
-    [overview, sel, search.density, steps],
-  );
-
+  const instances = useInstances();
+  const { found, density } = useFound();
+  const look = useLook(found);
+  const { flows, peers, note } = useFlows();
+  const strip = useStrip(meta, density);
+  const { onTrack, onDrop } = useArranging(model);
   const onAction = (action: KeyAction) => {
     const at = stage.current;
     if (!at) return;
-    const take = (picked: PickedSlice | null) => {
-      if (picked) props.onPick(picked);
+    const actions = {
+      ...actionsOn(model, moves, at, mark),
+      flag: instances.step,
+      bookmark: () => bookmarks.add(at.window),
+      inspect: onInspect,
     };
-    const end = selected && selected.start + selected.duration;
-    switch (action.type) {
-      case "neighbour":
-        return take(selected ? at.neighbour(selected, action.by) : at.first());
-      case "depth":
-        return take(selected ? at.beside(selected, action.by) : at.first());
-      case "sameName":
-        return props.onSameName(action.by);
-      case "step":
-        return toStep(meta, at, action.by);
-      case "along":
-        return props.onAlong(action.by);
-      case "chain":
-        return props.related.follow(action.by);
-      case "partner":
-        return props.related.partner();
-      case "measure":
-        return props.related.measure();
-      case "flag":
-        return props.instances.step(action.by);
-      case "fit":
-        if (selected && end !== null) at.fit({ start: selected.start, end });
-        else if (mark) at.fit(mark.window, 0.05);
-        return;
-      case "all":
-        return at.look(whole);
-      case "range":
-        if (mark) return setMark(null);
-        return setMark({
-          kind: "range",
-          window: selected && end !== null ? { start: selected.start, end } : at.window,
-        });
-      case "pin": {
-        const source = sources.find(({ worker }) => worker === selected?.worker);
-        const key = selected && source?.trackOf(selected.lane);
-        const row = rows.rows.find(({ track }) => track.key === key);
-        if (row) act(row, "pin");
-        return;
-      }
-      case "bookmark":
-        return bookmarks.add(at.window);
-      case "inspect":
-        return props.onInspect();
-      case "back":
-        if (record.wanted) pickRecord(null);
-        else if (selected) props.onPick(null);
-        else if (props.related.from) props.related.stop();
-        else if (mark) setMark(null);
-        return;
-    }
+    actions[action.type]?.("by" in action ? action.by : 1);
   };
-
   return (
     <>
       <Tools
         tool={tool}
         onTool={setTool}
-        longestStep={props.derived.longestStep}
         bookmarks={bookmarks}
         onGo={(next) => stage.current?.look(next)}
-        current={() => stage.current?.window ?? window}
+        current={() => stage.current?.window ?? windows.window}
       />
       <Timeline
         title={traceTexts.timeline}
-        sources={sources}
+        sources={ranks}
         rows={rows}
-        whole={whole}
-        window={window}
-        onWindow={(next) => setWindow(sameTimes(next, props.unasked) ? null : next)}
+        whole={windows.whole}
+        window={windows.window}
+        onWindow={(next) =>
+          setAddress(change(params.window, sameTimes(next, windows.unasked) ? null : next))
+        }
         look={look}
         tool={tool}
-        selected={selected}
-        selectedName={details?.name ?? ""}
-        // Of what is computed, the event stands somewhere else.
-        onSelect={(picked, extend) => {
-          if (picked && "at" in picked) return pickRecord(picked);
-          if (record.wanted) pickRecord(null);
-          if (extend && selected && picked && picked.lane >= 0) props.related.measureTo(picked);
-          else props.onPick(picked, picked === null || picked.lane >= 0);
-        }}
-        from={props.related.from}
+        selected={event.picked}
+        selectedName={event.details?.name ?? ""}
+        onSelect={(picked, extend) => select(model, picked, extend)}
+        from={from.picked}
         peers={peers}
         mark={mark}
         onMark={setMark}
-        flags={props.instances.flags}
-        steps={steps}
+        flags={instances.flags}
+        steps={strip.steps}
         flows={flows}
         strip={strip}
-        onTrack={act}
-        onDrop={drop}
+        onTrack={onTrack}
+        onDrop={onDrop}
         onAction={onAction}
         stage={stage}
         filter={arrangement.filter}
-        onFilter={setFilter}
+        onFilter={(filter) => setAddress(change(params.tracks, filter))}
         onShowAll={showAll}
       />
       <EventCount meta={meta} />
       <FlowNote note={note} />
-      <ExplainNote state={props.derived} />
-      <SnapshotNote known={props.snapshots.known} onRecord={pickRecord} />
+      <ExplainNote />
+      <SnapshotNote />
     </>
+  );
+}
+
+function select(model: TraceModel, picked: Picked | null, extend: boolean): void {
+  const { record, event } = model.get();
+  if (picked && "at" in picked) {
+    model.pickRecord(picked);
+    return;
+  }
+  if (record.wanted) model.pickRecord(null);
+  if (extend && event.picked && picked && picked.lane >= 0) model.measureTo(picked);
+  // Of what is computed, the event stands somewhere else.
+  else model.pick(picked, picked === null || picked.lane >= 0);
+}
+
+/** Stable, because the names of tracks are drawn again when one of these changes. */
+function useArranging(model: TraceModel) {
+  return useMemo(
+    () => ({
+      onTrack: (row: TrackRow, action: TrackAction) => arrange(model.get(), row, action),
+      onDrop: (row: TrackRow, target: DropTarget) => drop(model.get(), row, target),
+    }),
+    [model],
+  );
+}
+
+function useStrip({ steps }: TimelineMeta, found: Density | null) {
+  const { overview } = useTraceState();
+  const { sel } = useTrace();
+  const starts = useMemo(
+    () => steps.names.map((name, at) => ({ name, start: steps.start_ns[at] ?? 0 })),
+    [steps],
+  );
+  return useMemo(
+    () => ({ ...densityOf(overview, sel?.worker ?? ""), found, steps: starts }),
+    [overview, sel, found, starts],
+  );
+}
+
+function useLook(found: Look["found"]): Look {
+  const [colorBy] = useAddress(params.colorBy);
+  const [least] = useAddress(params.least);
+  const [slack] = useAddress(params.slack);
+  return useMemo(
+    () => ({ colorBy, least: leastOf(least), found, slack }),
+    [colorBy, least, found, slack],
   );
 }
 
@@ -214,12 +173,4 @@ function EventCount({ meta }: { meta: TimelineMeta }) {
         )}`}
     </p>
   );
-}
-
-function toStep({ steps }: TimelineMeta, stage: Stage, by: -1 | 1): void {
-  const now = stepAt(steps.start_ns, stage.window);
-  const next = Math.min(Math.max(now + by, 0), steps.start_ns.length - 1);
-  const start = steps.start_ns[next];
-  if (start === undefined) return;
-  stage.fit({ start, end: start + (steps.duration_ns[next] ?? 0) }, 0.02);
 }

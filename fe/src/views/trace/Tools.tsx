@@ -13,14 +13,12 @@ import { params } from "./params";
 interface Props {
   readonly tool: Tool;
   readonly onTool: (tool: Tool) => void;
-  /** ns; 0 until it is known. */
-  readonly longestStep: number;
   readonly bookmarks: BookmarksState;
   readonly current: () => TimeWindow;
   readonly onGo: (window: TimeWindow) => void;
 }
 
-export function Tools({ tool, onTool, longestStep, bookmarks, current, onGo }: Props) {
+export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
   const [colorBy, setColorBy] = useAddress(params.colorBy);
   const [flows, setFlows] = useAddress(params.flows);
   const [least, setLeast] = useAddress(params.least);
@@ -69,7 +67,7 @@ export function Tools({ tool, onTool, longestStep, bookmarks, current, onGo }: P
           onChange={(event) => setLeast(event.target.value)}
         />
       </span>
-      <ExplainMenu longestStep={longestStep} />
+      <ExplainMenu />
       <Bookmarks bookmarks={bookmarks} current={current} onGo={onGo} />
     </div>
   );

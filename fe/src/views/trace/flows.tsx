@@ -1,7 +1,13 @@
 /** Which arrows are drawn: those of the selected slice, all of them, or none. */
 import { useMemo } from "react";
-import { type SliceDetails, type SliceRef, useCollective, useTimelineFlows } from "../../api";
-import type { TimeWindow } from "../../draw";
+import {
+  type Collective,
+  type SliceDetails,
+  type SliceRef,
+  type TimelineFlows,
+  useCollective,
+  useTimelineFlows,
+} from "../../api";
 import { count } from "../../format";
 import { traceTexts } from "../../i18n";
 import { useAddress } from "../../state";
@@ -14,6 +20,7 @@ import {
 } from "../../timeline";
 import { params } from "./params";
 import { pickedSlice } from "./pickedSlice";
+import { useTraceState } from "./useTraceModel";
 
 /** Arrows that are drawn at once, of all ranks together. */
 const MOST_FLOWS = 2_000;
@@ -26,90 +33,102 @@ interface End {
   readonly time: number;
 }
 
-interface Wanted {
-  readonly sources: readonly RankTiles[];
-  readonly rows: TrackRows;
-  readonly details: SliceDetails | null;
-  readonly selected: PickedSlice | null;
-  readonly window: TimeWindow;
+interface Arrow {
+  readonly kind: string;
+  readonly from: End;
+  readonly to: End;
 }
 
-export function useFlows({ sources, rows, details, selected, window }: Wanted): {
-  flows: readonly Flow[];
+interface Flows {
+  readonly flows: readonly Flow[];
   /** The same collective on the other ranks shown. */
-  peers: readonly PickedSlice[];
-  note: string | null;
-} {
+  readonly peers: readonly PickedSlice[];
+  readonly note: string | null;
+}
+
+export function useFlows(): Flows {
+  const { ranks, rows, windows, event } = useTraceState();
+  const { rank, details } = event;
   const [mode] = useAddress(params.flows);
-  const source = sources.find(({ worker }) => worker === selected?.worker) ?? null;
-  const isCollective = details !== null && mode !== "off" && sources.length > 1;
+  const isCollective = details !== null && mode !== "off" && ranks.length > 1;
   const collective = useCollective(
-    isCollective ? (source?.key ?? null) : null,
+    isCollective ? (rank?.key ?? null) : null,
     details?.row ?? null,
   ).data;
-  const keys = useMemo(() => sources.map(({ key }) => key), [sources]);
-  const windows = sources.map(({ offset }) => ({
-    from: Math.floor(window.start - offset),
-    to: Math.ceil(window.end - offset),
+  const keys = useMemo(() => ranks.map(({ key }) => key), [ranks]);
+  const { start, end } = windows.window;
+  const own = ranks.map(({ offset }) => ({
+    from: Math.floor(start - offset),
+    to: Math.ceil(end - offset),
   }));
-  const limit = Math.max(LEAST_FLOWS, Math.floor(MOST_FLOWS / Math.max(1, sources.length)));
-  const all = useTimelineFlows(keys, mode === "all" ? windows : null, limit).data;
-  const ends = useMemo(() => {
+  const limit = Math.max(LEAST_FLOWS, Math.floor(MOST_FLOWS / Math.max(1, ranks.length)));
+  const all = useTimelineFlows(keys, mode === "all" ? own : null, limit).data;
+  const arrows = useMemo(() => {
     if (mode === "off") return [];
-    const found: { kind: string; from: End; to: End }[] = [];
-    if (mode === "all" && all) {
-      for (const [rank, arrows] of all.entries()) {
-        const of = sources[rank];
-        if (!of) continue;
-        const end = (lanes: number[], times: number[], at: number): End => ({
-          source: of,
-          lane: lanes[at] ?? 0,
-          time: (times[at] ?? 0) + of.offset,
-        });
-        for (const [at, kind] of arrows.kind.entries())
-          found.push({
-            kind,
-            from: end(arrows.from_lane, arrows.from_ns, at),
-            to: end(arrows.to_lane, arrows.to_ns, at),
-          });
-      }
-    }
-    if (source && details) found.push(...ofSlice(source, details));
-    if (source && details && collective) {
-      const own = middleOf(source, details);
-      for (const member of collective.members) {
-        const { lane } = member;
-        const other = sources.find(({ worker }) => worker === member.worker);
-        // Without a lane, it is not in the timeline of its rank.
-        if (!other || lane === null || (other === source && member.row === details.row)) continue;
-        found.push({ kind: "collective", from: own, to: middleOf(other, { ...member, lane }) });
-      }
-    }
-    return found;
-  }, [mode, all, source, details, collective, sources]);
+    return [
+      ...(mode === "all" && all ? ofWindow(ranks, all) : []),
+      ...(rank && details ? ofSlice(rank, details) : []),
+      ...(rank && details && collective ? ofCollective(ranks, rank, details, collective) : []),
+    ];
+  }, [mode, all, rank, details, collective, ranks]);
   const peers = useMemo(
     () =>
       (collective?.members ?? []).flatMap(({ worker, row, lane, start_ns, duration_ns }) => {
-        const of = sources.find((each) => each.worker === worker);
-        if (!of || row === null || lane === null || (of === source && row === details?.row))
+        const of = ranks.find((each) => each.worker === worker);
+        if (!of || row === null || lane === null || (of === rank && row === details?.row))
           return [];
         return [pickedSlice(of, { row, lane, start_ns, duration_ns })];
       }),
-    [collective, sources, source, details],
+    [collective, ranks, rank, details],
   );
   const flows = useMemo(
     () =>
-      ends.flatMap(({ kind, from, to }): Flow[] => {
+      arrows.flatMap(({ kind, from, to }): Flow[] => {
         const [a, b] = [yOf(rows, from), yOf(rows, to)];
         if (a === null || b === null) return [];
         return [{ kind, from: { time: from.time, y: a }, to: { time: to.time, y: b } }];
       }),
-    [ends, rows],
+    [arrows, rows],
   );
   const drawn = all?.reduce((sum, { kind }) => sum + kind.length, 0) ?? 0;
-  const total = all?.reduce((sum, arrows) => sum + arrows.total, 0) ?? 0;
+  const total = all?.reduce((sum, each) => sum + each.total, 0) ?? 0;
   const cut = mode === "all" && drawn < total;
   return { flows, peers, note: cut ? traceTexts.flowsCut(count(drawn), count(total)) : null };
+}
+
+/** All of a window, of each rank. */
+function ofWindow(ranks: readonly RankTiles[], all: readonly TimelineFlows[]): Arrow[] {
+  return all.flatMap((arrows, at) => {
+    const source = ranks[at];
+    if (!source) return [];
+    const end = (lanes: readonly number[], times: readonly number[], arrow: number): End => ({
+      source,
+      lane: lanes[arrow] ?? 0,
+      time: (times[arrow] ?? 0) + source.offset,
+    });
+    return arrows.kind.map((kind, arrow) => ({
+      kind,
+      from: end(arrows.from_lane, arrows.from_ns, arrow),
+      to: end(arrows.to_lane, arrows.to_ns, arrow),
+    }));
+  });
+}
+
+/** To the same collective on other ranks. */
+function ofCollective(
+  ranks: readonly RankTiles[],
+  source: RankTiles,
+  details: SliceDetails,
+  { members }: Collective,
+): Arrow[] {
+  const from = middleOf(source, details);
+  return members.flatMap((member) => {
+    const { lane } = member;
+    const other = ranks.find(({ worker }) => worker === member.worker);
+    // Without a lane, it is not in the timeline of its rank.
+    if (!other || lane === null || (other === source && member.row === details.row)) return [];
+    return [{ kind: "collective", from, to: middleOf(other, { ...member, lane }) }];
+  });
 }
 
 export function FlowNote({ note }: { note: string | null }) {
@@ -129,13 +148,13 @@ function middleOf(
 }
 
 /** Operator → launch → kernel, forward ↔ backward. */
-function ofSlice(source: RankTiles, details: SliceDetails): { kind: string; from: End; to: End }[] {
+function ofSlice(source: RankTiles, details: SliceDetails): Arrow[] {
   const begin = (of: SliceRef): End => ({
     source,
     lane: of.lane,
     time: of.start_ns + source.offset,
   });
-  const found: { kind: string; from: End; to: End }[] = [];
+  const found: Arrow[] = [];
   const seen = new Set<string>();
   const add = (kind: string, from: SliceRef, to: SliceRef) => {
     const id = `${from.row} ${to.row}`;

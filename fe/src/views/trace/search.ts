@@ -11,6 +11,7 @@ import { useAddress } from "../../state";
 import type { Density, Look, PickedSlice, RankTiles } from "../../timeline";
 import { densityOfHits, type Hits, hitAt, mergeHits, placeAmong } from "./hits";
 import { params } from "./params";
+import { useTraceState } from "./useTraceModel";
 
 export interface Search {
   readonly text: string;
@@ -19,8 +20,6 @@ export interface Search {
   readonly setRegex: (regex: boolean) => void;
   readonly hits: Hits | null;
   readonly error: ApiError | null;
-  readonly found: Look["found"];
-  readonly density: Density | null;
   /** The hit behind or before the selected slice; null when there is none. */
   readonly go: (by: -1 | 1) => Promise<PickedSlice | null>;
   /** The place of the selected slice among the hits, from 1; null when it is none of those that are known. */
@@ -31,24 +30,30 @@ export interface Search {
 const KNOWN = 2_000;
 const LEAST_KNOWN = 100;
 
-function partsOf(answers: readonly TimelineSearch[], sources: readonly RankTiles[]) {
+function partsOf(answers: readonly TimelineSearch[], ranks: readonly RankTiles[]) {
   return answers.flatMap((answer, at) => {
-    const rank = sources[at];
+    const rank = ranks[at];
     return rank ? [{ rank, answer }] : [];
   });
 }
 
-export function useSearch(sources: readonly RankTiles[], selected: PickedSlice | null): Search {
+/** What is searched for, and what each rank says. */
+function useAnswers() {
+  const { ranks } = useTraceState();
   const [text, setText] = useAddress(params.search);
   const [mode, setMode] = useAddress(params.searchMode);
   const asked = useDeferredValue(text);
-  const keys = useMemo(() => sources.map(({ key }) => key), [sources]);
-  const each = Math.max(LEAST_KNOWN, Math.floor(KNOWN / Math.max(1, sources.length)));
+  const keys = useMemo(() => ranks.map(({ key }) => key), [ranks]);
+  const each = Math.max(LEAST_KNOWN, Math.floor(KNOWN / Math.max(1, ranks.length)));
   const query = useTimelineSearch(keys, { q: asked, mode, hits: each });
-  const searchOnce = useSearchOnce();
   const answers = asked === "" ? null : (query.data ?? null);
-  const parts = useMemo(() => partsOf(answers ?? [], sources), [answers, sources]);
-  const hits = useMemo(() => (parts.length > 0 ? mergeHits(parts) : null), [parts]);
+  const parts = useMemo(() => partsOf(answers ?? [], ranks), [answers, ranks]);
+  return { ranks, text, setText, mode, setMode, asked, keys, each, error: query.error, parts };
+}
+
+/** What of the picture is found: which names, and how many slices in each part of it. */
+export function useFound(): { readonly found: Look["found"]; readonly density: Density | null } {
+  const { mode, asked, parts } = useAnswers();
   const found = useMemo<Look["found"]>(() => {
     if (parts.length === 0) return null;
     const names = new Set(parts.flatMap(({ answer }) => answer.names.map(({ name }) => name)));
@@ -61,19 +66,27 @@ export function useSearch(sources: readonly RankTiles[], selected: PickedSlice |
     };
   }, [parts, mode, asked]);
   const density = useMemo(() => densityOfHits(parts), [parts]);
+  return { found, density };
+}
+
+export function useSearch(): Search {
+  const { ranks, text, setText, mode, setMode, asked, keys, each, error, parts } = useAnswers();
+  const selected = useTraceState().event.picked;
+  const searchOnce = useSearchOnce();
+  const hits = useMemo(() => (parts.length > 0 ? mergeHits(parts) : null), [parts]);
   const position = hits && selected ? placeAmong(hits, selected) : -1;
 
   /** Of what is in the field now, which may not be answered yet. */
   const hitsNow = async (): Promise<Hits | null> => {
     if (text === "" || (text === asked && hits)) return hits;
-    return mergeHits(partsOf(await searchOnce(keys, { q: text, mode, hits: each }), sources));
+    return mergeHits(partsOf(await searchOnce(keys, { q: text, mode, hits: each }), ranks));
   };
 
   /** Of every rank the first hit behind a slice; of these the first. */
   const behind = async (slice: PickedSlice): Promise<PickedSlice | null> => {
-    const own = sources.findIndex(({ worker }) => worker === slice.worker);
+    const own = ranks.findIndex(({ worker }) => worker === slice.worker);
     const firsts = await Promise.all(
-      sources.map(async (source, at) => {
+      ranks.map(async (source, at) => {
         // Of equal times the ranks come in their order.
         const from = slice.start - source.offset + (at < own ? 1 : 0);
         const where = at === own ? { after: slice.row } : { from };
@@ -93,7 +106,7 @@ export function useSearch(sources: readonly RankTiles[], selected: PickedSlice |
     const { list, complete } = found;
     const place = selected ? placeAmong(found, selected) : -1;
     const next = list[place + by];
-    if (place >= 0 && next && (next.start < complete || sources.length === 1)) return next;
+    if (place >= 0 && next && (next.start < complete || ranks.length === 1)) return next;
     if (selected && by > 0 && (place >= 0 || found.count > list.length)) return behind(selected);
     // From elsewhere: the first hit behind the selected slice, or the last one before it.
     const start = selected?.start ?? Number.NEGATIVE_INFINITY;
@@ -107,9 +120,7 @@ export function useSearch(sources: readonly RankTiles[], selected: PickedSlice |
     regex: mode === "regex",
     setRegex: (regex) => setMode(regex ? "regex" : "text"),
     hits,
-    error: query.error,
-    found,
-    density,
+    error,
     go,
     position: position >= 0 ? position + 1 : null,
   };
