@@ -88,7 +88,7 @@ def test_a_table_for_commands_and_agents(copy: Copy, logs: Path) -> None:
     blocks = recipe("An analysis with a table, a view and Python access")
     copy.apply([block for block in blocks if not block.file.startswith("fe/")])
     printed = copy.python("-m", "torch_tb_profiler", "streams", str(logs))
-    assert printed.startswith("Pieces of work ")
+    assert printed.startswith("Device ")
     assert "streams" in copy.python("-c", "from torch_tb_profiler.mcp.tables import TABLES; print(*TABLES)").split()
 
 

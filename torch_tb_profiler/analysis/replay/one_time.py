@@ -6,15 +6,11 @@ host, and no step after it is shorter: a recording of six steps shows a sixth of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Int64
-
-if TYPE_CHECKING:
-    from torch_tb_profiler.analysis.replay.scenario import Scenario
 
 #: with fewer steps nothing shows what the others save
 FEWEST = 3
@@ -24,35 +20,35 @@ _TIMES = 2.0
 _LEAST_OF_OTHERS = 0.1
 
 
-def without_one_time_gain(scenario: Scenario, after: Int64) -> Int64:
+def without_one_time_gain(graph: Graph, delay: Int64, dropped: Int64, after: Int64) -> Int64:
     """Shape (steps,), ns: the steps after changes; as they are where a change makes anything longer.
 
     No step is longer than before: an end that comes earlier, and is waited for by the next step, came early for
     nothing. The first saves as large a part of what is gone of it as the others do, where it saves far more.
 
-    after   shape (steps,), ns: between the ends of the steps
+    delay    shape (edges,), ns, after the changes
+    dropped  edges that are gone
+    after    shape (steps,), ns: between the ends of the steps
     """
-    graph = scenario.graph
     before: Int64 = np.diff(graph.solved[graph.ends])
     saved = before - after
     if bool((saved >= 0).all()) and (len(saved) < FEWEST or float(saved[0]) <= _TIMES * float(saved[1:].min())):
         return after
-    if (scenario.delay > graph.delay).any():
+    if (delay > graph.delay).any():
         return after
     # by how much each end, and all that come after it, are earlier
     earlier = np.minimum.accumulate(np.cumsum(saved)[::-1])[::-1]
     saved = np.diff(np.maximum(earlier, 0), prepend=0)
     if len(saved) >= FEWEST and saved[0] > 0:
-        saved[0] = min(int(saved[0]), _like_the_others(scenario, saved))
+        saved[0] = min(int(saved[0]), _like_the_others(graph, delay, dropped, saved))
     found: Int64 = before - saved
     return found
 
 
-def _like_the_others(scenario: Scenario, saved: Int64) -> int:
+def _like_the_others(graph: Graph, delay: Int64, dropped: Int64, saved: Int64) -> int:
     """What the first step saves at most, ns, by what the others save of the time that is gone of them."""
-    graph = scenario.graph
-    less = graph.delay - scenario.delay
-    less[scenario.dropped] += 1
+    less = graph.delay - delay
+    less[dropped] += 1
     edge = np.flatnonzero(less)
     ends = graph.time[graph.ends[1:]]
     step = np.minimum(np.searchsorted(ends, graph.time[graph.target[edge]]), len(ends) - 1)

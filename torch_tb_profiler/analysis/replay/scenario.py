@@ -114,7 +114,9 @@ class Scenario(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def settled_ns(self) -> Int64:
         """Shape (steps,), ns: the same without what is gained once (`one_time.py`): what is told of steps."""
-        return self.step_ns if self._as_solved else without_one_time_gain(self, self.step_ns)
+        if self._as_solved:
+            return self.step_ns
+        return without_one_time_gain(self.graph, self.delay, self.dropped, self.step_ns)
 
     @cached_property
     def _as_solved(self) -> bool:
