@@ -20,7 +20,7 @@ td, th { border: 1px solid #8888; padding: 4px 8px } code { background: #8883; p
 </style>"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_a_summary_in_a_browser(
     scheme: str, open_page: OpenPage, tmp_path: Path, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

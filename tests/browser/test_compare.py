@@ -314,6 +314,7 @@ def test_markup_in_names_is_text(tmp_path: Path, serve_logs: ServeLogs, page: Pa
     assert watch.dialogs == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("theme", PICTURED)
 def test_pictures(theme: Any, open_page: OpenPage, alone: Server, output: Path) -> None:
     """Of the states that the pictures of all views do not have."""
@@ -332,6 +333,7 @@ def test_pictures(theme: Any, open_page: OpenPage, alone: Server, output: Path) 
         screenshot(profiler.page, output, f"compare-{name}-{theme}")
 
 
+@pytest.mark.long
 def test_what_data_loader_workers_brought(start: StartServer, page: Page, keep: Keep) -> None:
     """The comparison that the old plugin's documentation shows."""
     server = start("resnet50_compared", "torch_tb_profiler", "serve", str(recorded("kineto")))

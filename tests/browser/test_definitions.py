@@ -24,7 +24,9 @@ UNEXPLAINED = """(found) => found
     .map((each) => each.textContent.trim())"""
 
 
-@pytest.mark.parametrize("run", [GPU_RUN, "ddp_gloo_2ranks", pytest.param(CPU_RUN, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "run", [GPU_RUN, *(pytest.param(run, marks=pytest.mark.long) for run in ("ddp_gloo_2ranks", CPU_RUN))]
+)
 def test_every_column_and_number_has_its_definition(run: str, on_its_own: Profiler) -> None:
     on_its_own.page.set_viewport_size({"width": 1920, "height": 1750})
     on_its_own.open(r=run, sel="op:aten::add")

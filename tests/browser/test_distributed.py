@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import statistics
 from collections.abc import Callable
@@ -273,26 +272,6 @@ def test_an_error_and_retry(on_its_own: Profiler) -> None:
     page.unroute("**/api/ranks?*")
     alert.get_by_role("button", name="Retry").click()
     expect(on_its_own.grid("Ranks").count).to_be_visible()
-
-
-def test_names_are_text(on_its_own: Profiler) -> None:
-    image = "<img src=stolen onerror=alert(1)>"
-    answer = json.loads(json.dumps(answer_of(on_its_own)).replace("NVIDIA H100 80GB HBM3", image))
-    answer["workers"][0].update(worker=image, node=image, rank=None)
-    answer["operations"]["rows"]["name"] = [image for _ in answer["operations"]["rows"]["name"]]
-    on_its_own.page.route("**/api/distributed*", lambda route: route.fulfill(json=answer))
-    ranks = ranks_of(on_its_own)
-    ranks["groups"][0]["label"] = image
-    ranks["stragglers"][0].update(worker=image, rank=None, host=image, operator=image)
-    on_its_own.page.route("**/api/ranks?*", lambda route: route.fulfill(json=ranks))
-    on_its_own.open(v="distributed", r=GPU_RUN, k="rank1")
-    expect(on_its_own.panel("Slow ranks").get_by_text(image).first).to_be_visible()
-    expect(on_its_own.panel("Process groups and layout").get_by_text(image).first).to_be_visible()
-    expect(on_its_own.grid(DEVICES).root.get_by_role("gridcell", name=image, exact=True).first).to_be_visible()
-    chart(on_its_own).focus()
-    assert image in (chart(on_its_own).get_attribute("aria-valuetext") or "")
-    expect(on_its_own.grid(OPERATIONS).row(image)).to_be_visible()
-    assert on_its_own.page.locator("img").count() == 0
 
 
 def test_usable_by_everybody(axe: Axe) -> None:

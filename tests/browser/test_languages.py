@@ -40,7 +40,7 @@ def test_english_readers_load_no_chinese(open_page: OpenPage, alone: Server, wat
     assert shown <= set("简体中文"), "only the name of the language"
 
 
-@pytest.mark.parametrize("host", ["tensorboard", "alone"])
+@pytest.mark.parametrize("host", ["tensorboard", pytest.param("alone", marks=pytest.mark.long)])
 def test_switching_keeps_everything(host: str, open_page: OpenPage, request: pytest.FixtureRequest) -> None:
     profiler = Profiler(open_page(), request.getfixturevalue(host))
     profiler.open(r=CPU_RUN, v="operators", g="name_shape", sel="op:aten::add")
@@ -96,7 +96,7 @@ def test_columns_are_named_in_chinese(view: str, name: str, open_page: OpenPage,
 @pytest.mark.parametrize("theme", PICTURED)
 @pytest.mark.parametrize(
     "run",
-    [GPU_RUN, "ddp_gloo_2ranks", *(pytest.param(run, marks=pytest.mark.long) for run in (CPU_RUN, "cnn_workers2"))],
+    [GPU_RUN, *(pytest.param(run, marks=pytest.mark.long) for run in ("ddp_gloo_2ranks", CPU_RUN, "cnn_workers2"))],
 )
 def test_what_the_server_says_is_said_in_chinese(
     run: str, theme: str, open_page: OpenPage, alone: Server, output: Path

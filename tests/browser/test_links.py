@@ -41,7 +41,7 @@ def assert_as_arranged(profiler: Profiler) -> None:
     expect(profiler.inspector.get_by_role("heading", name="aten::mm")).to_be_visible()
 
 
-@pytest.mark.parametrize("host", ["tensorboard", "alone"])
+@pytest.mark.parametrize("host", ["tensorboard", pytest.param("alone", marks=pytest.mark.long)])
 def test_the_address_is_the_page(host: str, open_page: OpenPage, request: pytest.FixtureRequest) -> None:
     server: Server = request.getfixturevalue(host)
     first = Profiler(open_page(), server)

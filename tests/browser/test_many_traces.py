@@ -92,7 +92,7 @@ def test_an_error_says_so_and_retry_helps(many: Profiler) -> None:
     expect(many.grid("Traces").count).to_have_text("8 rows")
 
 
-@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("width", [1280, pytest.param(1920, marks=pytest.mark.long)])
 def test_nothing_is_cut(many: Profiler, width: int) -> None:
     many.page.set_viewport_size({"width": width, "height": 1200})
     many.page.wait_for_timeout(200)

@@ -81,23 +81,6 @@ def test_devices(small: Profiler) -> None:
     comes(small, "d", "CPU")
 
 
-def test_names_are_text(small: Profiler) -> None:
-    """Nothing of a name runs, in any table."""
-    small.open(v="memory", k="two")
-    nasty = "<img src=x onerror=alert(1)>"
-    for tab, name in (
-        ("Alive", "What was alive"),
-        ("Alive by operator", "What was alive"),
-        ("Allocations", "Allocations"),
-        ("Operators", "Operators"),
-    ):
-        small.switch("Table", tab)
-        expect(small.grid(name).row(nasty)).to_be_visible()
-    plot(small).hover(position={"x": 200, "y": 60})
-    expect(small.ui.locator(".time-curve-readout")).to_be_visible()
-    assert small.page.locator("img").count() == 0
-
-
 def test_a_link_to_what_this_trace_does_not_have(small: Profiler) -> None:
     small.open(v="memory", k="two", d="GPU7", t="9000000-9900000", c="9000000", g="<b>", p="x", n="<i>", m="?", x="?")
     panel = small.panel("Memory in use")

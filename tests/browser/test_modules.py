@@ -17,8 +17,6 @@ from tests.browser.conftest import Appearances, Keep
 from tests.browser.history import back
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, definition, rows_of, saved_whole
 from tests.browser.servers import Server
-from tests.browser.test_safety import IMAGE
-from tests.browser.watch import Watch
 from tests.tiny import wait_until
 from tests.unit.test_modules import lightning
 
@@ -284,21 +282,6 @@ def test_lightning(tmp_path: Path, serve_logs: Callable[[Path], Server], page: P
     expect(row(profiler, "net")).to_be_visible()
 
 
-def test_names_are_text(tmp_path: Path, serve_logs: Callable[[Path], Server], page: Page, watch: Watch) -> None:
-    name = f"Net{IMAGE}_0"
-    frames = [events.frame(f"nn.Module: {name}", 0, 100), events.frame("nn.Module: <b>x</b>_1", 10, 50)]
-    write(tmp_path, "run", frames)
-    server = serve_logs(tmp_path)
-    server.wait_for_traces()
-    profiler = Profiler(page, server).open(v="modules")
-    row(profiler, name).click()
-    expect(profiler.inspector.get_by_role("heading", name=name, exact=True)).to_be_visible()
-    flame(profiler).hover(position={"x": 30, "y": 30})
-    expect(page.locator(".pointer-tip").get_by_text(f"{name}/<b>x</b>_1", exact=True)).to_be_visible()
-    assert page.locator("img, b").count() == 0
-    assert [url for url in watch.requests if "stolen" in url] == []
-
-
 ROWS = 100_000
 
 
@@ -349,6 +332,7 @@ def test_accessible(axe: Axe) -> None:
     axe.check()
 
 
+@pytest.mark.long
 def test_pictures(on_its_own: Profiler, appearances: Appearances, keep: Keep) -> None:
     for width, theme in appearances:
         on_its_own.open(v="modules", r=GPU_RUN, x="all", q="Linear", sel="mod:Transformer_0/Block_1")

@@ -54,7 +54,7 @@ def notebook(open_page: OpenPage, tmp_path: Path) -> Iterator[Notebook]:
     thread.join(10)
 
 
-@pytest.mark.parametrize("look", list(LOOKS))
+@pytest.mark.parametrize("look", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_cards_and_tables(look: str, notebook: Notebook, samples: Path, tmp_path: Path, output: Path) -> None:
     """Markup in names is text, nothing is wider than the page, and what is said is there."""
     write_events(
@@ -73,7 +73,7 @@ def test_cards_and_tables(look: str, notebook: Notebook, samples: Path, tmp_path
     screenshot(page, output, f"notebook-cards-{look}")
 
 
-@pytest.mark.parametrize("look", list(LOOKS))
+@pytest.mark.parametrize("look", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_the_page_live_in_a_frame(look: str, notebook: Notebook, samples: Path, tmp_path: Path, output: Path) -> None:
     trace = torch_tb_profiler.open(samples, cache_dir=tmp_path / "cache").run(GPU_RUN).trace(worker="rank0")
     frame = trace.show("kernels", height=600)

@@ -46,7 +46,7 @@ def test_below_a_path_prefix(start: StartServer, samples: Path, page: Page) -> N
     expect(profiler.grid("Operators").count).to_be_visible()
 
 
-@pytest.mark.parametrize("host", ["in_tensorboard", "on_its_own"])
+@pytest.mark.parametrize("host", ["in_tensorboard", pytest.param("on_its_own", marks=pytest.mark.long)])
 def test_behind_a_reverse_proxy(host: str, request: pytest.FixtureRequest, watch: Watch, output: Path) -> None:
     """Every view: what it asks for, and that it keeps to the content security policy, of which the watch tells."""
     direct: Profiler = request.getfixturevalue(host)

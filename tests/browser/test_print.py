@@ -33,7 +33,7 @@ def test_all_pages(printed: Profiler) -> None:
     assert pages(printed.page.pdf(format="A4")) == 3
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_layout(printed: Profiler, theme: str) -> None:
     page = printed.page
     page.emulate_media(media="print", color_scheme="dark" if theme == "dark" else "light")

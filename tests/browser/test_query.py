@@ -49,7 +49,7 @@ def test_a_query_its_errors_and_its_tables(page: Page, with_sql: Server) -> None
     expect(page.get_by_role("status").filter(has_text="4 rows in")).to_be_visible(timeout=60_000)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_a_link_asks_at_once(open_page: OpenPage, with_sql: Server, scheme: str) -> None:
     page = open_page(color_scheme=scheme)
     Profiler(page, with_sql).open(r=RUN, k="rank1", v="query", x="from steps")

@@ -63,7 +63,7 @@ def reports(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     }
 
 
-@pytest.mark.parametrize("run", [GPU_RUN, CPU_RUN])
+@pytest.mark.parametrize("run", [GPU_RUN, pytest.param(CPU_RUN, marks=pytest.mark.long)])
 def test_every_view(run: str, reports: dict[str, Path], page: Page, keep: Keep) -> None:
     opened = Opened(page, reports[run])
     opened.open()

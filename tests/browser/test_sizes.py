@@ -68,7 +68,9 @@ def measured(page: Page) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "size", ["telephone", "large", *(pytest.param(each, marks=pytest.mark.long) for each in ("small", "zoomed"))]
+)
 def test_every_view_fits(size: str, open_page: OpenPage, alone: Server, output: Any) -> None:
     width, height, scale = SIZES[size]
     page = open_page(viewport={"width": width, "height": height}, device_scale_factor=scale)
@@ -164,8 +166,8 @@ def test_numbers_of_the_overview_are_below_its_parts_beside_the_findings(
     assert findings["y"] == parts["y"]
 
 
-@pytest.mark.parametrize("run", [GPU_RUN, CPU_RUN])
-@pytest.mark.parametrize("width", [1280, 1920, 3440])
+@pytest.mark.parametrize("run", [GPU_RUN, pytest.param(CPU_RUN, marks=pytest.mark.long)])
+@pytest.mark.parametrize("width", [1280, pytest.param(1920, marks=pytest.mark.long), 3440])
 def test_no_half_of_the_overview_is_blank(width: int, run: str, open_page: OpenPage, alone: Server) -> None:
     page = open_page(viewport={"width": width, "height": 1440})
     profiler = Profiler(page, alone).open(r=run)

@@ -380,6 +380,7 @@ def test_accessible(axe: Axe) -> None:
     axe.check()
 
 
+@pytest.mark.long
 def test_pictures(on_its_own: Profiler, appearances: Appearances, keep: Keep) -> None:
     for width, theme in appearances:
         on_its_own.open(v="stacks", r=CPU_RUN, q="conv")

@@ -50,6 +50,7 @@ def has_come(profiler: Profiler, view: str) -> None:
     profiler.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+@pytest.mark.long
 def test_pictures_in_tensorboard(in_tensorboard: Profiler, keep: Keep) -> None:
     """Dark; light is every view behind a proxy (test_opens.py)."""
     in_tensorboard.page.set_viewport_size({"width": 1440, "height": 1750})

@@ -17,7 +17,7 @@ from tests.browser.conftest import PICTURED, Keep, OpenPage, screenshot
 from tests.browser.profiler import GPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.browser.timeline import STREAM, WHERE, Timeline, assert_drawn, exact_slices, leaf, open_trace
-from tests.events import event, kernel, launch, op
+from tests.events import kernel, launch, op
 from tests.tiny import wait_until
 
 
@@ -191,20 +191,7 @@ def test_a_part_that_cannot_be_had_is_said_and_asked_for_again(on_its_own: Profi
     assert timeline.drawn(key, 0).any()
 
 
-def test_hostile_names_are_text(serve_events: ServeEvents) -> None:
-    name = '<img src=x onerror="alert(1)">'
-    frames = event("python_function", f"/tmp/<b>x</b>.py(3): {name}", 0, 500)
-    timeline = serve_events([frames, op(name, 10, 400, **{"<i>arg</i>": name}), op("b", 500, 1)]).settle()
-    profiler = timeline.profiler
-    key = "w:" + str(next(t["id"] for t in timeline.meta("w")["tracks"] if t["kind"] == "thread"))
-    timeline.click(200_000, key, 0)
-    expect(profiler.panel("Selection").get_by_role("heading", name=name, exact=True)).to_be_visible()
-    x, y = timeline.point(210_000, key, 0)
-    profiler.page.mouse.move(x, y)
-    expect(profiler.page.locator(".pointer-tip")).to_contain_text(name)
-    assert profiler.page.locator("main img").count() == 0
-
-
+@pytest.mark.long
 @pytest.mark.parametrize("theme", PICTURED)
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_how_it_looks(open_page: OpenPage, alone: Server, output: Path, theme: str, width: int) -> None:

@@ -170,7 +170,7 @@ def test_usable_by_everybody(axe: Axe) -> None:
 
 
 @pytest.mark.parametrize("theme", PICTURED)
-@pytest.mark.parametrize(("folder", "run", "worker"), RECORDED)
+@pytest.mark.parametrize(("folder", "run", "worker"), [RECORDED[0], pytest.param(*RECORDED[1], marks=pytest.mark.long)])
 def test_lanes_of_recorded_traces(
     serve_logs: Callable[[Path], Server],
     page: Page,

@@ -40,7 +40,10 @@ def device_lanes(meta: Any) -> dict[str, list[int]]:
     return found
 
 
-@pytest.mark.parametrize("part", [pytest.param((0, 1), marks=pytest.mark.long), (0.2, 0.21), (0.2, 0.2002)])
+@pytest.mark.parametrize(
+    "part",
+    [pytest.param((0, 1), marks=pytest.mark.long), (0.2, 0.21), pytest.param((0.2, 0.2002), marks=pytest.mark.long)],
+)
 def test_streams_of_a_compiled_model(
     recorded: Callable[[str, str], Profiler], keep: Keep, part: tuple[float, float]
 ) -> None:

@@ -100,7 +100,9 @@ def test_1_devices_and_the_main_thread_below_each_other(opened: Timeline) -> Non
             assert opened.y(key, 0) < view
 
 
-@pytest.mark.parametrize(("run", "worker"), TRACES)
+@pytest.mark.parametrize(
+    ("run", "worker"), [TRACES[0], *(pytest.param(*each, marks=pytest.mark.long) for each in TRACES[1:])]
+)
 def test_2_one_step_in_full_width(on_its_own: Profiler, run: str, worker: str) -> None:
     opened = open_trace(on_its_own, r=run, k=worker)
     steps = opened.meta(worker)["steps"]
@@ -156,7 +158,9 @@ def test_6_the_time_between_two_slices(opened: Timeline) -> None:
         expect(definition(panel, "End to start")).to_be_visible()
 
 
-@pytest.mark.parametrize(("run", "worker"), TRACES)
+@pytest.mark.parametrize(
+    ("run", "worker"), [TRACES[0], *(pytest.param(*each, marks=pytest.mark.long) for each in TRACES[1:])]
+)
 def test_7_what_took_most_of_a_step(on_its_own: Profiler, run: str, worker: str) -> None:
     opened = open_trace(on_its_own, r=run, k=worker)
     with task(7, opened) as hands:
@@ -192,7 +196,9 @@ def test_9_a_collective_on_two_ranks(opened: Timeline) -> None:
         wait_until(lambda: profiler.state.get("e") == str(collective.row), "the collective")
 
 
-@pytest.mark.parametrize(("run", "worker"), TRACES)
+@pytest.mark.parametrize(
+    ("run", "worker"), [TRACES[0], *(pytest.param(*each, marks=pytest.mark.long) for each in TRACES[1:])]
+)
 def test_10_the_first_slice_of_a_name(on_its_own: Profiler, run: str, worker: str) -> None:
     opened = open_trace(on_its_own, r=run, k=worker)
     hits = on_its_own.server.api("timeline/search", run=run, worker=worker, q="aten::add")["hits"]["row"]

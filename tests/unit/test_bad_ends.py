@@ -16,7 +16,7 @@ import pytest
 
 from tests.snapshots import dumped, random_run
 from tests.tiny import write_trace
-from tests.unit.test_bad_input import INPUTS, NEEDED, apart, bad_input, ended
+from tests.unit.test_bad_input import INPUTS, NEEDED, apart, bad_input, commands, ended
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UNSOUND
 from torch_tb_profiler.cli.registry import COMMANDS
@@ -43,7 +43,7 @@ def words_of(name: str, path: Path) -> list[str]:
     if name == "memory" and path.name.endswith(".json"):
         path = path.with_name("snapshot.pickle")
         path.write_bytes(dumped(random_run(1).snapshot()))
-    return [name, *NEEDED.get(name, []), *WORDS.get(name, lambda each: [each])(str(path))]
+    return [name, *NEEDED.get(name, []), *WORDS.get(name, lambda trace: [trace])(str(path))]
 
 
 def told(err: str) -> list[str]:
@@ -61,7 +61,7 @@ def test_of_several_traces_or_of_a_query(
     assert len(told(err)) == 1, err
 
 
-@pytest.mark.parametrize("name", sorted(set(READING) - {"memory"}))
+@pytest.mark.parametrize("name", commands(sorted(set(READING) - {"memory"})))
 def test_a_snapshot_where_a_trace_is_asked(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "snapshot.pickle"
     path.write_bytes(dumped(random_run(1).snapshot()))
@@ -78,7 +78,7 @@ def test_a_trace_where_a_snapshot_is_asked(tmp_path: Path, capsys: pytest.Captur
     assert len(told(err)) == 1, err
 
 
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", commands(READING))
 def test_a_trace_without_steps(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_trace(tmp_path / "run" / "w.pt.trace.json")
     path.write_text(path.read_text().replace("ProfilerStep#", "Iteration "))
@@ -87,7 +87,7 @@ def test_a_trace_without_steps(name: str, tmp_path: Path, capsys: pytest.Capture
     assert len(told(err)) <= 1, err
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands(COMMANDS))
 def test_an_unknown_option(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = ended(capsys, name, "--no-such-option", str(tmp_path))
     assert (code, out) == (BAD_INPUT, "")
@@ -114,7 +114,7 @@ def put_stdout(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None
         each.close()
 
 
-@pytest.mark.parametrize("name", [*READING, "serve"])
+@pytest.mark.parametrize("name", commands([*READING, "serve"]))
 def test_an_empty_path(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -172,7 +172,7 @@ def put_stderr(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None
 
 
 @needs_posix
-@pytest.mark.parametrize("name", PRINTING)
+@pytest.mark.parametrize("name", commands(PRINTING))
 def test_nobody_reads_the_output(
     name: str, trace: Path, put_stdout: Callable[[int], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -185,7 +185,7 @@ def test_nobody_reads_the_output(
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no such device")
-@pytest.mark.parametrize("name", PRINTING)
+@pytest.mark.parametrize("name", commands(PRINTING))
 def test_no_room_for_the_output(
     name: str, trace: Path, put_stdout: Callable[[int], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -196,7 +196,7 @@ def test_no_room_for_the_output(
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no such device")
-@pytest.mark.parametrize("name", PRINTING)
+@pytest.mark.parametrize("name", commands(PRINTING))
 def test_no_room_for_messages(
     name: str, trace: Path, put_stderr: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,7 +212,7 @@ def test_no_room_for_messages(
     assert main(["summary", str(trace.parent / "nothing")]) == BAD_INPUT
 
 
-@pytest.mark.parametrize("name", PRINTING)
+@pytest.mark.parametrize("name", commands(PRINTING))
 def test_a_closed_stdout(
     name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -292,7 +292,7 @@ def test_no_memory_to_find_out_either(
     assert ended(capsys, "sql", str(trace), "select 1")[0] == BAD_INPUT
 
 
-@pytest.mark.parametrize("name", sorted(set(READING) - {"ingest", "doctor", "health"}))
+@pytest.mark.parametrize("name", commands(sorted(set(READING) - {"ingest", "doctor", "health"})))
 def test_no_memory(name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def fails(*_: object, **__: object) -> None:
         raise MemoryError
@@ -313,7 +313,7 @@ class Interrupted(TextIOWrapper):
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("name", PRINTING)
+@pytest.mark.parametrize("name", commands(PRINTING))
 def test_interrupted(
     name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -324,7 +324,7 @@ def test_interrupted(
     assert told(err) == []
 
 
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", commands(READING))
 def test_no_place_for_the_cache(
     name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -341,7 +341,7 @@ def test_no_place_for_the_cache(
         assert again == out
 
 
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", commands(READING))
 def test_a_cache_without_a_path(
     name: str, trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,6 +9,7 @@ import logging
 import os
 import random
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,16 @@ INPUTS = (
     "bad_gzip",
     "no_events",
 )
+
+#: of the commands that print a table, which run the same code, those that each test tries; at night all are tried
+SOME_TABLES = {"steps", "operators", "communication", "path"}
+
+
+def commands(names: Iterable[str]) -> list[Any]:
+    """Return commands as the parameters of a test."""
+    night = TABLES.keys() - SOME_TABLES
+    return [pytest.param(name, marks=pytest.mark.long) if name in night else name for name in names]
+
 
 _dice = random.Random(7)
 NOISE = bytes(_dice.randrange(256) for _ in range(5000))
@@ -92,7 +103,7 @@ def ended(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, st
 
 
 @pytest.mark.parametrize("kind", INPUTS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", commands(NAMES))
 def test_bad_input_is_said_in_a_sentence(
     name: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,7 +123,7 @@ def test_bad_input_is_said_in_a_sentence(
 
 
 @pytest.mark.skipif(os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read anything")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", commands(NAMES))
 def test_a_file_that_must_not_be_read(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_trace(tmp_path / "run" / "w.pt.trace.json")
     path.chmod(0)
@@ -120,7 +131,7 @@ def test_a_file_that_must_not_be_read(name: str, tmp_path: Path, capsys: pytest.
     assert code in (2, 3), err
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", commands(NAMES))
 def test_stdin_without_a_trace(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +145,7 @@ ODD = ("", "-1", "0", "x", "nan", "1e999", "9" * 40, "\x1b[2J", "模型", "../..
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", commands(NAMES))
 def test_odd_values_of_every_option(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever an option says, the command ends as it should: no fault of the program, no traceback."""
     path = str(write_trace(tmp_path / "run" / "w.pt.trace.json"))
@@ -156,7 +167,7 @@ HOSTILE = "\x1b]0;owned\x07\n::error ::x\x9b31m"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such names of files there")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", commands(NAMES))
 def test_names_cannot_steer_a_terminal(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Names of files, of directories, and of whatever is in a trace."""
     run = tmp_path / "logs" / f"r{HOSTILE.replace('/', '')}"

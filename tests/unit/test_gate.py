@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.operators.sums import operator_sums
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 
-SEEDS = range(0, 10, 2)
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 10, 2))]
 
 
 @pytest.fixture(scope="module")
