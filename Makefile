@@ -81,7 +81,7 @@ check: .venv/.stamp-dev .venv/.stamp-node
 	@$(MAKE) --no-print-directory --keep-going $(BESIDE) check-py lint fe-lint fe-types fe-unit
 
 check-py: .venv/.stamp-dev
-	$(PYTEST) $(SPREAD) -m "not slow" -q tests/unit
+	$(PYTEST) $(SPREAD) -m "not slow and not long" -q tests/unit
 
 # In parts, so that "make -k" finds all there is to find.
 lint: lint-rules lint-format lint-types lint-imports lint-words

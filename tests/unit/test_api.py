@@ -20,6 +20,8 @@ from tests.tiny import write_trace
 from torch_tb_profiler import Profile, ProfileError
 from torch_tb_profiler.analysis.replay.changes import free, kernels, scale
 
+pytestmark = pytest.mark.slow
+
 RUN, WORKER = "generated_4gpu_h100", "rank0"
 TRACE = f"run={RUN}&worker={WORKER}"
 

@@ -21,6 +21,8 @@ from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.errors import BAD_INPUT, CLOSED_PIPE, INTERRUPTED, OUR_FAULT, UNSOUND
 from torch_tb_profiler.cli.registry import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["apart"]
 
 #: what a command is given beside a trace; those that are not here take one alone

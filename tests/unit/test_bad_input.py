@@ -23,6 +23,8 @@ from torch_tb_profiler.tables.listing import COMMANDS as TABLES
 from torch_tb_profiler.workspace.catalog import catalog_name, read_catalog
 from torch_tb_profiler.workspace.places import place_at
 
+pytestmark = pytest.mark.slow
+
 #: commands that take something else than a trace, or that never end
 OTHERS = {"serve", "completion", "sql", "mcp", "check", "compare", "cache"}
 NAMES = sorted(set(COMMANDS) - OTHERS)
@@ -144,7 +146,6 @@ def test_stdin_without_a_trace(
 ODD = ("", "-1", "0", "x", "nan", "1e999", "9" * 40, "\x1b[2J", "模型", "../..", "a" * 5000, "%s%n", "'; --")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", commands(NAMES))
 def test_odd_values_of_every_option(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever an option says, the command ends as it should: no fault of the program, no traceback."""

@@ -24,6 +24,8 @@ from torch_tb_profiler.cli.work.gate.github import as_github
 from torch_tb_profiler.cli.work.gate.markdown import MOST_BYTES, as_markdown
 from torch_tb_profiler.defaults import DIRECTORY_VARIABLE
 
+pytestmark = pytest.mark.slow
+
 FORMATS = ("text", "json", "markdown", "junit", "github")
 
 JUNIT = XMLSchema(ROOT / "tests" / "cases" / "junit.xsd")
@@ -230,7 +232,6 @@ def test_equal_input_is_equal_bytes(runs: Path, tmp_path: Path) -> None:
 # of a name that a trace may hold -------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_name_commands_anything(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(config(1, steps=11), tmp_path / "base", name)

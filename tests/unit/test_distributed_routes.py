@@ -13,6 +13,8 @@ from tests.tracegen import Config, write_run
 from torch_tb_profiler.ranks.distributed import OperationTable
 from torch_tb_profiler.workspace import Workspace
 
+pytestmark = pytest.mark.slow
+
 RANKS = 3
 OLD_ROUTES = ("/distributed/gpuinfo", "/distributed/overlap", "/distributed/waittime", "/distributed/commops")
 

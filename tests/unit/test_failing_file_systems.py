@@ -22,6 +22,8 @@ from torch_tb_profiler.workspace import cache as caches
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.scanner import Lister
 
+pytestmark = pytest.mark.slow
+
 URL = "/api/overview?run=run&worker=w"
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.tiny import write_trace
 from torch_tb_profiler.cli.errors import BAD_INPUT
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="no /dev/full there")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="no /dev/full there")]
 
 #: as a user has it
 BUFFERED = {**os.environ, "PYTHONUNBUFFERED": ""}

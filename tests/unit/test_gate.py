@@ -22,6 +22,8 @@ from torch_tb_profiler.analysis.operators.sums import operator_sums
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 
+pytestmark = pytest.mark.slow
+
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 10, 2))]
 
 
@@ -66,7 +68,6 @@ def test_figures_are_those_of_their_owners(path: Path) -> None:
     assert msgspec.json.decode(msgspec.json.encode(found), type=RecordingFigures) == found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_two_healthy_recordings_pass(seed: int) -> None:
     found = gate(recorded(config(seed)), recorded(config(seed + 1)))
@@ -74,7 +75,6 @@ def test_two_healthy_recordings_pass(seed: int) -> None:
     assert judged(found, "device_busy").verdict == "unchanged"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_planted_slow_down_of_products_fails_and_is_named(seed: int) -> None:
     """5 % of what takes 60 % of the device time."""
@@ -86,7 +86,6 @@ def test_a_planted_slow_down_of_products_fails_and_is_named(seed: int) -> None:
     assert found.parts[0].cause == "compute.gemm"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_planted_slow_down_of_one_kernel_is_named(seed: int) -> None:
     """5 % of a kernel of a fifth: less than the gate of device time, and found by that of kernels."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 
 import numpy as np
+import pytest
 
 from benchmarks.shapes import text_of
 from tests.growth import MOST, Work, growth
@@ -16,6 +17,8 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names import kept
 from torch_tb_profiler.model.kernel_names.kept import kept_by_name
 from torch_tb_profiler.trace import Category, read_trace
+
+pytestmark = pytest.mark.slow
 
 
 def model_of(shape: str, size: int) -> Model:

@@ -12,6 +12,8 @@ from torch_tb_profiler.trace import Trace, read_trace
 from torch_tb_profiler.trace.rewrite import examine, with_events
 from torch_tb_profiler.trace.text import CHUNK_BYTES
 
+pytestmark = pytest.mark.slow
+
 COUNT = 12_000
 
 

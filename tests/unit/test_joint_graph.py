@@ -15,6 +15,8 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks.joint_graph import JointGraph, join
 from torch_tb_profiler.ranks.replay import ReplayRank, replay_rank
 
+pytestmark = pytest.mark.slow
+
 
 def ranks_of(job: Job) -> list[ReplayRank]:
     run = simulate_job(job)

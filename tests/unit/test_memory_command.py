@@ -15,6 +15,8 @@ from tests.unit.test_contents import PICTURE_PAGE
 from tests.unit.test_memory_failures import SINCE_2_1, GiB, oom
 from torch_tb_profiler.cli import main
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = ROOT / "samples" / "out_of_memory"
 
 

@@ -18,6 +18,8 @@ from torch_tb_profiler.workspace import (
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
 
+pytestmark = pytest.mark.slow
+
 
 class Listener:
     """Remembers what became of each job."""
@@ -189,7 +191,6 @@ def test_workers_add_to_what_the_user_wants_of_the_allocator(endless: Path, monk
     assert b":MALLOC_TRIM_THRESHOLD_=" in variables
 
 
-@pytest.mark.slow
 def test_workers_end_with_a_server_that_was_killed(endless: Path) -> None:
     script = """
 import sys, time

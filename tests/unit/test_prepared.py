@@ -33,6 +33,8 @@ from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, P
 from torch_tb_profiler.workspace.runs import Runs
 from torch_tb_profiler.workspace.summary import open_model, summarize
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 OF_TRACE = "run=run&worker=w&span=1"
 
@@ -68,7 +70,6 @@ def texts_of(own: msgspec.Struct) -> dict[str, str]:
     return {name: str(value) for name, value in msgspec.structs.asdict(own).items() if value is not None}
 
 
-@pytest.mark.slow
 def test_what_the_pages_ask_first_is_answered_without_the_columns(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,7 +88,6 @@ def test_what_the_pages_ask_first_is_answered_without_the_columns(
         assert {answer.status_code for answer in answered} == {200}
 
 
-@pytest.mark.slow
 def test_what_only_the_old_plugin_asked_is_answered_once_when_it_is_asked(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,7 +116,6 @@ def test_what_only_the_old_plugin_asked_is_answered_once_when_it_is_asked(
     assert [route for route, (status, _) in zip(routes, asked[0], strict=True) if status != 200] == ["/module"]
 
 
-@pytest.mark.slow
 def test_findings_are_looked_for_once(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     routes = ("/api/summary", "/overview")
     with everything_read(logs, tmp_path / "cache") as workspace:
@@ -141,7 +140,6 @@ def test_a_table_of_many_pages_is_prepared_as_well() -> None:
     assert 1200 in [meta.get("total") for meta in metas]
 
 
-@pytest.mark.slow
 def test_one_operator_is_asked_about_without_the_columns(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,7 +161,6 @@ def test_one_operator_is_asked_about_without_the_columns(
     assert sum(status == 200 for status, _ in answers) >= 2 * len(names)
 
 
-@pytest.mark.slow
 def test_prepared_answers_are_those_that_would_be_computed(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,7 +205,6 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
     assert answers == [b"computed"]
 
 
-@pytest.mark.slow
 def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[type[object]] = []
     hear = Runs._heard
@@ -281,7 +277,6 @@ def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
         workspace.close()
 
 
-@pytest.mark.slow
 def test_names_of_answers_hold_in_every_process() -> None:
     trace = OpenTrace("run", "w", "1", "key", 1, 1)
     here = [[name for name, _ in bundle] for bundle in questions(trace, model_of([]))]
@@ -313,7 +308,6 @@ def test_troubles_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> N
     assert troubles(again) == troubles(first) == summary.troubles
 
 
-@pytest.mark.slow
 def test_a_server_does_not_load_rules() -> None:
     code = "import sys, torch_tb_profiler.plugin; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
@@ -322,7 +316,6 @@ def test_a_server_does_not_load_rules() -> None:
     assert not {name for name in held if name.startswith("torch_tb_profiler.insights.rules")}
 
 
-@pytest.mark.slow
 def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
     code = "import sys, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.worker; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
@@ -331,7 +324,6 @@ def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
     assert not held & {"torch_tb_profiler.web.openapi", "torch_tb_profiler.web.old_plugin", "regex", "email.utils"}
 
 
-@pytest.mark.slow
 def test_two_servers_share_a_cache(logs: Path, tmp_path: Path) -> None:
     """Both at once: the same answers, and nothing half-written is left."""
     first, second = (

@@ -32,6 +32,8 @@ from torch_tb_profiler.ranks.run_questions import heat_map
 from torch_tb_profiler.ranks.summary import RankSummary, decode, encode, summarize
 from torch_tb_profiler.trace import read_trace
 
+pytestmark = pytest.mark.slow
+
 
 def named(result: RunResult) -> dict[int | None, tuple[str, str | None]]:
     return {each.rank: (each.cause, each.operator) for each in result.overview.stragglers if each.named}
@@ -46,7 +48,6 @@ def healthy() -> tuple[JobRun, list[RankSummary]]:
 # the simulation at the level of summaries ---------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("tp", "dp", "seeds"), [(1, 8, 20), (8, 8, 20), (8, 32, 2), (8, 128, 1)])
 def test_nobody_is_named_in_a_healthy_run(tp: int, dp: int, seeds: int) -> None:
     for seed in range(seeds):
@@ -184,7 +185,6 @@ def test_a_rank_with_more_tokens_by_chance_is_not_named() -> None:
 CAUSES = {"late": "late_launches", "compute": "slow_compute", "tokens": "more_work", "input": "input"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "job",
     [
@@ -253,7 +253,6 @@ def test_what_a_rank_costs_is_not_known_without_those_that_wait_for_it() -> None
     assert known.saving_ns > 5_000_000
 
 
-@pytest.mark.slow
 def test_two_faults_of_one_job_are_both_named() -> None:
     job = Job(tp=2, dp=8, pp=2, ep=4, micro=4, layers=1, steps=5, faults=(Late(10, 5_000_000), SlowGpu(5, 1.1)))
     found = reduce(of_job(simulate_job(job)))

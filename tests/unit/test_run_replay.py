@@ -12,6 +12,8 @@ from tests.tracegen.job import Fault
 from torch_tb_profiler.ranks.reduction import reduce
 from torch_tb_profiler.ranks.summary import RankSummary, summarize
 
+pytestmark = pytest.mark.slow
+
 
 def saved_ns(job: Job) -> tuple[int, float]:
     """What the replay says a step loses, and what it does."""

@@ -22,6 +22,8 @@ from torch_tb_profiler.analysis.snapshot.frames import stack_names
 from torch_tb_profiler.analysis.snapshot.growth import growth
 from torch_tb_profiler.model import Model
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = ROOT / "samples" / "out_of_memory" / "snapshot.pickle"
 CALL = {"name": "_call_impl", "filename": "C:\\py\\site-packages\\torch\\nn\\modules\\module.py", "line": 1787}
 EVAL = {"name": "_PyEval_EvalFrameDefault", "filename": "??", "line": 0}

@@ -22,6 +22,8 @@ from torch_tb_profiler.snapshot.state import write
 from torch_tb_profiler.trace import Limits, Note, TraceError
 from torch_tb_profiler.workspace.snapshot_process import read_snapshot
 
+pytestmark = pytest.mark.slow
+
 #: of the children of these tests
 SECONDS = 4
 

@@ -17,6 +17,8 @@ from torch_tb_profiler.analysis.stacks.question import STACKS, StacksAnswer, Whi
 from torch_tb_profiler.analysis.stacks.threads import stack_threads
 from torch_tb_profiler.model import Model
 
+pytestmark = pytest.mark.slow
+
 MAIN, BACKWARD, LOADER = 1, 2, 3
 
 

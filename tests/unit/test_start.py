@@ -22,6 +22,8 @@ from torch_tb_profiler.trace.schema import Events, OutOfMemory
 from torch_tb_profiler.web import time_limit
 from torch_tb_profiler.web.time_limit import TimeLimit
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 #: of a worker process that answers ahead and of a server
@@ -125,7 +127,6 @@ def cpu(script: str) -> float:
     return min(float(python(script + told)[-1]) for _ in range(5))
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(bool(os.environ.get("PYTHONDONTWRITEBYTECODE")), reason="modules are compiled each time")
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no module resource")
 def test_all_that_processes_load_takes_a_few_times_what_numpy_takes() -> None:

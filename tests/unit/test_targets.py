@@ -19,6 +19,8 @@ from torch_tb_profiler.cli.options import READ
 from torch_tb_profiler.cli.parsers import command_parser
 from torch_tb_profiler.cli.registry import COMMANDS
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["apart"]
 
 #: every way to write a file: of a trace and a target, the words of a command

@@ -21,6 +21,8 @@ from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, tile_length
 from torch_tb_profiler.timeline.series import Counter
 from torch_tb_profiler.timeline.timeline import Timeline
 
+pytestmark = pytest.mark.slow
+
 work = st.tuples(st.sampled_from(["kernel", "nccl", "gpu_memcpy"]), st.integers(0, 70_000), st.integers(0, 30_000))
 works = st.lists(work, min_size=1, max_size=12)
 NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
