@@ -136,6 +136,7 @@ test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 test-long: .venv/.stamp-dev .venv/.stamp-browser ui
 	$(PYTEST) $(SPREAD) -m long --durations 10 tests
 	ALL_EXAMPLES=1 $(PYTEST) $(SPREAD) -m hypothesis -q tests/unit
+	OPENBLAS_NUM_THREADS=1 $(PY) -m tests.mutations 100 $(SEED)
 
 test-packaging: .venv/.stamp-dev ui
 	$(PYTEST) tests/packaging
