@@ -1,7 +1,7 @@
 """How many faults planted in the analyses do the tests find: python -m tests.mutations [COUNT [SEED]].
 
-Draws lines of `insights`, `ranks` and `analysis`, changes an operator of each in a copy of the package, and runs the tests
-that name a rule of the module, those that import it, and those that import what uses it. Prints what nobody notices.
+Draws lines of `insights`, `ranks` and `analysis`, changes an operator of each in a copy of the package, and runs tests
+that name a rule of the module, that import it, and those that import what uses it. Prints what nobody notices.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Tests:
                 self._imported_by[module].add(module_of(path))
 
     def of(self, path: Path) -> list[Path]:
-        """Return those of a module's rules first, then those of the module and of what imports it, the smallest first."""
+        """Return those of a module's rules, then those of the module and of what imports it, the smallest first."""
         module = module_of(path)
         rules = [f'"{name}"' for name in re.findall(r"^def ([a-z]\w+)\(", path.read_text("utf-8"), re.MULTILINE)]
         is_of_rules = ".rules." in module
