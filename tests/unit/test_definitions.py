@@ -80,10 +80,11 @@ VIEWS = {
 
 @pytest.mark.parametrize("group", sorted(all_definitions()))
 def test_the_docs_repeat_the_definitions(repository: Path, group: str) -> None:
+    assert group in VIEWS, f"VIEWS says of no page in docs/views that it has the columns of {group}"
     text = (repository / "docs" / "views" / f"{VIEWS[group]}.md").read_text()
     defined = all_definitions()[group].values()
     missing = [d.key for d in defined if f"| {d.help} |" not in text or f"| {d.label} |" not in text]
-    assert not missing
+    assert not missing, f"docs/views/{VIEWS[group]}.md lacks columns of {group}, which `make columns` writes: {missing}"
 
 
 def test_tables_of_columns_are_made_of_the_definitions() -> None:
@@ -111,7 +112,8 @@ def test_a_table_gets_the_rows_of_its_group() -> None:
 def test_the_docs_name_every_rule(repository: Path) -> None:
     text = (repository / "docs" / "findings.md").read_text()
     said = set(re.findall(r"^\| (R[\d, ]+) \| `(\w+)` \|", text, re.MULTILINE))
-    assert {(rule.number, rule.id) for rule in (*RULES, *RUN_RULES)} == said
+    rules = {(rule.number, rule.id) for rule in (*RULES, *RUN_RULES)}
+    assert rules == said, f"docs/findings.md lacks {rules - said}, or has what is gone: {said - rules}"
 
 
 def test_every_figure_is_defined() -> None:
@@ -122,7 +124,7 @@ def test_every_command_is_on_its_page(repository: Path) -> None:
     """With an example of each table; tests/docs runs them."""
     page = (repository / "docs" / "command-line.md").read_text("utf-8")
     commands = set(re.findall(r"^\$ torch-tb-profiler ([\w-]+)", page, re.MULTILINE))
-    assert set(LISTED) <= commands
+    assert set(LISTED) <= commands, f"docs/command-line.md has no example of {set(LISTED) - commands}"
     assert [name for name in COMMANDS if f"| `{name}` |" not in page and name not in commands] == []
 
 

@@ -154,7 +154,6 @@ def test_is_valid() -> None:
 
 def test_the_file_is_the_document(repository: Path) -> None:
     text = (repository / "docs" / "openapi.json").read_text(encoding="utf-8")
-    assert json.loads(text) == json.loads(json.dumps(DOCUMENT))
     assert text == as_text(), "`make openapi` writes it anew"
 
 
