@@ -5,61 +5,67 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
+from msgspec import Meta
+
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, NsMean, Row
 from torch_tb_profiler.analysis.result import column
 from torch_tb_profiler.ranks.words import Link, Role
+
+Rate = Annotated[float, Meta(description="bytes/s")]
 
 
 class CollectiveRow(Answer, frozen=True, kw_only=True):
     """Collectives of one name, group, size and element type, matched across the ranks.
 
-    name           of the call
-    kind           what it does
-    group          label of the process group
-    group_number   its position in `groups`
+    name           what was called
+    group          description and name
     link           whether the group stays within a node
-    dtype          element type; empty if the traces do not contain it
-    bytes          size as nccl-tests counts it; null if it is not known or a rank sends another size
+    bytes          as nccl-tests counts it; empty where it is not known or differs between ranks
+    dtype          of the elements
     ranks          how many members of the group are here
-    size           how many members the group has; null if the traces do not contain it
     calls          how many collectives, each counted once for all its ranks
     matched        how many of them several ranks have
-    transfer_ns    mean time of a matched one once all ranks are there: the shortest duration of any rank; null if
-                   none is matched
-    wait_ns        mean over the ranks and matched calls of the rest; null like transfer_ns
-    algbw          bytes/s: Σ bytes ÷ Σ transfer; null if unknown
-    busbw          bytes/s: algbw × the factor of kind and algorithm; null if unknown
-    algorithm      ring, tree or nvls, where the kernel's name says it; empty otherwise
-    peak           bytes/s of the link in one direction; null if it is not known
-    peak_share     busbw ÷ peak, 0…1; null like these
+    wait_ns        the rest of the time: waiting for ranks that arrived later; mean over the matched calls and ranks
+    transfer_ns    the shortest time that any rank needed; mean over the matched calls
+    algbw          Σ sizes ÷ Σ transfers
+    busbw          algorithm bandwidth × the factor of nccl-tests: comparable with the link
+    peak_share     bus bandwidth ÷ the peak of the link in one direction
     culprit        number of the rank that arrives last in at least half of the calls of three and more ranks
-    culprit_worker  name of its trace; null like culprit
-    culprit_share  part of the calls in which it arrives last, 0…1; null like culprit
+    culprit_share  part of the calls in which that rank arrives last
+    algorithm      from the name of the kernel, if it shows the algorithm
+    kind           what it does
+    group_number   position of the group in `groups`
+    size           how many members the group has; null if the traces do not contain it
+    peak           bytes/s of the link in one direction; null if it is not known
+    culprit_worker  name of the trace of `culprit`; null like it
     worker         trace with the call that waited longest
     row            number of the event of that call; null if it is not known
     """
 
-    name: str
+    name: Annotated[str, column("Name")]
+    group: Annotated[str, column("Process group")]
+    link: Annotated[Link, column("Link")]
+    bytes: Annotated[Bytes | None, column("Size")]
+    dtype: Annotated[str, column("Data type")]
+    ranks: Annotated[Count, column("Ranks", "Members of the group whose traces were read.")]
+    calls: Annotated[Count, column("Calls", "Each counted once for all its ranks.")]
+    matched: Annotated[Count, column("Matched", "Calls that several ranks have.")]
+    wait_ns: Annotated[NsMean | None, column("Wait")]
+    transfer_ns: Annotated[NsMean | None, column("Transfer")]
+    algbw: Annotated[Rate | None, column("Algorithm bandwidth", unit="bytes_per_second", hidden=True)]
+    busbw: Annotated[Rate | None, column("Bus bandwidth", unit="bytes_per_second")]
+    peak_share: Annotated[Fraction | None, column("Of peak", unit="fraction")]
+    culprit: Annotated[
+        int | None,
+        column("Last rank", "The rank that arrives last in most calls, if that is at least half of them.", unit=None),
+    ]
+    culprit_share: Annotated[Fraction | None, column("Last in")]
+    algorithm: Annotated[str, column("Algorithm")]
     kind: str
-    group: str
     group_number: Count
-    link: Link
-    dtype: str
-    bytes: Bytes | None
-    ranks: Count
     size: Count | None
-    calls: Count
-    matched: Count
-    transfer_ns: NsMean | None
-    wait_ns: NsMean | None
-    algbw: float | None
-    busbw: float | None
-    algorithm: str
     peak: float | None
-    peak_share: float | None
-    culprit: int | None
     culprit_worker: str | None
-    culprit_share: Fraction | None
     worker: str
     row: Row | None
 

@@ -10,7 +10,9 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer
+from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import Node, NoParameters, NotFound, Question, RunSubject, Subject
+from torch_tb_profiler.analysis.result import columns_field
 from torch_tb_profiler.ranks import reduction
 from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.reduction import RunResult
@@ -35,10 +37,12 @@ class OneMetric(msgspec.Struct, frozen=True):
 class CollectiveTable(Answer, frozen=True, kw_only=True):
     """Collectives matched across the ranks.
 
-    rows  most waiting first
+    rows     most waiting first
+    columns  what their columns are
     """
 
     rows: Sequence[CollectiveRow]
+    columns: Sequence[Definition] = columns_field("collective", CollectiveRow)
 
 
 def _summary_of(subject: Subject) -> RankSummary:

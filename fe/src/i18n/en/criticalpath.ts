@@ -18,15 +18,10 @@ export const criticalpath = area("criticalpath", {
     "The share of the step time whose cause is recorded in the trace. The rest is waiting that nothing recorded explains: from 10 % on, numbers are uncertain; from 40 % on, no savings are shown.",
   low: "Low confidence: much of the time has no cause in the trace.",
   refused: "Not answered",
-  // More than the server says; in Chinese this is `words/zh-CN/refusals.toml`, and only `waits` is here.
+  // More than the server says: the others are its own. In Chinese this is `words/zh-CN/refusals.toml`, but for `waits`.
   refusals: {
-    no_step: "Nothing in the trace has a duration.",
-    no_host: "The trace has no events of the host: what started the work, and when, is not known.",
-    foreign: "The trace is not one of torch.profiler.",
     no_device:
       "The device that the program used was not recorded: what changes would save is not known.",
-    clocks: (share: string) =>
-      `${share} of the work begins before its launch: the clocks do not agree.`,
     no_launches: (share: string) =>
       `${share} of the work on devices has no recorded launch: the effect of changes of host time is not known.`,
     lost_work: (share: string) =>

@@ -200,39 +200,6 @@ export const ranks = area("ranks", {
     empty: "No collective was recorded",
     emptyReason: "None of the traces contains a collective.",
     link: { within_node: "within a node", between_nodes: "between nodes", unknown: "unknown" },
-    columns: {
-      name: ["Name", "What was called."],
-      group: ["Process group", "Description and name."],
-      link: ["Link", "Whether the group stays within a node."],
-      dtype: ["Data type", "Of the elements."],
-      bytes: [
-        "Size",
-        "As nccl-tests counts it; empty where it is not known or differs between ranks.",
-      ],
-      ranks: ["Ranks", "Members of the group whose traces were read."],
-      calls: ["Calls", "Each counted once for all its ranks."],
-      matched: ["Matched", "Calls that several ranks have."],
-      transfer_ns: [
-        "Transfer",
-        "The shortest time that any rank needed; mean over the matched calls.",
-      ],
-      wait_ns: [
-        "Wait",
-        "The rest of the time: waiting for ranks that arrived later; mean over the matched calls and ranks.",
-      ],
-      algbw: ["Algorithm bandwidth", "Σ sizes ÷ Σ transfers."],
-      busbw: [
-        "Bus bandwidth",
-        "Algorithm bandwidth × the factor of nccl-tests: comparable with the link.",
-      ],
-      peak_share: ["Of peak", "Bus bandwidth ÷ the peak of the link in one direction."],
-      culprit: [
-        "Last rank",
-        "The rank that arrives last in most calls, if that is at least half of them.",
-      ],
-      culprit_share: ["Last in", "Part of the calls in which that rank arrives last."],
-      algorithm: ["Algorithm", "From the name of the kernel, if it shows the algorithm."],
-    },
   },
 
   ranges: {

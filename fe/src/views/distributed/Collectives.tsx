@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import {
   type BandwidthFit,
-  type CollectiveRow,
+  type CollectiveTable,
   type RanksOverview,
   useRanksQuery,
 } from "../../api";
@@ -34,15 +34,15 @@ export function Collectives() {
           rows.length === 0 ? { title: text.empty, reason: text.emptyReason } : null
         }
       >
-        {({ rows }) => <Rows rows={rows} />}
+        {(answer) => <Rows answer={answer} />}
       </QueryPanel>
     </div>
   );
 }
 
-function Rows({ rows }: { rows: readonly CollectiveRow[] }) {
+function Rows({ answer }: { answer: CollectiveTable }) {
   const state = useTableParams(params.collectivesFilter, params.collectivesSort);
-  const table = useMemo(() => collectivesTable(rows), [rows]);
+  const table = useMemo(() => collectivesTable(answer), [answer]);
   return (
     <DataTable
       id="run-collectives"
@@ -50,7 +50,7 @@ function Rows({ rows }: { rows: readonly CollectiveRow[] }) {
       table={table}
       {...state}
       onSelect={(row) => {
-        const found = rows[row];
+        const found = answer.rows[row];
         if (found) showEvent(found.worker, found.row);
       }}
     />

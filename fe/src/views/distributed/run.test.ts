@@ -182,7 +182,17 @@ describe("tables", () => {
       worker: "rank0",
       row: null,
     };
-    const { rows } = collectivesTable([row, { ...row, culprit: 7, culprit_share: 0.5 }]);
+    const { rows } = collectivesTable({
+      rows: [row, { ...row, culprit: 7, culprit_share: 0.5 }],
+      columns: ["wait_ns", "culprit", "culprit_share"].map((key) => ({
+        key,
+        label: key,
+        type: "number",
+        unit: null,
+        help: "",
+        id: "",
+      })),
+    });
     expect(rows).toMatchObject({ wait_ns: [null, null], culprit: [null, "Rank 7"] });
     expect(rows.culprit_share).toEqual([null, 50]);
   });

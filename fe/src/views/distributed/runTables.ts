@@ -1,6 +1,11 @@
 /** The tables of the run page, made of its answers. Pure. */
-import type { BandwidthFit, CollectiveRow, RanksOverview, RunGroup } from "../../api";
-import type { Unit } from "../../format";
+import type {
+  BandwidthFit,
+  CollectiveRow,
+  CollectiveTable,
+  RanksOverview,
+  RunGroup,
+} from "../../api";
 import { ranksTexts as text } from "../../i18n";
 import {
   type Cell,
@@ -13,23 +18,9 @@ import {
 } from "../../table";
 import { rangesOf } from "./ranks";
 
-type Words = readonly string[];
-
-/** A column with its words: label and help. */
-function column(
-  key: string,
-  [label = key, help = ""]: Words,
-  type: Column["type"],
-  unit: Unit | null = null,
-  more: Partial<Column> = {},
-): Column {
-  return { key, label, type, unit, ...(help ? { help } : {}), ...more };
-}
-
 /** Fractions as percents, which are drawn as bars. */
 const percent = (share: number | null): Cell => (share === null ? null : share * 100);
-const BAR = { bar: true } as const;
-const SHARE = { ...BAR, unit: "percent" } as const;
+const SHARE = { bar: true, unit: "percent" } as const;
 
 /** Hidden where all ranks have the same. */
 const ALIKE: ReadonlySet<string> = new Set([
@@ -53,66 +44,28 @@ export function ranksTable({
   return { columns: columns.map((each) => ({ ...each, hidden: isHidden(each) })), rows };
 }
 
-export function collectivesTable(rows: readonly CollectiveRow[]): Table {
-  const { columns: words, link } = text.collectives;
+export function collectivesTable({ rows, columns }: CollectiveTable): Table {
   const some = (known: (row: CollectiveRow) => boolean) => ({ hidden: !rows.some(known) });
-  const cells: readonly (readonly [Column, (row: CollectiveRow) => Cell])[] = [
-    [column("name", words.name, "string"), (row) => row.name],
-    [column("group", words.group, "string", null, { brief: briefGroup }), (row) => row.group],
-    [column("link", words.link, "string"), (row) => link[row.link]],
-    [column("bytes", words.bytes, "number", "bytes"), (row) => row.bytes],
-    [
-      column("dtype", words.dtype, "string", null, {
-        hidden: new Set(rows.map((row) => row.dtype)).size < 2,
-      }),
-      (row) => row.dtype || null,
-    ],
-    [column("ranks", words.ranks, "number", "count"), (row) => row.ranks],
-    [column("calls", words.calls, "number", "count"), (row) => row.calls],
-    [
-      column(
-        "matched",
-        words.matched,
-        "number",
-        "count",
-        some((row) => row.matched < row.calls),
-      ),
-      (row) => row.matched,
-    ],
-    [column("wait_ns", words.wait_ns, "number", "ns"), (row) => row.wait_ns],
-    [column("transfer_ns", words.transfer_ns, "number", "ns"), (row) => row.transfer_ns],
-    [
-      column("algbw", words.algbw, "number", "bytes_per_second", { hidden: true }),
-      (row) => row.algbw,
-    ],
-    [column("busbw", words.busbw, "number", "bytes_per_second"), (row) => row.busbw],
-    [
-      column("peak_share", words.peak_share, "number", "percent", {
-        ...BAR,
-        ...some((row) => row.peak_share !== null),
-      }),
-      (row) => percent(row.peak_share),
-    ],
-    [column("culprit", words.culprit, "string"), (row) => nameOf(row.culprit, row.culprit_worker)],
-    [
-      column("culprit_share", words.culprit_share, "number", "percent", BAR),
-      (row) => percent(row.culprit_share),
-    ],
-    [
-      column(
-        "algorithm",
-        words.algorithm,
-        "string",
-        null,
-        some((row) => row.algorithm !== ""),
-      ),
-      (row) => row.algorithm || null,
-    ],
-  ];
-  return tableOf(
-    cells.map(([column, cell]) => ({ column, cell })),
-    rows,
-  );
+  return declaredTable(columns, rows, {
+    group: { brief: briefGroup },
+    link: { cell: ({ link }) => text.collectives.link[link] },
+    dtype: {
+      hidden: new Set(rows.map((row) => row.dtype)).size < 2,
+      cell: ({ dtype }) => dtype || null,
+    },
+    matched: some((row) => row.matched < row.calls),
+    peak_share: {
+      ...SHARE,
+      ...some((row) => row.peak_share !== null),
+      cell: (row) => percent(row.peak_share),
+    },
+    culprit: { type: "string", cell: (row) => nameOf(row.culprit, row.culprit_worker) },
+    culprit_share: { ...SHARE, cell: (row) => percent(row.culprit_share) },
+    algorithm: {
+      ...some((row) => row.algorithm !== ""),
+      cell: ({ algorithm }) => algorithm || null,
+    },
+  });
 }
 
 /** Whether a row of the collectives is one that a fit was made of, with so many bytes. */
@@ -163,7 +116,10 @@ export function membersOf({ ranks }: Pick<RunGroup, "ranks">): string {
 export function fitsTable(columns: readonly Column[], fits: readonly BandwidthFit[]): Table {
   return tableOf(
     [
-      { column: column("which", [text.scatter.which], "string"), cell: fitName },
+      {
+        column: { key: "which", label: text.scatter.which, type: "string", unit: null },
+        cell: fitName,
+      },
       ...declaredCells<BandwidthFit>(columns, {
         points: { type: "number", unit: "count", cell: ({ points }) => points.length },
         residual: { unit: "percent", cell: ({ residual }) => percent(residual) },
