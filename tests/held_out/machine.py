@@ -291,9 +291,10 @@ class Machine:
             self._begin = begin
 
     @property
-    def step_us(self) -> float:
-        """The mean step."""
-        return (self.ends[-1] - self._begin) / len(self.ends)
+    def steps_us(self) -> list[float]:
+        """How long each step takes."""
+        begins = [self._begin, *self.ends[:-1]]
+        return [end - begin for begin, end in zip(begins, self.ends, strict=True)]
 
     def document(self) -> dict[str, Any]:
         """The trace file."""

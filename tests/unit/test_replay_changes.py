@@ -7,8 +7,10 @@ import pytest
 
 from tests.events import Event, annotation, copy, frame, kernel, launch, model_of, op
 from tests.replay_programs import (
+    COMPUTE,
     PINNED_RATE,
     US,
+    Instruction,
     Machine,
     copying_program,
     random_program,
@@ -281,3 +283,18 @@ def test_a_first_step_that_warms_up_is_no_sample() -> None:
     assert found.saved_ns == 80_000 + 5 * 20_000
     assert found.low_ns == found.saved_ns - 2400 * 5
     assert found.high_ns == found.saved_ns + 2400 * 5
+
+
+def host_paced(n: int) -> float:
+    """What half as long kernels save of a step, ns, where the host takes longer than the device, which lags behind."""
+    step: list[Instruction] = [("launch", 30 * US, 20 * US, COMPUTE)] * 40 + [("launch", 30 * US, 900 * US, COMPUTE)]
+    model = model_of(recorded([step] * n).events)
+    found = what_if(model, [kernels(0.5)])
+    assert found.step_after_ns is not None
+    assert (found.step_after_ns <= found.step_before_ns).all()
+    return (found.saved_ns or 0) / n
+
+
+def test_what_is_gained_once_is_no_saving_of_a_step() -> None:
+    step_ns = 41 * 30 * US
+    assert host_paced(6) == pytest.approx(host_paced(60), abs=0.01 * step_ns)

@@ -9,6 +9,7 @@ from tests.named_programs import (
     GEMM,
     REDUCE,
     SOFTMAX,
+    Program,
     backward,
     diagnosed,
     elementwise,
@@ -297,3 +298,42 @@ def test_a_bias_before_a_batch_norm() -> None:
 @pytest.mark.parametrize("step", [[convolution(bias=False), NORM], [convolution(bias=True), PRODUCT]])
 def test_a_bias_that_is_needed_and_none(step: list[Instruction]) -> None:
     assert found(run(step * 4), "conv_bias") == []
+
+
+PATTERNS: dict[str, tuple[str, list[Instruction]]] = {
+    "attention": ("unfused_attention", [PRODUCT, *weights(), PRODUCT]),
+    "norm": ("unfused_norm", [PRODUCT, *rms_norm(), PRODUCT]),
+    "chain": ("pointwise_chain", [PRODUCT, *chain("mul", "add", "tanh", "mul"), PRODUCT]),
+    "bias": ("conv_bias", [convolution(bias=True), NORM]),
+}
+
+
+@pytest.mark.parametrize("nothing", ["dropout", "type_as", "contiguous", "mul", "my::identity"])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_operators_that_do_nothing_are_no_part_of_a_pattern(pattern: str, nothing: str) -> None:
+    """Between any two operators, whatever their name: they start no work, and call nothing."""
+    rule, step = PATTERNS[pattern]
+    (finding,) = found(run(step), rule)
+    for at in range(len(step) + 1):
+        (with_it,) = found(run([*step[:at], op(nothing, host=0.1), *step[at:]]), rule)
+        assert with_it.count == finding.count, at
+        assert with_it.saving is not None
+        assert with_it.saving.alone_ns == pytest.approx(finding.saving and finding.saving.alone_ns, rel=0.01), at
+
+
+def test_a_fusion_does_not_save_a_first_launch_beside_it() -> None:
+    """The convolution loads its library, which takes 100 ms, once."""
+    cold = [
+        inside(
+            "cpu_op",
+            "aten::_convolution",
+            op("cudnn_convolution", ("cudnn_implicit_gemm_convolve_sgemm", 100), host=100_000),
+            elementwise("add_", 25, [[8, 64, 56, 56], [1, 64, 1, 1]]),
+        ),
+        NORM,
+    ]
+    program = Program()
+    program.run([[*cold, *[convolution(bias=True), NORM] * 7], *[[convolution(bias=True), NORM] * 8] * 3])
+    (finding,) = found(program, "conv_bias")
+    assert finding.saving is not None
+    assert (finding.saving.alone_ns or 0) <= 8 * (25_000 + 30_000)

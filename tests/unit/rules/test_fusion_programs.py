@@ -276,6 +276,13 @@ def test_weights_of_experts_that_are_copied() -> None:
     (finding,) = found(program, "gathered_experts")
     assert finding.saving is not None
     assert finding.saving.alone_ns == pytest.approx(saved(program, run([PRODUCT, ROUTE, product])), rel=0.03)
+    # of both layers of the experts, each before its product
+    other = op("index", ("void at::native::index_elementwise_kernel<128, 4>()", 90), dims=[[8, 256, 512], []])
+    back = op("bmm", (GEMM, 120), dims=[[2, 1, 512], [2, 512, 256]])
+    both = run([PRODUCT, ROUTE, gather, other, product, back])
+    (finding,) = found(both, "gathered_experts")
+    assert finding.saving is not None
+    assert finding.saving.alone_ns == pytest.approx(saved(both, run([PRODUCT, ROUTE, product, back])), rel=0.03)
     # a cache that is put in another order
     assert found(run([PRODUCT, gather, product]), "gathered_experts") == []
     # rows of an embedding

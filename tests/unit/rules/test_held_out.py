@@ -37,13 +37,13 @@ _ONE: dict[str, Any] = {"steps": 1}
 _CUT: dict[str, Any] = {"cut": 0.08}
 
 SAID = [
-    Said(training.slow_workers, "input", "dataloader", _EXACT, "train.py:40 (train_step)"),
+    Said(training.slow_workers, "input", "dataloader", _NEAR, "train.py:40 (train_step)"),
     Said(training.main_process_loader, "input", "synchronous_dataloader", _EXACT, "dataset.py:27 (__getitem__)"),
     Said(training.pageable_batches, "memory", "pageable_input", (0.6, 1.0), "train.py:40"),
     Said(training.pageable_batches, "memory", "exposed_copies", (0.8, 1.3), "train.py:40", {"gpu": MI300X}),
     Said(host_faults.item_each_step, "host", "sync_points", (0.6, 1.1), "train.py:40", {"gpu": MI300X}),
     Said(host_faults.printed_loss, "host", "logging_reads", (0.6, 1.1), "train.py:40", {"gpu": MI300X}),
-    Said(host_faults.anomaly, "launch", "anomaly_mode", (0.7, 1.1), "aten::item", {"gpu": MI300X}),
+    Said(host_faults.anomaly, "launch", "anomaly_mode", (0.7, 1.1), None, {"gpu": MI300X}),
     Said(host_faults.zeroed_gradients, "launch", "zero_grad", (0.7, 1.1), "train.py:40", {"gpu": MI300X}),
     Said(host_faults.masked_tokens, "host", "dynamic_shapes", (0.3, 1.1), "model.py:95 (route)", {"gpu": MI300X}),
     Said(host_faults.synchronized_steps, "host", "sync_points", (0.6, 1.1), "timer.py:9 (stop)", {"gpu": MI300X}),
@@ -71,9 +71,9 @@ SAID = [
     Said(host_faults.python_preprocessing, "host", "host_code", (0.5, 1.1), "augment.py:18", _CUT),
     Said(host_faults.python_preprocessing, "compute", "host_code", _EXACT, "augment.py:18", _ONE),
     Said(host_faults.tensor_preprocessing, "host", "host_code", _EXACT, "augment.py:18 (random_crop)"),
-    Said(host_faults.tensor_preprocessing, "host", "host_code", _EXACT, "aten::", _NO_STACKS),
+    Said(host_faults.tensor_preprocessing, "host", "host_code", _EXACT, None, _NO_STACKS),
     Said(host_faults.anomaly, "compute", "anomaly_mode", (0.7, 1.1), "aten::item"),
-    Said(host_faults.zeroed_gradients, "launch", "zero_grad", (0.7, 1.1), "train.py:40"),
+    Said(host_faults.zeroed_gradients, "host", "zero_grad", (0.7, 1.1), "train.py:40"),
     Said(host_faults.two_launching_threads, "launch", "thread_contention", (0.7, 1.1), "aten::mm"),
     Said(inference.eager_decode, "launch", "launch_bound", _EXACT, None),
     Said(inference.slow_scheduler, "host", "step_gaps", _EXACT, "engine/scheduler.py:145 (schedule)"),

@@ -120,6 +120,21 @@ def test_exposed_copies() -> None:
     assert "exposed_copies" not in found_in(uploading(TO_DEVICE, 24 * MB)), "of pageable memory the memory is the cause"
 
 
+def test_large_copies_within_the_device() -> None:
+    within = ("copy", "DtoD (Device -> Device)", 200 * MB)
+    faulty: Program = [[within, *work(20, 5 * US, 200 * US)] for _ in range(6)]
+    finding = found_in(faulty)["device_copies"]
+    assert finding.saving is not None
+    assert finding.saving.alone_ns == pytest.approx(
+        saved(faulty, [work(20, 5 * US, 200 * US) for _ in range(6)]), rel=0.05
+    )
+    assert finding.where is not None
+    assert finding.where.operator == "aten::copy_"
+    assert "clone()" in finding.advice
+    small: Program = [[("copy", "DtoD (Device -> Device)", 60_000), *work(20, 5 * US, 200 * US)] for _ in range(6)]
+    assert "device_copies" not in found_in(small)
+
+
 def test_exposed_copies_to_the_host() -> None:
     program: Program = [[*work(20, 5 * US, 200 * US), ("copy", TO_PINNED, 24 * MB)] for _ in range(6)]
     assert "pinned memory" in found_in(program)["exposed_copies"].advice
