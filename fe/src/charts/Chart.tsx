@@ -190,8 +190,9 @@ function Pointed({ picture, tips, pointed, reached, width, height }: PointedProp
   );
 }
 
+/** After the browser has scrolled to the focus, which is as large as the picture. */
 function comeIntoSight(element: Element | null): void {
-  element?.scrollIntoView?.({ block: "nearest" });
+  requestAnimationFrame(() => element?.scrollIntoView?.({ block: "nearest" }));
 }
 
 interface KeysProps extends Pick<ChartProps, "title" | "keys" | "onKey" | "onPick"> {
