@@ -11,7 +11,15 @@ export {
   withBaseline,
 } from "./compare";
 export { DataTable, type DataTableProps } from "./DataTable";
-export { type Derivation, declared, derive, shareOf } from "./derive";
+export {
+  asDeclared,
+  type Derivation,
+  declared,
+  derive,
+  described,
+  hiding,
+  shareOf,
+} from "./derive";
 export { FilterBox } from "./FilterBox";
 export { ListTable } from "./ListTable";
 export {

@@ -27,7 +27,7 @@ import { Pickers } from "./Pickers";
 import { EVERYTHING, params } from "./params";
 import type { Part } from "./parts";
 import { RooflinePanel } from "./RooflinePanel";
-import { Kernels, Operators, Parts } from "./Tables";
+import { Names, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
 import { Whole } from "./Whole";
 import { WorkPanel } from "./WorkPanel";
@@ -182,8 +182,8 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       <WorkPanel query={changed} />
       <Timeline query={query} look={look} onPick={pick} onOpen={openPart} />
       <Parts query={query} look={look} onPick={pick} />
-      <Operators query={query} look={look} />
-      <Kernels query={query} look={look} />
+      <Names of="operators" query={query} look={look} />
+      <Names of="kernels" query={query} look={look} />
       <RooflinePanel baseline={key} experiment={sel} versions={versions} />
     </Flow>
   );
