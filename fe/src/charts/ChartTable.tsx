@@ -1,5 +1,6 @@
 /** The numbers of a picture as a table. */
 import { chartsTexts } from "../i18n";
+import { Link } from "../ui";
 import "./charts.css";
 
 export interface ChartRow {
@@ -42,9 +43,9 @@ export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
             <tr key={r}>
               <th scope="row">
                 {onPick ? (
-                  <button type="button" className="link" onClick={onPick}>
+                  <Link onClick={onPick}>
                     {name}
-                  </button>
+                  </Link>
                 ) : (
                   name
                 )}

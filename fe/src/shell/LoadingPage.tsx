@@ -3,7 +3,7 @@ import type { ApiError, Status, TraceStatus } from "../api";
 import { bytes, count, fraction } from "../format";
 import { reasonText, t } from "../i18n";
 import { type CurrentTrace, selectTrace } from "../state";
-import { Failure, ProgressBar } from "../ui";
+import { Failure, Link, ProgressBar } from "../ui";
 import { FilesTable } from "./Files";
 import { fileRows, traceProgress } from "./progress";
 import "./page.css";
@@ -106,13 +106,9 @@ function ReadyTraces({ status, current }: { status: Status; current: CurrentTrac
       <ul className="ready-traces">
         {ready.map(({ run, trace }) => (
           <li key={`${run}/${trace.file}`}>
-            <button
-              type="button"
-              className="link"
-              onClick={() => selectTrace({ run, worker: trace.worker, span: trace.span })}
-            >
+            <Link onClick={() => selectTrace({ run, worker: trace.worker, span: trace.span })}>
               {run} · {trace.worker} · {trace.span}
-            </button>
+            </Link>
           </li>
         ))}
       </ul>

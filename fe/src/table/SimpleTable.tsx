@@ -1,6 +1,6 @@
 import { type CSSProperties, type ReactNode, useMemo } from "react";
 import { tableTexts } from "../i18n";
-import { Wide } from "../ui";
+import { Link, Wide } from "../ui";
 import { drawColumns, toneOf } from "./columns";
 import { cellOf, rowCount, type Table } from "./model";
 import "./table.css";
@@ -76,11 +76,5 @@ export function SimpleTable({ caption, table, renderName, doorOf }: Props) {
 }
 
 function Named({ text, door }: { text: string; door: (() => void) | null }) {
-  return door === null ? (
-    text
-  ) : (
-    <button type="button" className="link" onClick={door}>
-      {text}
-    </button>
-  );
+  return door === null ? text : <Link onClick={door}>{text}</Link>;
 }

@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import { count } from "../format";
 import { t, tableTexts } from "../i18n";
+import { Link } from "../ui";
 import { type DrawnColumn, drawColumns } from "./columns";
 import { FilterBox } from "./FilterBox";
 import { exampleFor, type FilterProblem } from "./filter";
@@ -102,10 +103,7 @@ export function TableFrame(props: Props) {
       {props.children}
       {props.empty && total > 0 && !busy && (
         <p className="data-table-empty">
-          {tableTexts.noMatch}{" "}
-          <button type="button" className="link" onClick={() => onFilter("")}>
-            {tableTexts.clearFilter}
-          </button>
+          {tableTexts.noMatch} <Link onClick={() => onFilter("")}>{tableTexts.clearFilter}</Link>
         </p>
       )}
     </div>

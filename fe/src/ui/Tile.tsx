@@ -1,5 +1,6 @@
 import type { CSSProperties } from "react";
 import { unbroken } from "../format";
+import { Link } from "./Button";
 import "./tile.css";
 
 interface TileProps {
@@ -20,9 +21,9 @@ export function Tile({ label, help, value, facts = [], remark, onOpen }: TilePro
       <dt>{label}</dt>
       <dd className="tile-value num" style={{ "--letters": value.length } as CSSProperties}>
         {onOpen ? (
-          <button type="button" className="link" aria-label={`${label}: ${value}`} onClick={onOpen}>
+          <Link aria-label={`${label}: ${value}`} onClick={onOpen}>
             {value}
-          </button>
+          </Link>
         ) : (
           value
         )}

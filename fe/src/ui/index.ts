@@ -3,6 +3,7 @@
 export { Async, Empty, type EmptyReason, Failure, Missing, Skeleton } from "./Async";
 export { type Anchor, anchor } from "./anchor";
 export { Boundary } from "./Boundary";
+export { Button, Link } from "./Button";
 export { Code } from "./Code";
 export { Combo } from "./Combo";
 export { CopyButton } from "./CopyButton";

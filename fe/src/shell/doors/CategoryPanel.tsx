@@ -6,7 +6,7 @@ import { bare, categoryName, overviewTexts } from "../../i18n";
 import { doors as text } from "../../i18n/en/doors";
 import { goToView, type PickedKind, viewName } from "../../state";
 import { ListTable } from "../../table";
-import { QueryPanel } from "../../ui";
+import { Button, Link, QueryPanel } from "../../ui";
 import { showInTrace } from "../findings/showInTrace";
 import "./doors.css";
 
@@ -47,9 +47,9 @@ function Opened({ sel, category, step, onClose }: Props & { readonly category: C
         query={query}
         empty={({ total_ns: total }) => (total === 0 ? { reason: text.nothing } : null)}
         actions={
-          <button type="button" className="button quiet" onClick={onClose}>
+          <Button quiet onClick={onClose}>
             {text.close}
-          </button>
+          </Button>
         }
       >
         {(answer) => <Found answer={answer} />}
@@ -86,14 +86,12 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
               <td className="number">{fraction(part.ns / total)}</td>
               <td className="number">{count(part.stretches)}</td>
               <td className="number">
-                <button
-                  type="button"
-                  className="link"
+                <Link
                   title={text.inTrace(part.name ?? text.unknown, trace)}
                   onClick={() => showInTrace(part, part.row)}
                 >
                   {duration(part.duration_ns)}
-                </button>
+                </Link>
               </td>
             </tr>
           ))}
@@ -110,14 +108,12 @@ function Found({ answer: { parts, names, stretches, total_ns: total } }: { answe
               </td>
               <td className="number">{stretch.step}</td>
               <td className="number">
-                <button
-                  type="button"
-                  className="link"
+                <Link
                   title={text.inTrace(stretch.name ?? text.unknown, trace)}
                   onClick={() => showInTrace(stretch, stretch.row)}
                 >
                   {duration(stretch.duration_ns)}
-                </button>
+                </Link>
               </td>
             </tr>
           ))}
@@ -141,13 +137,11 @@ function Name({ name, short_name: short, kind = "other" }: Named) {
   if (!home) return <span title={name}>{name}</span>;
   const [picked, view] = home;
   return (
-    <button
-      type="button"
-      className="link"
+    <Link
       title={text.open(name, viewName(view))}
       onClick={() => goToView(view, { kind: picked, name }, { filter: "" })}
     >
       {short ?? name}
-    </button>
+    </Link>
   );
 }

@@ -1,4 +1,5 @@
 /** A finding: what it costs, where it is, and what to do. */
+
 import type { ReactNode } from "react";
 import type { Evidence, Finding } from "../../api";
 import { duration, fraction, value } from "../../format";
@@ -13,6 +14,7 @@ import {
   refusedText,
 } from "../../i18n";
 import { goToView, isViewId, parsePicked, type ViewId, viewName } from "../../state";
+import { Link } from "../../ui";
 import { longestSlice } from "../places";
 import { inCode } from "./code";
 import "./findings.css";
@@ -46,9 +48,9 @@ export function FindingItem(props: ItemProps) {
         {saving && <Saving saving={saving} stepNs={stepNs} isFirst={isFirst} />}
         {confidence !== "high" && <span className="badge">{text.confidence[confidence]}</span>}
         {onHide && (
-          <button type="button" className="link finding-hide" onClick={onHide}>
+          <Link className="finding-hide" onClick={onHide}>
             {text.hide}
-          </button>
+          </Link>
         )}
       </h3>
       {where}
@@ -152,18 +154,12 @@ function Where({
   return (
     <>
       {view !== null && view !== here && isViewId(view) && (
-        <button type="button" className="link" onClick={() => show(view)}>
-          {text.showIn(viewName(view))}
-        </button>
+        <Link onClick={() => show(view)}>{text.showIn(viewName(view))}</Link>
       )}{" "}
       {selected && view !== "trace" && (selected.kind === "op" || selected.kind === "kernel") && (
-        <button
-          type="button"
-          className="link"
-          onClick={() => goToView("trace", selected, longestSlice(selected.name))}
-        >
+        <Link onClick={() => goToView("trace", selected, longestSlice(selected.name))}>
           {text.showIn(viewName("trace"))}
-        </button>
+        </Link>
       )}
     </>
   );

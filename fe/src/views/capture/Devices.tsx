@@ -1,7 +1,7 @@
 import type { RecordedDevice } from "../../api";
 import { captureTexts } from "../../i18n";
 import { goToView } from "../../state";
-import { DeviceTable, Panel } from "../../ui";
+import { DeviceTable, Link, Panel } from "../../ui";
 
 const text = captureTexts.devices;
 
@@ -32,12 +32,8 @@ export function Devices({ devices }: { devices: readonly RecordedDevice[] }) {
 /** Its tracks on the timeline. */
 function ShowTracks({ id }: { readonly id: number }) {
   return (
-    <button
-      type="button"
-      className="link"
-      onClick={() => goToView("trace", null, { tracks: `GPU ${id}`, window: null })}
-    >
+    <Link onClick={() => goToView("trace", null, { tracks: `GPU ${id}`, window: null })}>
       {text.yes}
-    </button>
+    </Link>
   );
 }

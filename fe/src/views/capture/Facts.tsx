@@ -1,3 +1,5 @@
+import { Link } from "../../ui";
+
 /** Names with values; what comes from the trace is text. */
 export interface Fact {
   name: string;
@@ -13,15 +15,7 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
       {facts.map(({ name, value, help, onOpen }) => (
         <div key={name}>
           <dt title={help}>{name}</dt>
-          <dd className="num">
-            {onOpen ? (
-              <button type="button" className="link" onClick={onOpen}>
-                {value}
-              </button>
-            ) : (
-              value
-            )}
-          </dd>
+          <dd className="num">{onOpen ? <Link onClick={onOpen}>{value}</Link> : value}</dd>
         </div>
       ))}
     </dl>

@@ -16,7 +16,7 @@ import {
 import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import { goToView, useAddress } from "../../state";
-import { Empty, QueryPanel } from "../../ui";
+import { Empty, Link, QueryPanel } from "../../ui";
 import { changeBars, intervalText, kindOf } from "./change";
 import { params } from "./params";
 
@@ -219,13 +219,9 @@ function Kinds({ answer: { kinds, unnamed_ns: unnamed } }: { answer: Change }) {
       {cause !== "" && (
         <>
           {" "}
-          <button
-            type="button"
-            className="link"
-            onClick={() => goToView("overview", null, { cause })}
-          >
+          <Link onClick={() => goToView("overview", null, { cause })}>
             {text.pieces(partName(cause))}
-          </button>
+          </Link>
         </>
       )}
     </p>

@@ -7,7 +7,7 @@ import { count, duration, signed } from "../../format";
 import { compareTexts } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import { useAddress, usePicked } from "../../state";
-import { QueryPanel } from "../../ui";
+import { Link, QueryPanel } from "../../ui";
 import { namesOf, workRows, workTable } from "./change";
 import { params } from "./params";
 
@@ -39,9 +39,7 @@ function Work({ answer }: { answer: Change }) {
       {cause !== "" && (
         <p className="compare-many-note">
           {rows.length === 0 ? text.noneOf(partName(cause)) : text.only(partName(cause))}{" "}
-          <button type="button" className="link" onClick={() => setCause("")}>
-            {text.all}
-          </button>
+          <Link onClick={() => setCause("")}>{text.all}</Link>
         </p>
       )}
       <ViewTable

@@ -19,7 +19,7 @@ import {
   useAddress,
   useTrace,
 } from "../../state";
-import { Empty, Flow, Missing, Panel, ProgressBar, Segmented } from "../../ui";
+import { Button, Empty, Flow, Missing, Panel, ProgressBar, Segmented } from "../../ui";
 import { ChangePanel } from "./ChangePanel";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
@@ -166,9 +166,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       <Panel title={compareTexts.timeline.title}>
         <Empty title={text.noPart} reason={text.noPartReason} />
         <p className="compare-back">
-          <button type="button" className="button" onClick={() => openPart(EVERYTHING)}>
-            {text.showAll}
-          </button>
+          <Button onClick={() => openPart(EVERYTHING)}>{text.showAll}</Button>
         </p>
       </Panel>
     );

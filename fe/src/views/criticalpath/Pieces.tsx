@@ -5,7 +5,7 @@ import { exact } from "../../format";
 import { criticalpath } from "../../i18n/en/criticalpath";
 import { goToView, useAddress, useTrace, type ViewLook } from "../../state";
 import { type Answer, asDeclared, described, numberAt, type Rows, type Table } from "../../table";
-import { anchor, Panel, QueryPanel } from "../../ui";
+import { anchor, Button, Panel, QueryPanel } from "../../ui";
 import { params } from "./params";
 
 const text = criticalpath.pieces;
@@ -54,16 +54,12 @@ function OfStep({ step, window }: Props) {
       query={query}
       actions={
         <>
-          <button
-            type="button"
-            className="button"
-            onClick={() => goToView("trace", undefined, { window, event: null, search: "" })}
-          >
+          <Button onClick={() => goToView("trace", undefined, { window, event: null, search: "" })}>
             {text.showStep}
-          </button>
-          <button type="button" className="button quiet" onClick={() => setStep(null)}>
+          </Button>
+          <Button quiet onClick={() => setStep(null)}>
             {text.close}
-          </button>
+          </Button>
         </>
       }
     >
@@ -98,13 +94,9 @@ function PieceDetails({ rows, row }: { rows: Rows; row: number }) {
   const length = numberAt(rows, "duration_ns", row) ?? 0;
   return (
     <div className="path-piece">
-      <button
-        type="button"
-        className="button"
-        onClick={() => goToView("trace", undefined, lookAt(event, start, length))}
-      >
+      <Button onClick={() => goToView("trace", undefined, lookAt(event, start, length))}>
         {text.show}
-      </button>
+      </Button>
       <span className="muted num">{exact(length, "ns")}</span>
       {event === null && <span className="muted">{text.noEvent}</span>}
     </div>

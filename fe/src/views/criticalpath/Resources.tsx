@@ -4,7 +4,7 @@ import { count, unbroken } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { change, setAddress } from "../../state";
 import { SimpleTable, type Table } from "../../table";
-import { Panel } from "../../ui";
+import { Link, Panel } from "../../ui";
 import { PIECES } from "./Pieces";
 import { params } from "./params";
 import { isTold, madeOf, piecesOf, resourceColor, resourceName, stepWithMost } from "./parts";
@@ -60,9 +60,7 @@ function Door({ steps, resource, name }: DoorProps) {
   // A report has no pieces.
   if (step === undefined || reportMade() !== null) return name;
   return (
-    <button
-      type="button"
-      className="link"
+    <Link
       title={text.piecesOf(name, step)}
       onClick={() => {
         setAddress(
@@ -74,7 +72,7 @@ function Door({ steps, resource, name }: DoorProps) {
       }}
     >
       {name}
-    </button>
+    </Link>
   );
 }
 

@@ -4,7 +4,7 @@ import type { MissingCollective, RanksOverview, SlowLink, Straggler } from "../.
 import { count, decimal, duration, fraction, MISSING } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { useTrace, viewName } from "../../state";
-import { Panel, Wide } from "../../ui";
+import { Button, Link, Panel, Wide } from "../../ui";
 import { compareRanks, showStraggler } from "./go";
 import { rangesOf } from "./ranks";
 import { named, rankName, typical } from "./sentence";
@@ -97,9 +97,9 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
       </td>
       <td className="run-where">
         {row.operator !== null && (
-          <button type="button" className="link" title={row.operator} onClick={show}>
+          <Link title={row.operator} onClick={show}>
             <code>{row.operator}</code>
-          </button>
+          </Link>
         )}
         {row.operator_ns !== null && <span className="num"> {duration(row.operator_ns)}</span>}
         {row.position !== null && (
@@ -124,25 +124,21 @@ function Row({ row, answer, doubts }: { row: Straggler; answer: RanksOverview; d
       </td>
       <td className="run-actions">
         <div>
-          <button
-            type="button"
-            className="button"
+          <Button
             title={other ? text.beside(rankName(other.rank, other.worker)) : undefined}
             onClick={show}
           >
             {other
               ? ranksTexts.show.both(viewName("trace"))
               : ranksTexts.show.trace(viewName("trace"))}
-          </button>
+          </Button>
           {sel && other && (
-            <button
-              type="button"
-              className="button"
+            <Button
               title={rankName(other.rank, other.worker)}
               onClick={() => compareRanks(sel.run, sel.span, row.worker, other.worker)}
             >
               {ranksTexts.show.compare}
-            </button>
+            </Button>
           )}
         </div>
       </td>

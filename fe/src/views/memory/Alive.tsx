@@ -5,7 +5,7 @@ import { bytes, count, exact, fraction } from "../../format";
 import { noteText, memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { type Rows, rowCount } from "../../table";
-import { QueryPanel } from "../../ui";
+import { Button, QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { aliveTable, holdersTable } from "./columns";
 import { MOST_BLOCKS, type Moment } from "./look";
@@ -109,9 +109,7 @@ function Sum({ answer: { meta }, look, kind }: SumProps) {
           {bytes(at.allocated)} {text.inUse}
         </span>
         {look.cursor !== null && (
-          <button type="button" className="button" onClick={() => look.setCursor(null)}>
-            {text.backToPeak}
-          </button>
+          <Button onClick={() => look.setCursor(null)}>{text.backToPeak}</Button>
         )}
       </p>
       <div className="memory-bar" aria-hidden="true">

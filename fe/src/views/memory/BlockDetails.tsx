@@ -3,6 +3,7 @@ import { exact } from "../../format";
 import { dialogsTexts, memoryTexts as text } from "../../i18n";
 import { goToView, type ViewLook, viewName } from "../../state";
 import { numberAt, type Rows } from "../../table";
+import { Button } from "../../ui";
 import type { Look } from "./useLook";
 
 interface Props {
@@ -30,33 +31,23 @@ export function BlockDetails({ rows, row, look }: Props) {
           ) : (
             <>
               <span title={exact(time, "ns")}>{momentIn(time, { start: 0, end: time }, 1e6)}</span>{" "}
-              <button
-                type="button"
-                className="button"
+              <Button
                 aria-label={text.setMomentOf(label, exact(time, "ns"))}
                 onClick={() => setCursor(time)}
               >
                 {text.setMoment}
-              </button>
+              </Button>
             </>
           )}
         </span>
       ))}
-      <button
-        type="button"
-        className="button"
-        onClick={() => setRange({ start: start ?? whole.start, end: end ?? whole.end })}
-      >
+      <Button onClick={() => setRange({ start: start ?? whole.start, end: end ?? whole.end })}>
         {text.zoomLifetime}
-      </button>
+      </Button>
       {start !== null && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => goToView("trace", null, lifetime(start, end ?? whole.end))}
-        >
+        <Button onClick={() => goToView("trace", null, lifetime(start, end ?? whole.end))}>
           {dialogsTexts.inspector.showIn(viewName("trace"))}
-        </button>
+        </Button>
       )}
     </div>
   );

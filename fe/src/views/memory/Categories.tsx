@@ -8,7 +8,7 @@ import { bytes, count, fraction } from "../../format";
 import { memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { ListTable } from "../../table";
-import { QueryPanel } from "../../ui";
+import { Link, QueryPanel } from "../../ui";
 import { openMoment } from "./useLook";
 
 const HEIGHT = 220;
@@ -84,14 +84,9 @@ function OfDevice({ found }: { readonly found: DeviceCategories }) {
           <tr key={category}>
             <td>{text.categories.names[category]}</td>
             <td className="number">
-              <button
-                type="button"
-                className="link"
-                title={text.categories.openPeak}
-                onClick={() => openMoment(null, true)}
-              >
+              <Link title={text.categories.openPeak} onClick={() => openMoment(null, true)}>
                 {bytes(at_peak)}
-              </button>
+              </Link>
             </td>
             <td className="number">{fraction(peak > 0 ? at_peak / peak : null)}</td>
             <td className="number">{category === "before_recording" ? "–" : count(blocks)}</td>

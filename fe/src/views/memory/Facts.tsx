@@ -3,6 +3,7 @@ import type { CurveSpan } from "../../charts";
 import { momentIn } from "../../draw";
 import { bytes, exact, fraction } from "../../format";
 import { memoryTexts } from "../../i18n";
+import { Link } from "../../ui";
 import { peakReserved, spanAt } from "./curve";
 import { type Look, openMoment } from "./useLook";
 
@@ -93,14 +94,9 @@ function Fact({ label, help, size, remark, onOpen }: FactProps) {
       <dt>{label}</dt>
       <dd className="memory-fact num" title={exact(size, "bytes")}>
         {onOpen ? (
-          <button
-            type="button"
-            className="link"
-            aria-label={`${label}: ${bytes(size)}`}
-            onClick={onOpen}
-          >
+          <Link aria-label={`${label}: ${bytes(size)}`} onClick={onOpen}>
             {bytes(size)}
-          </button>
+          </Link>
         ) : (
           bytes(size)
         )}

@@ -7,7 +7,7 @@ import { bytes, unbroken } from "../../format";
 import { memoryText, memoryTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
-import { Async, Panel, TextField } from "../../ui";
+import { Async, Link, Panel, TextField } from "../../ui";
 
 const text = memoryTexts.failures;
 const MOST_TEXT = 4000;
@@ -76,13 +76,9 @@ function Explained({
       <p>
         {unbroken(memoryText("failure", said, failure))}{" "}
         {time !== null && (
-          <button
-            type="button"
-            className="link"
-            onClick={() => showInTrace({ start_ns: time, duration_ns: 1_000_000 }, row)}
-          >
+          <Link onClick={() => showInTrace({ start_ns: time, duration_ns: 1_000_000 }, row)}>
             {text.at(momentIn(time, { start: 0, end: time }))}
-          </button>
+          </Link>
         )}
       </p>
       <dl className="memory-facts num">

@@ -8,7 +8,7 @@ import { memoryTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { selectTrace, useTrace } from "../../state";
 import { ListTable } from "../../table";
-import { Panel } from "../../ui";
+import { Link, Panel } from "../../ui";
 
 const text = memoryTexts.snapshot;
 const LISTED = 12;
@@ -33,9 +33,7 @@ export function SameProcessPanel() {
             fraction(link.matched),
             count(link.records),
           )}{" "}
-        <button type="button" className="link" onClick={() => selectTrace(name)}>
-          {text.open(partner.worker)}
-        </button>
+        <Link onClick={() => selectTrace(name)}>{text.open(partner.worker)}</Link>
       </p>
       {calls.time_ns.length > 0 && <Calls calls={calls} />}
     </Panel>
@@ -62,13 +60,11 @@ function Calls({ calls }: { readonly calls: AllocatorCalls }) {
               {time < 0 ? (
                 text.outside
               ) : (
-                <button
-                  type="button"
-                  className="link"
+                <Link
                   onClick={() => showInTrace({ start_ns: time, duration_ns: STRETCH_NS }, null)}
                 >
                   {momentIn(time, { start: 0, end: time })}
-                </button>
+                </Link>
               )}
             </td>
           </tr>

@@ -3,7 +3,7 @@ import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { exact, fraction, inOneUnit } from "../../format";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
-import { categoryColor, Panel } from "../../ui";
+import { categoryColor, Link, Panel } from "../../ui";
 import { categoryRows } from "./numbers";
 
 const text = overviewTexts.average;
@@ -67,14 +67,12 @@ export function AverageStep({ overview, picked, onPick }: Props) {
                 <th scope="row" title={definitionText(overview.definitions, row.category)}>
                   <i className="swatch" style={{ background: categoryColor(row.category) }} />
                   {row.ns > 0 ? (
-                    <button
-                      type="button"
-                      className="link"
+                    <Link
                       aria-pressed={row.category === picked}
                       onClick={() => onPick(row.category === picked ? "" : row.category)}
                     >
                       {categoryName(row.category)}
-                    </button>
+                    </Link>
                   ) : (
                     categoryName(row.category)
                   )}

@@ -2,7 +2,7 @@ import type { Overview } from "../../api";
 import { count } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { goToView, viewName } from "../../state";
-import { Panel } from "../../ui";
+import { Link, Panel } from "../../ui";
 
 const text = overviewTexts.configuration;
 
@@ -24,9 +24,9 @@ export function Configuration({ overview }: { overview: Overview }) {
           </div>
         ))}
       </dl>
-      <button type="button" className="link capture-link" onClick={() => goToView("capture")}>
+      <Link className="capture-link" onClick={() => goToView("capture")}>
         {text.more(viewName("capture"))}
-      </button>
+      </Link>
     </Panel>
   );
 }

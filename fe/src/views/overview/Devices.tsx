@@ -2,7 +2,7 @@ import type { Definitions, Device, Fraction } from "../../api";
 import { fraction } from "../../format";
 import { definitionText, overviewTexts } from "../../i18n";
 import { goToView } from "../../state";
-import { DeviceTable, Panel } from "../../ui";
+import { DeviceTable, Link, Panel } from "../../ui";
 
 const text = overviewTexts.devices;
 
@@ -98,14 +98,9 @@ export function Devices({ devices, definitions, onCause, onCategory }: Props) {
             const open = opens(metric, value);
             const said = fraction(value);
             return open ? (
-              <button
-                type="button"
-                className="link"
-                aria-label={`${metric.label}: ${said}`}
-                onClick={open}
-              >
+              <Link aria-label={`${metric.label}: ${said}`} onClick={open}>
                 {said}
-              </button>
+              </Link>
             ) : (
               said
             );

@@ -5,7 +5,7 @@ import { duration } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
-import { Async, Panel, Wide } from "../../ui";
+import { Async, Button, Link, Panel, Wide } from "../../ui";
 
 const text = overviewTexts.pieces;
 const LISTED = 20;
@@ -18,9 +18,9 @@ export function Pieces({ cause, onClose }: { cause: string; onClose: () => void 
       className="area-pieces"
       title={text.title(partName(cause))}
       actions={
-        <button type="button" className="button quiet" onClick={onClose}>
+        <Button quiet onClick={onClose}>
           {text.close}
-        </button>
+        </Button>
       }
     >
       <Async query={query}>{(answer) => <List answer={answer} />}</Async>
@@ -53,13 +53,9 @@ function List({ answer: { pieces, causes } }: { answer: Waterfall }) {
             {pieces.largest.map((piece) => (
               <tr key={`${piece.device} ${piece.start_ns}`}>
                 <td>
-                  <button
-                    type="button"
-                    className="link"
-                    onClick={() => showInTrace(piece, piece.host_row ?? piece.work_row)}
-                  >
+                  <Link onClick={() => showInTrace(piece, piece.host_row ?? piece.work_row)}>
                     {duration(piece.duration_ns)}
-                  </button>
+                  </Link>
                 </td>
                 <td>{piece.step}</td>
                 <Name name={piece.host} />

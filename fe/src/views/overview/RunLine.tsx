@@ -1,8 +1,10 @@
 /** A line about the whole run, where the trace is one of several ranks: what bounds them all, and where that is shown. */
+
 import { type Overview, useRunFindings } from "../../api";
 import { unbroken } from "../../format";
 import { boundText, overviewTexts } from "../../i18n";
 import { goToView, useTrace, viewName } from "../../state";
+import { Link } from "../../ui";
 
 const text = overviewTexts.run;
 
@@ -18,9 +20,9 @@ function Line() {
   return (
     <p className="overview-run" role="note">
       {unbroken(text.line(data.loaded, boundText(data.bound)))}{" "}
-      <button type="button" className="link" onClick={() => goToView("distributed")}>
+      <Link onClick={() => goToView("distributed")}>
         {overviewTexts.findings.showIn(viewName("distributed"))}
-      </button>
+      </Link>
     </p>
   );
 }

@@ -9,7 +9,7 @@ import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
 import { derive, SimpleTable, textAt } from "../../table";
-import { Empty, Panel, QueryPanel, Segmented, Wide } from "../../ui";
+import { Button, Empty, Link, Panel, QueryPanel, Segmented, Wide } from "../../ui";
 import { params } from "./params";
 import { PHASE_LANE } from "./phaseLane";
 import { phaseSentence } from "./phaseSentence";
@@ -146,14 +146,12 @@ function Average({ answer, picked, onPick }: AverageProps) {
               <tr key={each.name} className={each.name === picked ? "is-picked" : undefined}>
                 <th scope="row" title={text.phaseHelp[each.name]}>
                   <i className="swatch" style={{ background: partColor(phasePart(each.name)) }} />
-                  <button
-                    type="button"
-                    className="link"
+                  <Link
                     aria-pressed={each.name === picked}
                     onClick={() => onPick(each.name === picked ? null : each.name)}
                   >
                     {phaseName(each.name)}
-                  </button>
+                  </Link>
                 </th>
                 <td className="number" title={exact(each.exposed_ns, "ns")}>
                   {time(each.exposed_ns)}
@@ -190,14 +188,12 @@ function Peaks({ answer }: { answer: Phases }) {
   return (
     <p className="program-linked">
       {peaks.map((each) => (
-        <button
+        <Link
           key={each.device}
-          type="button"
-          className="link"
           onClick={() => showInTrace({ start_ns: each.time_ns, duration_ns: 0 }, null)}
         >
           {text.peak(each.device, bytes(each.bytes), phaseName(each.phase))}
-        </button>
+        </Link>
       ))}
     </p>
   );
@@ -235,13 +231,9 @@ function Stretches({ answer, phase }: { answer: Phases; phase: Phase }) {
         <ul>
           {answer.stretches.map((each) => (
             <li key={each.start_ns}>
-              <button
-                type="button"
-                className="button"
-                onClick={() => showInTrace(each, null, PHASE_LANE)}
-              >
+              <Button onClick={() => showInTrace(each, null, PHASE_LANE)}>
                 {text.stretch(duration(each.duration_ns), each.step ?? "–")}
-              </button>{" "}
+              </Button>{" "}
               <span className="muted">{partsTexts.evidence[each.evidence]}</span>
             </li>
           ))}

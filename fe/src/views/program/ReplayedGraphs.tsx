@@ -8,7 +8,7 @@ import { showInTrace } from "../../shell/findings";
 import { doorsToEvents } from "../../shell/findings/showInTrace";
 import { useAddress, useTrace } from "../../state";
 import { described, SimpleTable, shortNames, type Table, withShortNames } from "../../table";
-import { Panel } from "../../ui";
+import { Button, Link, Panel } from "../../ui";
 import { params } from "./params";
 
 /** Rows of each table. */
@@ -57,21 +57,15 @@ function Shown({ answer, graph, onGraph }: ShownProps) {
               const span = Number(answer.graphs.rows.span_ns?.[row] ?? 0);
               return (
                 <>
-                  <button
-                    type="button"
-                    className="link"
+                  <Link
                     aria-pressed={Number(number) === graph}
                     onClick={() => onGraph(Number(number) === graph ? "" : number)}
                   >
                     {text.graph(name)}
-                  </button>{" "}
-                  <button
-                    type="button"
-                    className="button"
-                    onClick={() => showInTrace({ start_ns: start, duration_ns: span }, null)}
-                  >
+                  </Link>{" "}
+                  <Button onClick={() => showInTrace({ start_ns: start, duration_ns: span }, null)}>
                     {text.inTrace}
-                  </button>
+                  </Button>
                 </>
               );
             }}

@@ -6,7 +6,7 @@ import { roofline as text } from "../../i18n/en/roofline";
 import { showInTrace } from "../../shell/findings";
 import { goToView, useAddress, useTrace, viewName } from "../../state";
 import { numberAt, type Rows, rowCount, textAt } from "../../table";
-import { Flow, QueryPanel, Segmented } from "../../ui";
+import { Button, Flow, QueryPanel, Segmented } from "../../ui";
 import { Answer } from "./Answer";
 import { rooflineTable } from "./columns";
 import { GROUPS, params } from "./params";
@@ -100,22 +100,14 @@ function RowLinks({ group, rows, row }: { group: string; rows: Rows; row: number
   return (
     <div className="roofline-links">
       {event !== null && start !== null && length !== null && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => showInTrace({ start_ns: start, duration_ns: length }, event)}
-        >
+        <Button onClick={() => showInTrace({ start_ns: start, duration_ns: length }, event)}>
           {text.worst(duration(length))}
-        </button>
+        </Button>
       )}
       {isOperator && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => goToView("operators", { kind: "op", name })}
-        >
+        <Button onClick={() => goToView("operators", { kind: "op", name })}>
           {text.showIn(viewName("operators"))}
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -5,7 +5,7 @@ import { snapshotTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useTrace } from "../../state";
 import { ListTable } from "../../table";
-import { QueryPanel } from "../../ui";
+import { Link, QueryPanel } from "../../ui";
 
 const LISTED = 50;
 
@@ -26,9 +26,7 @@ export function RanksPanel() {
               {rows.trace.slice(0, LISTED).map((trace, at) => (
                 <tr key={trace}>
                   <td>
-                    <button
-                      type="button"
-                      className="link"
+                    <Link
                       onClick={() =>
                         selectTrace({
                           run: run?.name,
@@ -38,7 +36,7 @@ export function RanksPanel() {
                       }
                     >
                       {trace}
-                    </button>
+                    </Link>
                   </td>
                   <td className="number">{bytes(rows.peak_requested[at])}</td>
                   <td className="number">{bytes(rows.difference[at])}</td>

@@ -2,7 +2,7 @@ import type { StackRows, StacksTable } from "../../api";
 import { count, duration, exact, fraction, parseFrameName } from "../../format";
 import { dialogsTexts, flameTexts, stacksTexts as text } from "../../i18n";
 import { type Picked, usePicked } from "../../state";
-import { CopyButton, SourceLink } from "../../ui";
+import { Button, CopyButton, SourceLink } from "../../ui";
 import { hasSelf, modulePath } from "./rows";
 
 interface Props {
@@ -51,17 +51,11 @@ export function Details({ answer, rows, row, onZoom }: Props) {
         </div>
       </dl>
       <div className="stacks-actions">
-        {onZoom && kind !== "smaller" && (
-          <button type="button" className="button" onClick={() => onZoom(row)}>
-            {text.zoom}
-          </button>
-        )}
+        {onZoom && kind !== "smaller" && <Button onClick={() => onZoom(row)}>{text.zoom}</Button>}
         {place && <SourceLink file={place.file} line={place.line} />}
         <CopyButton text={name} label={dialogsTexts.inspector.copyName} />
         {selection && (
-          <button type="button" className="button" onClick={() => select(selection)}>
-            {text.inspect[selection.kind]}
-          </button>
+          <Button onClick={() => select(selection)}>{text.inspect[selection.kind]}</Button>
         )}
       </div>
     </section>

@@ -8,7 +8,7 @@ import { categoryName, stepsTexts } from "../../i18n";
 import { longestSlice } from "../../shell";
 import { goToView, useTrace, useViewId, viewName } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
-import { Async } from "../../ui";
+import { Async, Button } from "../../ui";
 import { stepTable } from "./columns";
 import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
 import "./steps.css";
@@ -77,14 +77,9 @@ function Links({ window, step, label }: LinksProps) {
       {targets
         .filter(({ id }) => id !== view)
         .map(({ id, look }) => (
-          <button
-            key={id}
-            type="button"
-            className="button"
-            onClick={() => goToView(id, undefined, look)}
-          >
+          <Button key={id} onClick={() => goToView(id, undefined, look)}>
             {text.showIn(viewName(id))}
-          </button>
+          </Button>
         ))}
     </div>
   );
