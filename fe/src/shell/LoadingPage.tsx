@@ -3,10 +3,11 @@ import type { ApiError, Status, TraceStatus } from "../api";
 import { bytes, count, fraction } from "../format";
 import { reasonText, t } from "../i18n";
 import { type CurrentTrace, selectTrace } from "../state";
-import { Failure, Link, ProgressBar } from "../ui";
-import { FilesTable } from "./Files";
+import { Failure, Link, later, ProgressBar } from "../ui";
 import { fileRows, traceProgress } from "./progress";
 import "./page.css";
+
+const FilesTable = later(() => import("./FilesTable"));
 
 export function Connecting() {
   return (

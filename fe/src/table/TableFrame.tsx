@@ -9,6 +9,7 @@ import type { Table } from "./model";
 import { formatSorts, type Sort, toggleSort } from "./sort";
 import { TableTools, type TakeRows, type Taking, useTaking } from "./TableTools";
 import { type ColumnState, useColumnState } from "./useColumnState";
+import "./listTable.css";
 import "./table.css";
 
 /** What every table is given. */

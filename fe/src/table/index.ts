@@ -11,6 +11,7 @@ export {
   withBaseline,
 } from "./compare";
 export { DataTable, type DataTableProps } from "./DataTable";
+export { DeviceTable } from "./DeviceTable";
 export {
   asDeclared,
   type Derivation,
@@ -21,7 +22,7 @@ export {
   shareOf,
 } from "./derive";
 export { FilterBox } from "./FilterBox";
-export { ListTable } from "./ListTable";
+export { Bar, type ListColumn, ListTable } from "./ListTable";
 export {
   byName,
   type Cell,

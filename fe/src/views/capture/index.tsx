@@ -4,7 +4,8 @@ import { type Capture, type DistributedInfo, type Health, useHealth, useStatus }
 import { HBars } from "../../charts";
 import { count, duration } from "../../format";
 import { t, captureTexts as text } from "../../i18n";
-import { FilesTable, fileRows } from "../../shell";
+import { fileRows } from "../../shell";
+import FilesTable from "../../shell/FilesTable";
 import { goToView, useTrace } from "../../state";
 import { Async, Empty, Panel, Wide } from "../../ui";
 import { Devices } from "./Devices";

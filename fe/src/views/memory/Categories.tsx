@@ -77,22 +77,24 @@ function OfDevice({ found }: { readonly found: DeviceCategories }) {
       />
       <ListTable
         caption={text.categories.atPeak(bytes(peak))}
-        columns={text.categories.columns}
+        heads={text.categories.columns}
         help={text.categories.columnsHelp}
-      >
-        {largest.map(({ category, at_peak, blocks }) => (
-          <tr key={category}>
-            <td>{text.categories.names[category]}</td>
-            <td className="number">
+        rows={largest}
+        columns={[
+          { cell: ({ category }) => text.categories.names[category] },
+          {
+            cell: ({ at_peak: size }) => (
               <Link title={text.categories.openPeak} onClick={() => openMoment(null, true)}>
-                {bytes(at_peak)}
+                {bytes(size)}
               </Link>
-            </td>
-            <td className="number">{fraction(peak > 0 ? at_peak / peak : null)}</td>
-            <td className="number">{category === "before_recording" ? "–" : count(blocks)}</td>
-          </tr>
-        ))}
-      </ListTable>
+            ),
+          },
+          { cell: ({ at_peak: size }) => fraction(peak > 0 ? size / peak : null) },
+          {
+            cell: ({ category, blocks }) => (category === "before_recording" ? "–" : count(blocks)),
+          },
+        ]}
+      />
     </>
   );
 }

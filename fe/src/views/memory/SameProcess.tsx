@@ -48,28 +48,22 @@ function Calls({ calls }: { readonly calls: AllocatorCalls }) {
   return (
     <ListTable
       caption={text.calls(count(largest.length), count(calls.bytes.length))}
-      columns={text.columns}
-    >
-      {largest.map(({ size, at }) => {
-        const time = calls.time_ns[at] ?? 0;
-        return (
-          <tr key={calls.position[at]}>
-            <td>{calls.call[at]}</td>
-            <td className="number">{bytes(size)}</td>
-            <td className="number">
-              {time < 0 ? (
-                text.outside
-              ) : (
-                <Link
-                  onClick={() => showInTrace({ start_ns: time, duration_ns: STRETCH_NS }, null)}
-                >
-                  {momentIn(time, { start: 0, end: time })}
-                </Link>
-              )}
-            </td>
-          </tr>
-        );
-      })}
-    </ListTable>
+      heads={text.columns}
+      rows={largest}
+      columns={[
+        { cell: ({ at }) => calls.call[at] },
+        { cell: ({ size }) => bytes(size) },
+        { cell: ({ at }) => <Moment time={calls.time_ns[at] ?? 0} /> },
+      ]}
+    />
+  );
+}
+
+function Moment({ time }: { readonly time: number }) {
+  if (time < 0) return text.outside;
+  return (
+    <Link onClick={() => showInTrace({ start_ns: time, duration_ns: STRETCH_NS }, null)}>
+      {momentIn(time, { start: 0, end: time })}
+    </Link>
   );
 }

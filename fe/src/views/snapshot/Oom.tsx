@@ -33,17 +33,18 @@ export function OomPanel({ oom }: { readonly oom: Oom }) {
       {!oom.pool_known && <p className="muted">{text.noPool}</p>}
       {!oom.exact && <p className="muted">{text.inexact}</p>}
       {oom.holders.length > 0 && (
-        <ListTable caption={text.holders} columns={text.holderColumns}>
-          {oom.holders.map((holder) => (
-            <tr key={holder.line}>
-              <td title={holder.line}>{frameLabel(holder.line)}</td>
-              <td className="number">{bytes(holder.bytes)}</td>
-              <td className="number">{count(holder.blocks)}</td>
-              <td className="number">{count(holder.segments)}</td>
-              <td className="number">{bytes(holder.joins)}</td>
-            </tr>
-          ))}
-        </ListTable>
+        <ListTable
+          caption={text.holders}
+          heads={text.holderColumns}
+          rows={oom.holders}
+          columns={[
+            { cell: ({ line }) => frameLabel(line), title: ({ line }) => line },
+            { cell: (holder) => bytes(holder.bytes) },
+            { cell: ({ blocks }) => count(blocks) },
+            { cell: ({ segments }) => count(segments) },
+            { cell: ({ joins }) => bytes(joins) },
+          ]}
+        />
       )}
     </Panel>
   );

@@ -1,7 +1,7 @@
 import type { Steps } from "../../api";
 import { count, duration, fraction, percentile } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
-import { categoryColor, Link, Panel } from "../../ui";
+import { categoryColor, Link, Panel, Swatch } from "../../ui";
 import { cause, DEVIATIONS, LEAST_SHARE, type Usual } from "./outliers";
 
 const SHOWN = 8;
@@ -48,7 +48,7 @@ export function Outliers({ steps, usual, slow, onPick }: Props) {
                 </span>
                 {because && (
                   <span>
-                    <i className="swatch" style={{ background: categoryColor(because.category) }} />
+                    <Swatch color={categoryColor(because.category)} />
                     {text.because(categoryName(because.category), duration(because.ns))}
                   </span>
                 )}
