@@ -63,7 +63,7 @@ export default defineConfig({
             // Short tables, which do without what the large ones below need.
             {
               name: "rows",
-              test: /\/src\/(table\/(SimpleTable|ListTable|RowNumbers|model|columns|listTable\.css)|i18n\/en\/table)/,
+              test: /\/src\/(table\/(SimpleTable|ListTable|DeviceTable|RowNumbers|model|columns|listTable\.css)|i18n\/en\/table)/,
             },
             // What Overview shows besides; Steps and Distributed show parts of it.
             {

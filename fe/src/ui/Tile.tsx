@@ -7,6 +7,8 @@ interface TileProps {
   label: string;
   help?: string;
   value: string;
+  /** All digits of the value. */
+  title?: string;
   /** Small print: pairs of name and value, or a remark. */
   facts?: readonly (readonly [string, string])[];
   remark?: string;
@@ -15,11 +17,15 @@ interface TileProps {
 }
 
 /** One number of a `<dl className="tiles">`. */
-export function Tile({ label, help, value, facts = [], remark, onOpen }: TileProps) {
+export function Tile({ label, help, value, title, facts = [], remark, onOpen }: TileProps) {
   return (
     <div className="tile" title={help}>
       <dt>{label}</dt>
-      <dd className="tile-value num" style={{ "--letters": value.length } as CSSProperties}>
+      <dd
+        className="tile-value num"
+        title={title}
+        style={{ "--letters": value.length } as CSSProperties}
+      >
         {onOpen ? (
           <Link aria-label={`${label}: ${value}`} onClick={onOpen}>
             {value}

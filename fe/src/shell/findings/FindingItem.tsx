@@ -14,7 +14,7 @@ import {
   refusedText,
 } from "../../i18n";
 import { goToView, isViewId, parsePicked, type ViewId, viewName } from "../../state";
-import { Link } from "../../ui";
+import { Facts, Link } from "../../ui";
 import { longestSlice } from "../places";
 import { inCode } from "./code";
 import "./findings.css";
@@ -57,20 +57,24 @@ export function FindingItem(props: ItemProps) {
       <p>{inCode(findingDetail(finding))}</p>
       <p className="finding-advice">{inCode(findingAdvice(finding))}</p>
       {evidence.length > 0 && (
-        <dl className="evidence num">
-          {evidence.map((item) => (
-            <div key={`${item.key} ${item.gpu} ${item.select}`}>
-              <dt>
+        <Facts
+          look="line"
+          facts={evidence.map((item) => ({
+            key: `${item.key} ${item.gpu} ${item.select}`,
+            name: (
+              <>
                 {evidenceLabel(item)}
                 <Of select={item.select} />
-              </dt>
-              <dd>
+              </>
+            ),
+            value: (
+              <>
                 {value(item.value, item.unit)}{" "}
                 <Where evidence={item} here={here} onTrace={onTrace} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+              </>
+            ),
+          }))}
+        />
       )}
       {places}
       {links.length > 0 && (

@@ -2,8 +2,7 @@ import type { Health } from "../../api";
 import { bytes, count, duration, moment } from "../../format";
 import { captureTexts, dialogsTexts } from "../../i18n";
 import { goToView, useStepParams } from "../../state";
-import { Panel } from "../../ui";
-import { Facts } from "./Facts";
+import { Facts, Panel } from "../../ui";
 
 const text = captureTexts.recording;
 
