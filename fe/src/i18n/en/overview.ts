@@ -186,7 +186,6 @@ export const overview = area("overview", {
     mutedByServer: (ids: string) => `Not shown on this server: ${ids}.`,
     checked: (n: number) => `${counted(n, "rule")} found nothing`,
     notEvaluated: (n: number) => `${counted(n, "rule")} could not be checked`,
-    showIn: (view: string) => `Show in ${view}`,
   },
 
   devices: {

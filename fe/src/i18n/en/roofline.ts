@@ -130,7 +130,6 @@ export const roofline = area("roofline", {
     estimate: "estimate",
   } as Readonly<Record<string, string>>,
   worst: (time: string) => `Show the worst call in the trace (${time})`,
-  showIn: (view: string) => `Show in ${view}`,
   empty: "Nothing took time",
   emptyReason: "There are neither device work nor operators in this trace.",
   emptyRemedy:

@@ -13,10 +13,11 @@ import {
   overviewTexts,
   refusedText,
 } from "../../i18n";
-import { goToView, isViewId, parsePicked, type ViewId, viewName } from "../../state";
+import { isViewId, parsePicked } from "../../state";
 import { Facts, Link } from "../../ui";
 import { longestSlice } from "../places";
 import { inCode } from "./code";
+import { ShowIn } from "./ShowIn";
 import "./findings.css";
 
 const text = overviewTexts.findings;
@@ -153,17 +154,18 @@ function Where({
   onTrace,
 }: Pick<ItemProps, "here" | "onTrace"> & { evidence: Evidence }) {
   const selected = parsePicked(select);
-  const show = (id: ViewId) =>
-    id === "trace" && !selected && onTrace ? onTrace() : goToView(id, selected);
   return (
     <>
       {view !== null && view !== here && isViewId(view) && (
-        <Link onClick={() => show(view)}>{text.showIn(viewName(view))}</Link>
+        <ShowIn
+          view={view}
+          select={selected}
+          inText
+          onClick={view === "trace" && !selected ? onTrace : undefined}
+        />
       )}{" "}
       {selected && view !== "trace" && (selected.kind === "op" || selected.kind === "kernel") && (
-        <Link onClick={() => goToView("trace", selected, longestSlice(selected.name))}>
-          {text.showIn(viewName("trace"))}
-        </Link>
+        <ShowIn view="trace" select={selected} look={longestSlice(selected.name)} inText />
       )}
     </>
   );

@@ -1,7 +1,8 @@
 import { momentIn } from "../../draw";
 import { exact } from "../../format";
-import { dialogsTexts, memoryTexts as text } from "../../i18n";
-import { goToView, type ViewLook, viewName } from "../../state";
+import { memoryTexts as text } from "../../i18n";
+import { ShowIn } from "../../shell/findings";
+import type { ViewLook } from "../../state";
 import { numberAt, type Rows } from "../../table";
 import { Button } from "../../ui";
 import type { Look } from "./useLook";
@@ -45,9 +46,7 @@ export function BlockDetails({ rows, row, look }: Props) {
         {text.zoomLifetime}
       </Button>
       {start !== null && (
-        <Button onClick={() => goToView("trace", null, lifetime(start, end ?? whole.end))}>
-          {dialogsTexts.inspector.showIn(viewName("trace"))}
-        </Button>
+        <ShowIn view="trace" select={null} look={lifetime(start, end ?? whole.end)} />
       )}
     </div>
   );

@@ -3,8 +3,8 @@
 import { type Overview, useRunFindings } from "../../api";
 import { unbroken } from "../../format";
 import { boundText, overviewTexts } from "../../i18n";
-import { goToView, useTrace, viewName } from "../../state";
-import { Link } from "../../ui";
+import { ShowIn } from "../../shell/findings";
+import { useTrace } from "../../state";
 
 const text = overviewTexts.run;
 
@@ -19,10 +19,7 @@ function Line() {
   if (!data || data.loaded < 2 || data.collectives === 0) return null;
   return (
     <p className="overview-run" role="note">
-      {unbroken(text.line(data.loaded, boundText(data.bound)))}{" "}
-      <Link onClick={() => goToView("distributed")}>
-        {overviewTexts.findings.showIn(viewName("distributed"))}
-      </Link>
+      {unbroken(text.line(data.loaded, boundText(data.bound)))} <ShowIn view="distributed" inText />
     </p>
   );
 }

@@ -3,8 +3,8 @@ import { AnswerTable } from "../../answers/AnswerTable";
 import { type RooflineTable, tables, useFlops, useTable } from "../../api";
 import { duration } from "../../format";
 import { roofline as text } from "../../i18n/en/roofline";
-import { showInTrace } from "../../shell/findings";
-import { goToView, useAddress, useTrace, viewName } from "../../state";
+import { ShowIn, showInTrace } from "../../shell/findings";
+import { useAddress, useTrace } from "../../state";
 import { numberAt, type Rows, rowCount, textAt } from "../../table";
 import { Button, Flow, QueryPanel, Segmented } from "../../ui";
 import { Answer } from "./Answer";
@@ -104,11 +104,7 @@ function RowLinks({ group, rows, row }: { group: string; rows: Rows; row: number
           {text.worst(duration(length))}
         </Button>
       )}
-      {isOperator && (
-        <Button onClick={() => goToView("operators", { kind: "op", name })}>
-          {text.showIn(viewName("operators"))}
-        </Button>
-      )}
+      {isOperator && <ShowIn view="operators" select={{ kind: "op", name }} />}
     </div>
   );
 }

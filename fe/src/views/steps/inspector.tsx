@@ -6,9 +6,10 @@ import type { TimeWindow } from "../../draw";
 import { duration } from "../../format";
 import { categoryName, stepsTexts } from "../../i18n";
 import { longestSlice } from "../../shell";
-import { goToView, useTrace, useViewId, viewName } from "../../state";
+import { ShowIn } from "../../shell/findings";
+import { goToView, useTrace, useViewId } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
-import { Async, Button } from "../../ui";
+import { Async } from "../../ui";
 import { stepTable } from "./columns";
 import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
 import "./steps.css";
@@ -77,9 +78,7 @@ function Links({ window, step, label }: LinksProps) {
       {targets
         .filter(({ id }) => id !== view)
         .map(({ id, look }) => (
-          <Button key={id} onClick={() => goToView(id, undefined, look)}>
-            {text.showIn(viewName(id))}
-          </Button>
+          <ShowIn key={id} view={id} look={look} />
         ))}
     </div>
   );
