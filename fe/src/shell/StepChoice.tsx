@@ -3,7 +3,7 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import type { Steps } from "../api";
 import { count } from "../format";
-import { dialogsTexts, overviewTexts } from "../i18n";
+import { dialogsTexts, overviewTexts, textFor } from "../i18n";
 import { patternError, STEP_RULES, useStepParams, useTrace } from "../state";
 import { Button, Combo } from "../ui";
 import "./stepChoice.css";
@@ -37,7 +37,7 @@ export function StepChoice({ steps, stale }: Props) {
         value={value}
         options={[
           { value: "", label: text.automatic },
-          ...rules.map((each) => ({ value: each, label: text.rules[each] ?? each })),
+          ...rules.map((each) => ({ value: each, label: textFor(text.rules, each) ?? each })),
           { value: PATTERN, label: text.pattern },
         ]}
         onChange={(next) => {
@@ -67,11 +67,11 @@ interface FoundByProps {
 }
 
 function FoundBy({ steps: { rule, names }, chosen }: FoundByProps) {
-  const without = dialogsTexts.noStepMarks[rule];
+  const without = textFor(dialogsTexts.noStepMarks, rule);
   if (without !== undefined && !chosen) return <strong>{without}</strong>;
   return (
     <span>
-      {text.foundBy} <strong>{dialogsTexts.stepRules[rule] ?? rule}</strong>{" "}
+      {text.foundBy} <strong>{textFor(dialogsTexts.stepRules, rule) ?? rule}</strong>{" "}
       <span className="muted num">({text.count(count(names.length))})</span>
     </span>
   );

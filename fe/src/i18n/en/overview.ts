@@ -129,7 +129,7 @@ export const overview = area("overview", {
       repeated_module: "Model calls",
       repeated_kernels: "A repeated sequence of kernels",
       whole_trace: "The whole trace as one step",
-    } as Record<string, string>,
+    },
     pattern: "A pattern of annotation names…",
     patternLabel: "Pattern",
     patternHint: "A regular expression, for example ^decode",

@@ -13,7 +13,7 @@ import {
   change as signed,
   signed as withSign,
 } from "../../format";
-import { compareTexts } from "../../i18n";
+import { compareTexts, textFor } from "../../i18n";
 import { change as changeTexts } from "../../i18n/en/change";
 import { goToView, useAddress } from "../../state";
 import { Bar, ListTable } from "../../table";
@@ -102,7 +102,7 @@ function Differences({ answer: { differences } }: { answer: Change }) {
   return (
     <ul className="compare-remarks">
       {differences.map(({ what, base, new: other }) => (
-        <li key={what}>{text.differs(text.differences[what] ?? what, base, other)}</li>
+        <li key={what}>{text.differs(textFor(text.differences, what) ?? what, base, other)}</li>
       ))}
     </ul>
   );
@@ -226,7 +226,7 @@ function Kinds({ answer: { kinds, unnamed_ns: unnamed } }: { answer: Change }) {
   const [cause] = useAddress(params.cause);
   const said = Object.entries(kinds)
     .filter(([, ns]) => ns !== 0)
-    .map(([kind, ns]) => `${text.kinds[kindOf(kind, ns)] ?? kind} ${signed(ns, "ns")}`);
+    .map(([kind, ns]) => `${textFor(text.kinds, kindOf(kind, ns)) ?? kind} ${signed(ns, "ns")}`);
   return (
     <p className="compare-kinds">
       {[...said, `${text.unnamed} ${signed(unnamed, "ns")}`].join(" · ")}

@@ -9,7 +9,7 @@ import {
   useTracesByName,
 } from "../../api";
 import { count } from "../../format";
-import { compareTexts } from "../../i18n";
+import { compareTexts, textFor } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useAddress, useTrace } from "../../state";
 import { rowCount, textAt } from "../../table";
@@ -99,7 +99,10 @@ function ByName({ of }: { of: TraceScope }) {
           <Segmented
             label={text.measure}
             value={measure}
-            options={measures.map((value) => ({ value, label: text.measures[value] ?? value }))}
+            options={measures.map((value) => ({
+              value,
+              label: textFor(text.measures, value) ?? value,
+            }))}
             onChange={setMeasure}
           />
         </>

@@ -4,7 +4,7 @@ import { type Phase, type Phases, usePhases } from "../../api";
 import { StackedBars } from "../../charts";
 import { partColor, phaseName, phasePart } from "../../draw/parts";
 import { bytes, duration, equals, exact, fraction, inOneUnit } from "../../format";
-import { partsTexts } from "../../i18n";
+import { partsTexts, textFor } from "../../i18n";
 import { program as text } from "../../i18n/en/program";
 import { showInTrace } from "../../shell/findings";
 import { useAddress, useTrace } from "../../state";
@@ -242,7 +242,7 @@ function Stretches({ answer, phase }: { answer: Phases; phase: Phase }) {
               <Button onClick={() => showInTrace(each, null, PHASE_LANE)}>
                 {text.stretch(duration(each.duration_ns), each.step ?? "–")}
               </Button>{" "}
-              <span className="muted">{partsTexts.evidence[each.evidence]}</span>
+              <span className="muted">{textFor(partsTexts.evidence, each.evidence)}</span>
             </li>
           ))}
         </ul>

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
 import { bareName, count, duration, exact, onOneLine, parseFrameName } from "../../format";
-import { dialogsTexts, ownersTexts, traceTexts as text, timelineTexts } from "../../i18n";
+import { dialogsTexts, ownersTexts, traceTexts as text, textFor, timelineTexts } from "../../i18n";
 import { goToView, viewName } from "../../state";
 import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
@@ -47,7 +47,7 @@ function OwnerFact({ owner, launcher, pick }: OwnerProps) {
   return (
     <Fact term={ownersTexts.owner}>
       {ownersTexts.words({ how, name, reason, launcher, english: owner.text })}{" "}
-      <span className="muted">{ownersTexts.how[how] ?? how}</span>
+      <span className="muted">{textFor(ownersTexts.how, how) ?? how}</span>
       {owner.slice && owner.slice.row !== evidence?.row && (
         <>
           {" "}
@@ -57,7 +57,7 @@ function OwnerFact({ owner, launcher, pick }: OwnerProps) {
       {evidence && (
         <>
           {" "}
-          {ownersTexts.evidence[how]} <Ref slice={evidence} onPick={pick} />
+          {textFor(ownersTexts.evidence, how)} <Ref slice={evidence} onPick={pick} />
         </>
       )}
     </Fact>
