@@ -41,15 +41,7 @@ export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
           {all.slice(0, MOST_ROWS).map(({ cells: [name = "", ...others], onPick }, r) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
             <tr key={r}>
-              <th scope="row">
-                {onPick ? (
-                  <Link onClick={onPick}>
-                    {name}
-                  </Link>
-                ) : (
-                  name
-                )}
-              </th>
+              <th scope="row">{onPick ? <Link onClick={onPick}>{name}</Link> : name}</th>
               {others.map((text, c) => (
                 <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
                   {text}

@@ -12,7 +12,12 @@ interface Props<D> {
 }
 
 /** Devices and their properties, a row each. */
-export function DeviceTable<D extends DeviceProperties>({ devices, texts, more, ...table }: Props<D>) {
+export function DeviceTable<D extends DeviceProperties>({
+  devices,
+  texts,
+  more,
+  ...table
+}: Props<D>) {
   const known: ListColumn<D>[] = [
     { label: texts.id, cell: ({ id }) => id },
     {
