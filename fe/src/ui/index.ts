@@ -10,7 +10,7 @@ export { CopyButton } from "./CopyButton";
 export { categoryColor } from "./categories";
 export { Dialog } from "./Dialog";
 export { Edges } from "./Edges";
-export { type Fact, Facts } from "./Facts";
+export { Fact, Facts } from "./Facts";
 export { Flow } from "./Flow";
 export { Help } from "./Help";
 export { Icon } from "./Icon";
