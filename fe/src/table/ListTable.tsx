@@ -1,6 +1,6 @@
 /** A short table, without filter, sorting or virtual rows. */
 import type { CSSProperties, ReactNode } from "react";
-import { Wide } from "../ui";
+import { Each, Wide } from "../ui";
 import "./listTable.css";
 
 export interface ListColumn<R> {
@@ -56,20 +56,21 @@ export function ListTable<R>(props: Props<R>) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the place of a row is the row
-            <tr key={at} className={isPicked?.(row) ? "is-picked" : undefined}>
-              {columns.map((column, place) => (
-                <ListCell
-                  key={heads[place] ?? place}
-                  column={column}
-                  row={row}
-                  at={at}
-                  place={place}
-                />
-              ))}
-            </tr>
-          ))}
+          <Each of={rows}>
+            {(row, at) => (
+              <tr className={isPicked?.(row) ? "is-picked" : undefined}>
+                {columns.map((column, place) => (
+                  <ListCell
+                    key={heads[place] ?? place}
+                    column={column}
+                    row={row}
+                    at={at}
+                    place={place}
+                  />
+                ))}
+              </tr>
+            )}
+          </Each>
         </tbody>
         {foot && (
           <tfoot>

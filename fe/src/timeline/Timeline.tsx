@@ -1,4 +1,3 @@
-// biome-ignore-all lint/a11y/noNoninteractiveTabindex: an application region takes the focus itself
 import {
   type CSSProperties,
   type RefObject,

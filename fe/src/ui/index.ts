@@ -9,6 +9,7 @@ export { Combo } from "./Combo";
 export { CopyButton } from "./CopyButton";
 export { categoryColor } from "./categories";
 export { Dialog } from "./Dialog";
+export { Each } from "./Each";
 export { Edges } from "./Edges";
 export { Fact, Facts } from "./Facts";
 export { Flow } from "./Flow";

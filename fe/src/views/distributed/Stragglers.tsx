@@ -1,11 +1,10 @@
 /** Who works longer than its peers, why, and what that costs; slow links; collectives that ranks lack. */
-import { Fragment } from "react";
 import type { MissingCollective, RanksOverview, SlowLink, Straggler } from "../../api";
 import { count, decimal, duration, fraction, MISSING } from "../../format";
 import { ranksTexts } from "../../i18n";
 import { useTrace, viewName } from "../../state";
 import { ListTable } from "../../table";
-import { Button, Link, Panel } from "../../ui";
+import { Button, Each, Link, Panel } from "../../ui";
 import { compareRanks, showStraggler } from "./go";
 import { rangesOf } from "./ranks";
 import { named, rankName, typical } from "./sentence";
@@ -190,20 +189,20 @@ export function Missing({ items }: { items: readonly MissingCollective[] }) {
   return (
     <Panel title={missing.title} help={missing.help}>
       <ul className="run-list">
-        {items.slice(0, MOST).map((item, at) => (
-          // Several of a group may be alike.
-          // biome-ignore lint/suspicious/noArrayIndexKey: see above
-          <li key={at}>
-            {missing.item(item.name, item.group, whereOf(item))}:{" "}
-            <strong>
-              {missing.lacks(rangesOf(item.ranks.filter((rank) => rank !== null)) || "?")}
-            </strong>
-            <span className="muted">
-              {!item.exact && ` · ${missing.inexact}`}
-              {item.stops && ` · ${missing.stops}`}
-            </span>
-          </li>
-        ))}
+        <Each of={items.slice(0, MOST)}>
+          {(item) => (
+            <li>
+              {missing.item(item.name, item.group, whereOf(item))}:{" "}
+              <strong>
+                {missing.lacks(rangesOf(item.ranks.filter((rank) => rank !== null)) || "?")}
+              </strong>
+              <span className="muted">
+                {!item.exact && ` · ${missing.inexact}`}
+                {item.stops && ` · ${missing.stops}`}
+              </span>
+            </li>
+          )}
+        </Each>
       </ul>
       <More of={items.length} />
     </Panel>
@@ -221,11 +220,14 @@ function More({ of }: { of: number }) {
 
 /** May break behind the parts of a name. */
 function Wrapped({ text: whole }: { text: string }) {
-  return whole.split(/(?<=[_/.:])(?=\w)/).map((part, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text
-    <Fragment key={at}>
-      {at > 0 && <wbr />}
-      {part}
-    </Fragment>
-  ));
+  return (
+    <Each of={whole.split(/(?<=[_/.:])(?=\w)/)}>
+      {(part, at) => (
+        <>
+          {at > 0 && <wbr />}
+          {part}
+        </>
+      )}
+    </Each>
+  );
 }

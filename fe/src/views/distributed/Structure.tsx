@@ -56,7 +56,6 @@ function Scrolled(props: {
   const { title, table, doorOf } = props;
   return (
     // A region that scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="distributed-groups" tabIndex={0} aria-label={title}>
       <SimpleTable caption={title} table={table} doorOf={doorOf} />
     </section>

@@ -7,7 +7,7 @@ import { bareName, count, duration, exact, onOneLine, parseFrameName } from "../
 import { dialogsTexts, ownersTexts, traceTexts as text, textFor, timelineTexts } from "../../i18n";
 import { ShowIn } from "../../shell/findings";
 import type { PickedSlice, RankTiles } from "../../timeline";
-import { Async, Button, CopyButton, Fact, Facts, Link, Panel, SourceLink } from "../../ui";
+import { Async, Button, CopyButton, Each, Fact, Facts, Link, Panel, SourceLink } from "../../ui";
 import { Chain } from "./Chain";
 import { Histogram } from "./Histogram";
 import { sameName } from "./moves";
@@ -262,21 +262,22 @@ export function Frames({ title, frames }: { title: string; frames: readonly stri
     <section aria-label={title}>
       <h3>{title}</h3>
       <ol className="trace-frames">
-        {frames.map((frame, at) => {
-          const place = parseFrameName(frame);
-          return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a frame can be there twice
-            <li key={at}>
-              {place ? (
-                <>
-                  <span>{place.func}</span> <SourceLink file={place.file} line={place.line} />
-                </>
-              ) : (
-                frame
-              )}
-            </li>
-          );
-        })}
+        <Each of={frames}>
+          {(frame) => {
+            const place = parseFrameName(frame);
+            return (
+              <li>
+                {place ? (
+                  <>
+                    <span>{place.func}</span> <SourceLink file={place.file} line={place.line} />
+                  </>
+                ) : (
+                  frame
+                )}
+              </li>
+            );
+          }}
+        </Each>
       </ol>
     </section>
   );

@@ -208,7 +208,6 @@ function SliceRows({ answer }: { answer: SlicesTable }) {
   const table = useMemo(() => sliceTable(answer), [answer]);
   return (
     // A region that scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <section className="trace-slices" tabIndex={0} aria-label={text.slicesList}>
       <SimpleTable
         caption={text.slices}
